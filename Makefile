@@ -1,0 +1,60 @@
+# Everything runs inside .venv, which `make setup` builds from requirements.lock.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv --quiet
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:  ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: $(READY)  ## Build the environment; does nothing when it is up to date.
+
+$(READY): pyproject.toml requirements.lock | $(BIN)/uv
+	$(UV) pip sync requirements.lock
+	$(UV) pip install --no-deps --editable .
+	@touch $@
+
+$(BIN)/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+.PHONY: demo
+demo: setup  ## Show what forks do, on a throw-away metastore.
+	$(BIN)/python -m forklake.cli.demo
+
+.PHONY: test
+test: lint  ## Run the linters and all tests; PYTEST_ARGS goes to pytest.
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: setup  ## Check style, formatting, types and layers.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: bench
+bench: bench-metadata  ## Run all benchmarks.
+
+.PHONY: bench-metadata
+bench-metadata: setup  ## Measure the metastore: forks, commits and reads.
+	$(BIN)/python -m benchmarks.metadata
+
+.PHONY: lock
+lock: | $(BIN)/uv  ## Resolve all dependencies anew into requirements.lock.
+	$(UV) pip compile pyproject.toml --group dev --group bench \
+		--universal --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" --output-file requirements.lock
+
+.PHONY: clean
+clean:  ## Remove the environment, caches and build results.
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -type d -name __pycache__ -prune -exec rm -rf {} +

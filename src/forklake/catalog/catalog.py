@@ -1,0 +1,218 @@
+"""A catalog: what users hold in their hands."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from forklake.catalog.reading import Snapshotted, load_state
+from forklake.catalog.transaction import Transaction
+from forklake.errors import Conflict, InvalidInput
+from forklake.model.entities import Table
+from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.options import OPTIONS
+from forklake.model.plan import Committed
+from forklake.model.snapshots import CommitInfo, Head, Snapshot
+from forklake.model.state import CatalogState
+from forklake.store import scheduled
+from forklake.store.catalogs import CatalogRow, find_head, has_ancestors, missing
+from forklake.store.columns import highest_column_id
+from forklake.store.database import Database
+from forklake.store.snapshots import list_snapshots, snapshot_at_time, snapshot_at_version
+
+if TYPE_CHECKING:
+    from forklake.catalog.metastore import Metastore
+
+T = TypeVar("T")
+
+
+class Catalog:
+    """One isolated catalog of a metastore. Safe to share between threads."""
+
+    def __init__(self, metastore: Metastore, row: CatalogRow) -> None:
+        self._metastore = metastore
+        self._row = row
+        self._guard = threading.Lock()
+        self._known: CatalogState | None = None
+        self._last_committed: SnapshotId | None = None
+        self.inherits = row.parent_catalog_id is not None
+
+    def __repr__(self) -> str:
+        return f"<Catalog {self.name!r} (id {self.catalog_id}) of {self.database.address}>"
+
+    @property
+    def name(self) -> str:
+        """Its name when it was opened."""
+        return self._row.catalog_name
+
+    @property
+    def catalog_id(self) -> CatalogId:
+        """Its number, which a rename does not change."""
+        return self._row.catalog_id
+
+    @property
+    def row(self) -> CatalogRow:
+        """All that the metastore keeps about the catalog itself."""
+        return self._row
+
+    @property
+    def database(self) -> Database:
+        """The metadata database that it lives in."""
+        return self._metastore.database
+
+    # Snapshots
+
+    def head(self) -> Head:
+        """The newest snapshot and the version of the definitions."""
+        with self.database.reading() as connection:
+            head = find_head(connection, self.catalog_id)
+        if head is None:
+            raise missing(self.name)
+        return head
+
+    def current_snapshot(self) -> SnapshotId:
+        """The newest snapshot, whoever committed it."""
+        return self.head().snapshot_id
+
+    def last_committed_snapshot(self) -> SnapshotId | None:
+        """The newest snapshot that was committed through this object."""
+        return self._last_committed
+
+    def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
+        """The history, oldest first: also what happened before it was forked off."""
+        with self.database.reading() as connection:
+            return list_snapshots(connection, self.catalog_id, upto=FOREVER, limit=limit)
+
+    def at(self, *, version: int | None = None, timestamp: datetime | None = None) -> Snapshotted:
+        """The catalog as it was at a snapshot or a moment."""
+        if (version is None) == (timestamp is None):
+            raise InvalidInput(
+                "A version or a timestamp is needed to look back, and not both.",
+                remedy="Give one of them.",
+            )
+        with self.database.reading() as connection:
+            if version is not None:
+                at = snapshot_at_version(connection, self.catalog_id, version)
+            else:
+                assert timestamp is not None
+                if timestamp.tzinfo is None:
+                    raise InvalidInput(
+                        f"The timestamp {timestamp} has no time zone.", remedy="Add one."
+                    )
+                at = snapshot_at_time(connection, self.catalog_id, timestamp)
+            state = load_state(connection, self.catalog_id, at, inherits=self.inherits)
+        return Snapshotted(self.database, state, inherits=self.inherits)
+
+    def now(self) -> Snapshotted:
+        """The catalog as it is; the result does not follow later commits."""
+        return Snapshotted(self.database, self.refresh(), inherits=self.inherits)
+
+    # The definitions that are known
+
+    def refresh(self) -> CatalogState:
+        """The newest definitions; only loaded again when they changed."""
+        with self.database.reading() as connection:
+            head = find_head(connection, self.catalog_id)
+            if head is None:
+                raise missing(self.name)
+            known = self._known
+            if known is None or known.schema_version != head.schema_version:
+                self.inherits = has_ancestors(connection, self.catalog_id)
+                at = (head.snapshot_id, head.schema_version)
+                known = load_state(connection, self.catalog_id, at, inherits=self.inherits)
+        return self._remember(known, head.snapshot_id)
+
+    def _remember(self, state: CatalogState, snapshot_id: SnapshotId) -> CatalogState:
+        newest = state.seen_at(snapshot_id)
+        with self._guard:
+            if self._known is None or self._known.snapshot_id <= snapshot_id:
+                self._known = newest
+        return newest
+
+    def noted(self, committed: Committed, *, changed: bool) -> None:
+        """Remember a commit of ours: the definitions still hold if their version is the same."""
+        with self._guard:
+            self._last_committed = committed.snapshot_id
+            known = self._known
+        is_current = known is not None and known.schema_version == committed.schema_version
+        if known is not None and is_current and not changed:
+            self._remember(known, committed.snapshot_id)
+
+    def highest_column_id(self, table: Table) -> int:
+        """The highest id that any column of a table ever had."""
+        with self.database.reading() as connection:
+            return highest_column_id(connection, self.catalog_id, table.table_id)
+
+    # Changing it
+
+    def transaction(
+        self,
+        *,
+        author: str | None = None,
+        message: str | None = None,
+        extra_info: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Transaction:
+        """A new transaction; as a context manager it commits at the end, or rolls back."""
+        known = self._known or self.refresh()
+        info = CommitInfo(author, message, extra_info, idempotency_key)
+        return Transaction(self, known, info)
+
+    def run(
+        self, work: Callable[[Transaction], T], *, attempts: int = 10, message: str | None = None
+    ) -> T:
+        """Run a function in a transaction, again from the start when others were faster."""
+
+        @retry(
+            retry=retry_if_exception_type(Conflict),
+            stop=stop_after_attempt(attempts),
+            wait=wait_random_exponential(multiplier=0.01, max=0.5),
+            reraise=True,
+        )
+        def attempt() -> T:
+            with self.transaction(message=message) as transaction:
+                return work(transaction)
+
+        return attempt()
+
+    # Options
+
+    def metastore_options(self) -> dict[str, str]:
+        """The options that hold for all catalogs."""
+        return self._metastore.known_options()
+
+    def options(
+        self, *, schema: str | None = None, table: str | None = None
+    ) -> list[tuple[str, str | None, str]]:
+        """Each option with the value in force and where it was set."""
+        state = self.refresh()
+        schema_row = state.schema(schema) if schema else None
+        table_row = state.table(table, schema or "main") if table else None
+        wide = self._metastore.options()
+        found = []
+        for name in OPTIONS:
+            value, scope = state.option(name, table_row, schema_row, wide)
+            found.append((name, value, scope.value if scope else "default"))
+        return found
+
+    def set_option(
+        self, name: str, value: object, *, schema: str | None = None, table: str | None = None
+    ) -> None:
+        """Set an option in a transaction of its own; None removes it."""
+        with self.transaction(message=f"set option {name}") as transaction:
+            transaction.set_option(name, value, schema=schema, table=table)
+
+    # Files that wait to be removed
+
+    def schedule_deletion(self, files: Sequence[scheduled.ScheduledFile]) -> None:
+        """Note files that nobody needs any more, to be removed later."""
+        scheduled.schedule(self.database, self.catalog_id, files)
+
+    def scheduled_files(self) -> list[scheduled.ScheduledFile]:
+        """The files that wait to be removed."""
+        with self.database.reading() as connection:
+            return scheduled.list_scheduled(connection, self.catalog_id)

@@ -1,0 +1,216 @@
+"""Changing columns: adding, dropping, renaming and widening them, also inside nested ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from forklake.catalog.draft import Draft
+from forklake.errors import AlreadyExists, InvalidInput
+from forklake.model.entities import Column, ColumnTag, Table
+from forklake.model.ids import ColumnId
+from forklake.model.kinds import COLUMN, COLUMN_TAG
+from forklake.model.names import checked_name, folded
+from forklake.model.types import NESTED, ColumnSpec, ColumnType, as_type, is_wider
+
+Path = str | Sequence[str]
+_RESERVED = "_ducklake_"
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    return (path,) if isinstance(path, str) else tuple(path)
+
+
+class ColumnChanges:
+    """The part of a transaction that changes columns. A path leads into nested columns."""
+
+    _draft: Draft
+
+    def _ready(self) -> Draft:
+        raise NotImplementedError
+
+    def highest_column_id(self, table: Table) -> int:
+        """The highest id that any column of a table ever had."""
+        raise NotImplementedError
+
+    def _checked_columns(self, columns: Sequence[ColumnSpec], table: str) -> list[ColumnSpec]:
+        specs = [
+            replace(spec, name=_checked_column_name(spec.name), type=as_type(spec.type))
+            for spec in columns
+        ]
+        names = [folded(spec.name) for spec in specs]
+        if not specs:
+            raise InvalidInput(f"Table '{table}' has no columns.", remedy="Give at least one.")
+        if len(set(names)) != len(names):
+            twice = next(spec.name for spec in specs if names.count(folded(spec.name)) > 1)
+            raise InvalidInput(
+                f"Table '{table}' names the column '{twice}' twice.", remedy="Rename one of them."
+            )
+        return specs
+
+    def _next_column_id(self, table: Table) -> ColumnId:
+        known = self._draft.state.beneath(COLUMN, table.table_id)
+        highest = max((row.column_id for row in known), default=0)
+        if table.table_id >= 0:
+            highest = max(highest, self.highest_column_id(table))
+        used = self._draft.used_column_ids
+        used[table.table_id] = max(highest, used.get(table.table_id, 0)) + 1
+        return ColumnId(used[table.table_id])
+
+    def _add_nodes(self, table: Table, spec: ColumnSpec, parent: ColumnId | None) -> Column:
+        kind = as_type(spec.type)
+        siblings = self._draft.state.columns(table, parent)
+        column = Column(
+            table_id=table.table_id,
+            column_id=self._next_column_id(table),
+            column_order=max((row.column_order for row in siblings), default=-1) + 1,
+            column_name=spec.name,
+            column_type=kind.name,
+            default_value=spec.default,
+            nulls_allowed=spec.nulls_allowed,
+            parent_column=parent,
+            default_value_type=spec.default_type if spec.default is not None else None,
+            default_value_dialect="duckdb" if spec.default_type == "expression" else None,
+        )
+        self._draft.put(column)
+        for name, field_type in kind.fields:
+            self._add_nodes(table, ColumnSpec(name, field_type), column.column_id)
+        tags = dict(spec.tags) | ({"comment": spec.comment} if spec.comment is not None else {})
+        for key, value in tags.items():
+            self._draft.put(
+                ColumnTag(table_id=table.table_id, column_id=column.column_id, key=key, value=value)
+            )
+        return column
+
+    def add_column(self, table: Table, spec: ColumnSpec, *, inside: Path = ()) -> Column:
+        """A new column, or a new field of the struct that `inside` leads to.
+
+        A literal default is also what rows written before show for the column.
+        """
+        state = self._ready().state
+        (checked,) = self._checked_columns([spec], table.table_name)
+        if checked.default is not None and checked.default_type != "literal":
+            raise InvalidInput(
+                "We cannot add a column with a non-literal default value.",
+                remedy="Add it without one, then set the default for new rows.",
+            )
+        parent = state.column(table, *_names(inside)) if _names(inside) else None
+        if parent is not None and parent.column_type != "struct":
+            raise InvalidInput(
+                f"Column '{parent.column_name}' is a {parent.column_type}, not a struct.",
+                remedy="Fields can be added to structs only.",
+            )
+        parent_id = parent.column_id if parent else None
+        self._refuse_taken(table, checked.name, parent_id)
+        column = self._add_nodes(table, checked, parent_id)
+        if checked.default is not None:
+            column = replace(column, initial_default=checked.default)
+            self._draft.put(column)
+        return column
+
+    def _refuse_taken(self, table: Table, name: str, parent: ColumnId | None) -> None:
+        siblings = self._draft.state.columns(table, parent)
+        if any(folded(row.column_name) == folded(name) for row in siblings):
+            raise AlreadyExists(
+                f"Column '{name}' already exists in table '{table.table_name}'",
+                remedy="Choose another name.",
+            )
+
+    def drop_column(self, table: Table, path: Path) -> None:
+        """End a column with all inside it."""
+        state = self._ready().state
+        column = state.column(table, *_names(path))
+        if len(state.columns(table, column.parent_column)) == 1:
+            raise InvalidInput(
+                f"Column '{column.column_name}' is the last one and cannot be dropped.",
+                remedy="Drop the table instead.",
+            )
+        if any(key.column_id == column.column_id for key in state.partitioning(table)):
+            raise InvalidInput(
+                f"Column '{column.column_name}' is a partition key and cannot be dropped.",
+                remedy="Change the partitioning first.",
+            )
+        self._refuse_element(column)
+        self._drop_nodes(table, column)
+
+    def _refuse_element(self, column: Column) -> None:
+        parent = self._parent(column)
+        if parent is not None and parent.column_type != "struct":
+            raise InvalidInput(
+                f"The {column.column_name} of a {parent.column_type} cannot be dropped or renamed.",
+                remedy="Change the column that holds it.",
+            )
+
+    def _parent(self, column: Column) -> Column | None:
+        if column.parent_column is None:
+            return None
+        row = self._draft.state.get(COLUMN, (column.table_id, column.parent_column))
+        assert isinstance(row, Column)
+        return row
+
+    def _drop_nodes(self, table: Table, column: Column) -> None:
+        for field in self._draft.state.columns(table, column.column_id):
+            self._drop_nodes(table, field)
+        for tag in self._draft.state.beneath(COLUMN_TAG, table.table_id):
+            if tag.column_id == column.column_id:
+                self._draft.end(tag)
+        self._draft.end(column)
+
+    def rename_column(self, table: Table, path: Path, new_name: str) -> Column:
+        """The column under another name; files keep the name that they were written with."""
+        new_name = _checked_column_name(new_name)
+        column = self._ready().state.column(table, *_names(path))
+        self._refuse_element(column)
+        if folded(new_name) != folded(column.column_name):
+            self._refuse_taken(table, new_name, column.parent_column)
+        return self._replaced(replace(column, column_name=new_name))
+
+    def set_column_type(self, table: Table, path: Path, new_type: ColumnType | str) -> Column:
+        """The column with a type that holds all values of the old one."""
+        column = self._ready().state.column(table, *_names(path))
+        target = as_type(new_type)
+        if column.column_type == target.name and target.name not in NESTED:
+            return column
+        if not is_wider(column.column_type, target.name):
+            raise InvalidInput(
+                f"Column '{column.column_name}' cannot change from {column.column_type} to"
+                f" {target}: only widening is possible.",
+                remedy="Add a new column and copy the values.",
+            )
+        return self._replaced(replace(column, column_type=target.name))
+
+    def set_default(
+        self, table: Table, path: Path, default: str | None, *, default_type: str = "literal"
+    ) -> Column:
+        """The column with another default for new rows; rows written before do not change."""
+        column = self._ready().state.column(table, *_names(path))
+        is_set = default is not None
+        return self._replaced(
+            replace(
+                column,
+                default_value=default,
+                default_value_type=default_type if is_set else None,
+                default_value_dialect="duckdb" if is_set and default_type == "expression" else None,
+            )
+        )
+
+    def set_nullable(self, table: Table, path: Path, nulls_allowed: bool) -> Column:
+        """Allow nulls, or forbid them: the caller has made sure that there are none."""
+        column = self._ready().state.column(table, *_names(path))
+        if not nulls_allowed and column.nulls_allowed:
+            self._draft.constrained.add(table.table_id)
+        return self._replaced(replace(column, nulls_allowed=nulls_allowed))
+
+    def _replaced(self, column: Column) -> Column:
+        self._draft.put(column)
+        return column
+
+
+def _checked_column_name(name: str) -> str:
+    checked = checked_name(name, "column")
+    if folded(checked).startswith(_RESERVED):
+        raise InvalidInput(
+            f"The column name '{checked}' is reserved: names do not begin with {_RESERVED}.",
+            remedy="Choose another name.",
+        )
+    return checked

@@ -1,0 +1,359 @@
+"""Changing definitions: schemas, tables, columns, views, macros, tags, partitionings, options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from forklake.catalog.columns import ColumnChanges
+from forklake.catalog.draft import Draft, new_uuid
+from forklake.errors import AlreadyExists, InvalidInput
+from forklake.model.children import MacroImplementation, MacroParameter, PartitionColumn
+from forklake.model.entities import (
+    ColumnTag,
+    Macro,
+    Option,
+    Partition,
+    Schema,
+    Table,
+    Tag,
+    View,
+)
+from forklake.model.ids import MacroId, PartitionId, SchemaId, TableId, ViewId
+from forklake.model.kinds import COLUMN_TAG, OPTION, PARTITION, TAG
+from forklake.model.names import checked_name, folder_for
+from forklake.model.options import Scope, checked_option
+from forklake.model.types import ColumnSpec
+
+TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
+COMMENT = "comment"
+
+
+@dataclass(frozen=True, slots=True)
+class MacroSpec:
+    """One overload of a macro: its SQL and its parameters, with defaults where they have one."""
+
+    sql: str
+    parameters: Sequence[str] = ()
+    defaults: dict[str, str] = field(default_factory=dict)
+    dialect: str = "duckdb"
+
+
+class DefinitionChanges(ColumnChanges):
+    """The part of a transaction that changes what there is."""
+
+    _draft: Draft
+
+    # Schemas
+
+    def create_schema(self, name: str, *, if_not_exists: bool = False) -> Schema:
+        """A new schema."""
+        name = checked_name(name, "schema")
+        existing = self._ready().state.find_schema(name)
+        if existing is not None:
+            if if_not_exists:
+                return existing
+            raise AlreadyExists(f"Schema '{name}' already exists", remedy="Choose another name.")
+        unique = new_uuid()
+        schema = Schema(
+            schema_id=SchemaId(self._draft.entity_ids.take()),
+            schema_uuid=unique,
+            schema_name=name,
+            path=folder_for(name, unique),
+        )
+        self._draft.put(schema)
+        return schema
+
+    def rename_schema(self, name: str, new_name: str) -> Schema:
+        """The schema under another name; its folder stays."""
+        new_name = checked_name(new_name, "schema")
+        state = self._ready().state
+        schema = state.schema(name)
+        taken = state.find_schema(new_name)
+        if taken is not None and taken.schema_id != schema.schema_id:
+            raise AlreadyExists(f"Schema '{new_name}' already exists", remedy="Choose another.")
+        renamed = replace(schema, schema_name=new_name)
+        self._draft.put(renamed)
+        return renamed
+
+    def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
+        """End a schema, with everything in it if asked."""
+        state = self._ready().state
+        if if_exists and state.find_schema(name) is None:
+            return
+        schema = state.schema(name)
+        tables, views, macros = state.tables(name), state.views(name), state.macros(name)
+        count = len(tables) + len(views) + len(macros)
+        if count and not cascade:
+            raise InvalidInput(
+                f"Schema '{name}' is not empty: it holds {count} objects.",
+                remedy="Drop them first, or use CASCADE.",
+            )
+        for table in tables:
+            self._draft.drop_table(table)
+        for view in views:
+            self._drop_tagged(view, view.view_id)
+        for macro in macros:
+            self._drop_tagged(macro, macro.macro_id)
+        self._drop_tagged(schema, schema.schema_id)
+
+    def _drop_tagged(self, row: Schema | View | Macro, object_id: int) -> None:
+        for tag in self._draft.state.beneath(TAG, object_id):
+            self._draft.end(tag)
+        for option in self._draft.state.beneath(OPTION, object_id):
+            self._draft.end(option)
+        self._draft.end(row)
+
+    # Tables
+
+    def create_table(
+        self,
+        name: str,
+        columns: Sequence[ColumnSpec],
+        *,
+        schema: str = "main",
+        partition_by: Sequence[tuple[str, str]] = (),
+        comment: str | None = None,
+        if_not_exists: bool = False,
+        or_replace: bool = False,
+    ) -> Table:
+        """A new table with its columns."""
+        name = checked_name(name, "table")
+        existing = self._ready().state.find_relation(name, schema)
+        if existing is not None and if_not_exists and isinstance(existing, Table):
+            return existing
+        specs = self._checked_columns(columns, name)
+        if existing is not None and or_replace and isinstance(existing, Table):
+            self._draft.drop_table(existing)
+        self._draft.refuse_taken_relation(name, schema)
+        unique = new_uuid()
+        table = Table(
+            table_id=TableId(self._draft.entity_ids.take()),
+            table_uuid=unique,
+            schema_id=self._draft.state.schema(schema).schema_id,
+            table_name=name,
+            path=folder_for(name, unique),
+        )
+        self._draft.put(table)
+        for spec in specs:
+            self._add_nodes(table, spec, parent=None)
+        if partition_by:
+            self.set_partitioning(table, partition_by)
+        if comment is not None:
+            self.set_tag(table, COMMENT, comment)
+        return table
+
+    def rename_table(self, name: str, new_name: str, *, schema: str = "main") -> Table:
+        """The table under another name; its folder stays."""
+        new_name = checked_name(new_name, "table")
+        table = self._ready().state.table(name, schema)
+        taken = self._draft.state.find_relation(new_name, schema)
+        if taken is not None and taken != table:
+            self._draft.refuse_taken_relation(new_name, schema)
+        renamed = replace(table, table_name=new_name)
+        self._draft.put(renamed)
+        return renamed
+
+    def drop_table(self, name: str, *, schema: str = "main", if_exists: bool = False) -> None:
+        """End a table with its columns, files and everything else beneath it."""
+        state = self._ready().state
+        is_gone = state.find_schema(schema) is None or state.find_relation(name, schema) is None
+        if if_exists and is_gone:
+            return
+        self._draft.drop_table(state.table(name, schema))
+
+    def set_partitioning(self, table: Table, keys: Sequence[tuple[str, str]]) -> None:
+        """Partition files that are written from now on; no keys mean no partitioning."""
+        state = self._ready().state
+        columns = [(state.column(table, name), transform.lower()) for name, transform in keys]
+        for column, transform in columns:
+            if transform not in TRANSFORMS or column.column_type in {"struct", "list", "map"}:
+                raise InvalidInput(
+                    f"Column '{column.column_name}' cannot be partitioned by {transform!r}.",
+                    remedy=f"Transforms of plain columns are: {', '.join(sorted(TRANSFORMS))}.",
+                )
+        current = [(key.column_id, key.transform) for key in state.partitioning(table)]
+        if current == [(column.column_id, transform) for column, transform in columns]:
+            return
+        for row in state.beneath(PARTITION, table.table_id):
+            self._draft.end(row)
+        if not columns:
+            return
+        partition_id = PartitionId(self._draft.entity_ids.take())
+        self._draft.add_children(
+            PartitionColumn(
+                partition_id=partition_id,
+                table_id=table.table_id,
+                partition_key_index=index,
+                column_id=column.column_id,
+                transform=transform,
+            )
+            for index, (column, transform) in enumerate(columns)
+        )
+        self._draft.put(Partition(partition_id=partition_id, table_id=table.table_id))
+
+    # Views
+
+    def create_view(
+        self,
+        name: str,
+        sql: str,
+        *,
+        schema: str = "main",
+        dialect: str = "duckdb",
+        column_aliases: str | None = None,
+        or_replace: bool = False,
+        if_not_exists: bool = False,
+    ) -> View:
+        """A stored query; replacing one keeps its id."""
+        name = checked_name(name, "view")
+        existing = self._ready().state.find_relation(name, schema)
+        if isinstance(existing, View) and if_not_exists:
+            return existing
+        if isinstance(existing, View) and or_replace:
+            view = replace(existing, dialect=dialect, sql=sql, column_aliases=column_aliases)
+        else:
+            self._draft.refuse_taken_relation(name, schema)
+            view = View(
+                view_id=ViewId(self._draft.entity_ids.take()),
+                view_uuid=new_uuid(),
+                schema_id=self._draft.state.schema(schema).schema_id,
+                view_name=name,
+                dialect=dialect,
+                sql=sql,
+                column_aliases=column_aliases,
+            )
+        self._draft.put(view)
+        return view
+
+    def rename_view(self, name: str, new_name: str, *, schema: str = "main") -> View:
+        """The view under another name."""
+        new_name = checked_name(new_name, "view")
+        view = self._ready().state.view(name, schema)
+        taken = self._draft.state.find_relation(new_name, schema)
+        if taken is not None and taken != view:
+            self._draft.refuse_taken_relation(new_name, schema)
+        renamed = replace(view, view_name=new_name)
+        self._draft.put(renamed)
+        return renamed
+
+    def drop_view(self, name: str, *, schema: str = "main", if_exists: bool = False) -> None:
+        """End a view."""
+        state = self._ready().state
+        if if_exists and not isinstance(state.find_relation(name, schema), View):
+            return
+        view = state.view(name, schema)
+        self._drop_tagged(view, view.view_id)
+
+    # Macros
+
+    def create_macro(
+        self,
+        name: str,
+        overloads: Sequence[MacroSpec],
+        *,
+        schema: str = "main",
+        type: str = "scalar",
+        or_replace: bool = False,
+    ) -> Macro:
+        """A scalar or table macro with one or more overloads."""
+        name = checked_name(name, "macro")
+        if type not in {"scalar", "table"} or not overloads:
+            raise InvalidInput(
+                f"Macro '{name}' has no overload or is neither scalar nor table.",
+                remedy="Give at least one overload, and the type 'scalar' or 'table'.",
+            )
+        existing = self._ready().state.find_macro(name, schema, type=type)
+        if existing is not None:
+            if not or_replace:
+                raise AlreadyExists(f"Macro '{schema}.{name}' already exists")
+            self._drop_tagged(existing, existing.macro_id)
+        macro_id = MacroId(self._draft.entity_ids.take())
+        for number, overload in enumerate(overloads):
+            self._add_overload(macro_id, number, overload, type)
+        schema_id = self._draft.state.schema(schema).schema_id
+        macro = Macro(macro_id=macro_id, schema_id=schema_id, macro_name=name)
+        self._draft.put(macro)
+        return macro
+
+    def _add_overload(self, macro_id: MacroId, number: int, spec: MacroSpec, type: str) -> None:
+        implementation = MacroImplementation(
+            macro_id=macro_id, impl_id=number, dialect=spec.dialect, sql=spec.sql, type=type
+        )
+        parameters = [
+            MacroParameter(
+                macro_id=macro_id,
+                impl_id=number,
+                column_id=position,
+                parameter_name=checked_name(parameter, "parameter"),
+                default_value=spec.defaults.get(parameter),
+                default_value_type="literal" if parameter in spec.defaults else None,
+            )
+            for position, parameter in enumerate(spec.parameters)
+        ]
+        self._draft.add_children([implementation, *parameters])
+
+    def drop_macro(
+        self, name: str, *, schema: str = "main", type: str = "scalar", if_exists: bool = False
+    ) -> None:
+        """End a macro."""
+        state = self._ready().state
+        if if_exists and state.find_macro(name, schema, type=type) is None:
+            return
+        macro = state.macro(name, schema, type=type)
+        self._drop_tagged(macro, macro.macro_id)
+
+    # Tags and options
+
+    def set_tag(self, target: Schema | Table | View, key: str, value: str | None) -> None:
+        """Set a tag of an object, or remove it with None. A comment is the tag `comment`."""
+        self._ready()
+        key = checked_name(key, "tag")
+        match target:
+            case Schema():
+                object_id: int = target.schema_id
+            case Table():
+                object_id = target.table_id
+            case View():
+                object_id = target.view_id
+        self._put_or_end(
+            Tag(object_id=object_id, key=key, value=value or ""), is_set=value is not None
+        )
+
+    def set_column_tag(
+        self, table: Table, path: str | Sequence[str], key: str, value: str | None
+    ) -> None:
+        """Set a tag of a column, or remove it with None."""
+        names = (path,) if isinstance(path, str) else tuple(path)
+        column = self._ready().state.column(table, *names)
+        row = ColumnTag(
+            table_id=table.table_id,
+            column_id=column.column_id,
+            key=checked_name(key, "tag"),
+            value=value or "",
+        )
+        self._put_or_end(row, is_set=value is not None)
+
+    def set_option(
+        self, name: str, value: object, *, schema: str | None = None, table: str | None = None
+    ) -> None:
+        """Set an option of the catalog, a schema or a table; None removes it."""
+        state = self._ready().state
+        scope, scope_id = Scope.CATALOG, int(state.catalog_id)
+        if table is not None:
+            scope, scope_id = Scope.TABLE, state.table(table, schema or "main").table_id
+        elif schema is not None:
+            scope, scope_id = Scope.SCHEMA, state.schema(schema).schema_id
+        is_set = value is not None
+        key, text = checked_option(name, value, scope) if is_set else (name.lower(), "")
+        row = Option(key=key, value=text, scope=scope.value, scope_id=scope_id)
+        self._put_or_end(row, is_set=is_set)
+
+    def _put_or_end(self, row: Tag | ColumnTag | Option, *, is_set: bool) -> None:
+        if is_set:
+            self._draft.put(row)
+            return
+        kind = {Tag: TAG, ColumnTag: COLUMN_TAG, Option: OPTION}[type(row)]
+        old = self._draft.state.get(kind, kind.identify(row))
+        if old is not None:
+            self._draft.end(old)

@@ -1,0 +1,294 @@
+"""A metastore: one metadata database that holds any number of catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TypeVar
+
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from forklake.catalog.catalog import Catalog
+from forklake.errors import AlreadyExists, InvalidInput, Unavailable
+from forklake.files.paths import checked_data_path, overlap
+from forklake.model.ids import SnapshotId
+from forklake.model.names import checked_catalog_name, checked_catalog_names
+from forklake.model.options import Scope, checked_option
+from forklake.store import catalogs as store
+from forklake.store.bootstrap import open_database
+from forklake.store.database import Database
+from forklake.store.forks import ForkMode, ForkRequest, fork_catalogs
+from forklake.store.materialize import materialize
+from forklake.store.options import read_options, write_option
+from forklake.store.snapshots import latest_snapshot_of_all
+
+T = TypeVar("T")
+# A batch is one transaction; this many keep it short and its memory small.
+BATCH = 10_000
+
+_on_lost_connection = retry(
+    retry=retry_if_exception_type(Unavailable),
+    stop=stop_after_attempt(5),
+    wait=wait_random_exponential(multiplier=0.05, max=2.0),
+    reraise=True,
+)
+
+
+class Metastore:
+    """The catalogs of one metadata database. Needs no JVM; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._options: dict[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Metastore {self.database.address}>"
+
+    def __enter__(self) -> Metastore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.database.close()
+
+    # Finding
+
+    def catalog(self, name: str) -> Catalog:
+        """The catalog of a name, or NotFound."""
+        row = self.find(name)
+        if row is None:
+            raise store.missing(name)
+        return Catalog(self, row)
+
+    def find(self, name: str) -> store.CatalogRow | None:
+        """What is kept about the catalog of a name."""
+        with suppress(InvalidInput):
+            checked = checked_catalog_name(name)
+            with self.database.reading() as connection:
+                return store.find_catalog(connection, checked)
+        return None
+
+    def catalogs(
+        self, *, prefix: str = "", after: str = "", limit: int = 100
+    ) -> list[store.CatalogRow]:
+        """A page of catalogs in the order of their names; `after` is the last name of the page
+        before."""
+        if not 1 <= limit <= 100_000:
+            raise InvalidInput(
+                f"A page of {limit} catalogs cannot be listed.", remedy="Use 1 to 100000."
+            )
+        with self.database.reading() as connection:
+            return store.list_catalogs(connection, prefix=prefix, after=after, limit=limit)
+
+    def all_catalogs(self, *, prefix: str = "") -> Iterator[store.CatalogRow]:
+        """All catalogs, fetched page by page."""
+        after = ""
+        while page := self.catalogs(prefix=prefix, after=after, limit=10_000):
+            yield from page
+            after = page[-1].catalog_name
+
+    def count(self) -> int:
+        """How many catalogs there are."""
+        with self.database.reading() as connection:
+            return store.count_catalogs(connection)
+
+    def children(self, name: str) -> list[store.CatalogRow]:
+        """The catalogs that were forked from one."""
+        parent = self.catalog(name)
+        with self.database.reading() as connection:
+            return store.list_children(connection, parent.catalog_id)
+
+    def latest_snapshot(self) -> SnapshotId:
+        """A snapshot of the whole metastore up to which everything is final."""
+        return latest_snapshot_of_all(self.database)
+
+    # Creating
+
+    def create_catalog(
+        self, name: str, *, data_path: str | None = None, if_not_exists: bool = False
+    ) -> Catalog:
+        """A new, empty catalog with the schema `main`."""
+        (row,) = self._create([checked_catalog_name(name)], data_path, if_not_exists)
+        return Catalog(self, row)
+
+    def create_catalogs(
+        self, names: Sequence[str], *, data_path: str | None = None, if_not_exists: bool = False
+    ) -> list[store.CatalogRow]:
+        """Many catalogs, ten thousand in a snapshot."""
+        checked = checked_catalog_names(names)
+        found: list[store.CatalogRow] = []
+        for first in range(0, len(checked), BATCH):
+            found += self._create(checked[first : first + BATCH], data_path, if_not_exists)
+        return found
+
+    def _create(
+        self, names: Sequence[str], data_path: str | None, if_not_exists: bool
+    ) -> list[store.CatalogRow]:
+        path = checked_data_path(data_path) if data_path is not None else None
+        return _once(
+            lambda: store.create_catalogs(
+                self.database, names, data_path=path, if_not_exists=if_not_exists
+            ),
+            if_not_exists,
+        )
+
+    # Forking
+
+    def fork(
+        self,
+        parent: str,
+        name: str,
+        *,
+        at: int | None = None,
+        data_path: str | None = None,
+        mode: str = "inherit",
+        if_not_exists: bool = False,
+    ) -> Catalog:
+        """A fork of a catalog as it is, or as it was at a snapshot; takes about a millisecond."""
+        rows, _ = self._fork(
+            parent,
+            [checked_catalog_name(name)],
+            at=at,
+            data_path=data_path,
+            mode=mode,
+            if_not_exists=if_not_exists,
+        )
+        return Catalog(self, rows[0])
+
+    def fork_many(
+        self,
+        parent: str,
+        names: Sequence[str],
+        *,
+        at: int | None = None,
+        data_path: str | None = None,
+        mode: str = "inherit",
+        if_not_exists: bool = False,
+    ) -> list[store.CatalogRow]:
+        """Many forks of one catalog, ten thousand in a snapshot."""
+        checked = checked_catalog_names(names)
+        found: list[store.CatalogRow] = []
+        for first in range(0, len(checked), BATCH):
+            rows, _ = self._fork(
+                parent,
+                checked[first : first + BATCH],
+                at=at,
+                data_path=data_path,
+                mode=mode,
+                if_not_exists=if_not_exists,
+            )
+            found += rows
+        return found
+
+    def _fork(
+        self,
+        parent: str,
+        names: Sequence[str],
+        *,
+        at: int | None,
+        data_path: str | None,
+        mode: str,
+        if_not_exists: bool,
+    ) -> tuple[list[store.CatalogRow], int]:
+        modes = {one.value: one for one in ForkMode}
+        if mode not in modes:
+            raise InvalidInput(
+                f"There is no fork mode {mode!r}.", remedy=f"Use one of: {', '.join(modes)}."
+            )
+        path = self._checked_fork_path(parent, data_path) if data_path is not None else None
+        request = ForkRequest(
+            parent=parent,
+            names=names,
+            at=None if at is None else SnapshotId(at),
+            data_path=path,
+            mode=modes[mode],
+            if_not_exists=if_not_exists,
+        )
+        return _once(lambda: fork_catalogs(self.database, request), if_not_exists)
+
+    def _checked_fork_path(self, parent: str, data_path: str) -> str:
+        path = checked_data_path(data_path)
+        theirs = self.catalog(parent).row.data_path
+        if theirs is not None and overlap(path, theirs):
+            raise InvalidInput(
+                f"The data path {path!r} overlaps with {theirs!r} of the catalog '{parent}'.",
+                remedy="Use the same data path, or one outside of it.",
+            )
+        return path
+
+    def materialize(self, name: str) -> SnapshotId | None:
+        """Give a fork rows of its own and cut its line; None if it had none."""
+        return _on_lost_connection(materialize)(self.database, checked_catalog_name(name))
+
+    # Renaming and dropping
+
+    def rename_catalog(self, name: str, new_name: str) -> Catalog:
+        """The catalog under another name; its folder and contents stay."""
+        checked = checked_catalog_name(new_name)
+        return Catalog(self, store.rename_catalog(self.database, name, checked))
+
+    def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
+        """End a catalog. Its forks live on."""
+        self.drop_catalogs([name], if_exists=if_exists)
+
+    def drop_catalogs(self, names: Sequence[str], *, if_exists: bool = False) -> int:
+        """End many catalogs, ten thousand in a snapshot; returns how many there were."""
+        count = 0
+        for first in range(0, len(names), BATCH):
+            batch = list(names[first : first + BATCH])
+            count += len(store.drop_catalogs(self.database, batch, if_exists=if_exists))
+        return count
+
+    # Options for all catalogs
+
+    def options(self) -> dict[str, str]:
+        """The options set for all catalogs."""
+        with self.database.reading() as connection:
+            self._options = read_options(connection)
+        return self._options
+
+    def known_options(self) -> dict[str, str]:
+        """The same, as last seen by this process."""
+        return self.options() if self._options is None else self._options
+
+    def set_option(self, name: str, value: object) -> None:
+        """Set an option for all catalogs; None removes it."""
+        key, text = checked_option(name, value, Scope.GLOBAL) if value is not None else (name, "")
+        write_option(self.database, key, text if value is not None else None)
+        self._options = None
+
+
+def _once(create: Callable[[], T], if_not_exists: bool) -> T:
+    """Run a creation, safely again when the connection was lost or somebody was faster.
+
+    A try whose answer was lost may have gone through: then the names are taken, by us. With
+    `if_not_exists` that is what was wanted; without, the caller is told what is known.
+    """
+    try:
+        return _on_lost_connection(create)()
+    except AlreadyExists:
+        if not if_not_exists:
+            raise
+        return create()
+
+
+def open_metastore(
+    uri: str, *, create: bool = False, metadata_schema: str | None = None
+) -> Metastore:
+    """The metastore behind an attach string.
+
+    Args:
+        uri: `ducklake:<path>`, `ducklake:duckdb:<path>` or `ducklake:postgres:<dsn>`.
+        create: make it if it is not there.
+        metadata_schema: the schema of the database that holds the tables.
+    """
+    return Metastore(open_database(uri, create=create, metadata_schema=metadata_schema))

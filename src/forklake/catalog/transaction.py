@@ -1,0 +1,161 @@
+"""A transaction: changes to one catalog that become visible together, as one snapshot."""
+
+from __future__ import annotations
+
+import uuid
+from enum import Enum
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from forklake.catalog.data import DataChanges
+from forklake.catalog.definitions import DefinitionChanges
+from forklake.catalog.draft import Draft
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import InvalidInput
+from forklake.model.entities import Table
+from forklake.model.ids import SnapshotId
+from forklake.model.kinds import SCHEMA
+from forklake.model.plan import CommitPlan, Committed
+from forklake.model.snapshots import CommitInfo
+from forklake.model.state import CatalogState
+from forklake.store.commit import commit
+
+if TYPE_CHECKING:
+    from forklake.catalog.catalog import Catalog
+
+
+class TransactionState(Enum):
+    """The life of a transaction."""
+
+    OPEN = "open"
+    COMMITTED = "committed"
+    ROLLED_BACK = "rolled back"
+
+
+class Transaction(DefinitionChanges, DataChanges):
+    """Staged changes over one snapshot of a catalog.
+
+    It begins when it first looks at the catalog. One that only appends to tables that are known
+    already never looks, and so can conflict only with a change of those tables.
+    """
+
+    def __init__(self, catalog: Catalog, known: CatalogState, info: CommitInfo) -> None:
+        self._catalog = catalog
+        self._info = info
+        self._draft = Draft(known)
+        self._has_begun = False
+        self._key = info.idempotency_key or uuid.uuid4().hex
+        self.status = TransactionState.OPEN
+        self.committed: Committed | None = None
+
+    def __repr__(self) -> str:
+        return f"<Transaction on {self._catalog.name!r}, {self.status.value}>"
+
+    @property
+    def state(self) -> CatalogState:
+        """The definitions as this transaction sees them, its own changes included."""
+        return self._ready().state
+
+    @property
+    def start_snapshot(self) -> SnapshotId:
+        """The snapshot that this transaction reads."""
+        return self._ready().base.snapshot_id
+
+    def table(self, name: str, schema: str = "main") -> Table:
+        """The table of a name."""
+        return self.state.table(name, schema)
+
+    def _ready(self) -> Draft:
+        """The draft, begun at the newest snapshot."""
+        self._require_open()
+        if not self._has_begun:
+            newest = self._catalog.refresh()
+            if self._draft.state is not self._draft.base:
+                raise AssertionError("changes were staged before the transaction began")
+            self._draft.base = self._draft.state = newest
+            self._has_begun = True
+        return self._draft
+
+    def _committed(self) -> Snapshotted:
+        self._ready()
+        return Snapshotted(
+            self._catalog.database, self._draft.base, inherits=self._catalog.inherits
+        )
+
+    def highest_column_id(self, table: Table) -> int:
+        return self._catalog.highest_column_id(table)
+
+    def set_commit_message(
+        self, author: str | None, message: str | None, extra_info: str | None = None
+    ) -> None:
+        """Say who commits and why."""
+        self._require_open()
+        self._info = CommitInfo(author, message, extra_info, self._info.idempotency_key)
+
+    def _require_open(self) -> None:
+        if self.status is not TransactionState.OPEN:
+            raise InvalidInput(
+                f"The transaction is {self.status.value} already.", remedy="Begin a new one."
+            )
+
+    def commit(self) -> Committed | None:
+        """Make the changes visible; None if there are none."""
+        self._require_open()
+        plan = self._plan()
+        if plan.is_empty:
+            self.status = TransactionState.COMMITTED
+            return None
+        needs_message = self._draft.state.option(
+            "require_commit_message", metastore=self._catalog.metastore_options()
+        )[0]
+        if needs_message == "true" and not self._info.message:
+            raise InvalidInput(
+                f"The catalog '{self._catalog.name}' requires a commit message.",
+                remedy="Set one with set_commit_message.",
+            )
+        self.committed = commit(self._catalog.database, plan)
+        self.status = TransactionState.COMMITTED
+        self._catalog.noted(self.committed, changed=plan.changes_definitions)
+        return self.committed
+
+    def rollback(self) -> None:
+        """Forget the changes."""
+        self._require_open()
+        self.status = TransactionState.ROLLED_BACK
+
+    def _plan(self) -> CommitPlan:
+        draft = self._draft
+        names = {row.schema_id: row.schema_name for row in draft.base.rows(SCHEMA)}
+        names |= {row.schema_id: row.schema_name for row in draft.state.rows(SCHEMA)}
+        return CommitPlan(
+            catalog_id=draft.base.catalog_id,
+            start=draft.base.snapshot_id,
+            inherits=self._catalog.inherits,
+            changes=draft.changes(),
+            schema_names=names,
+            new_rows=list(draft.new.values()),
+            ended_rows=list(draft.ended.values()),
+            dropped_tables=list(draft.dropped_tables),
+            children=draft.finished_children(),
+            tables=draft.finished_tables(),
+            new_entities=draft.entity_ids.count,
+            new_files=draft.file_ids.count,
+            info=self._info,
+            key=self._key,
+        )
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.status is not TransactionState.OPEN:
+            return
+        if kind is None:
+            self.commit()
+        else:
+            self.rollback()

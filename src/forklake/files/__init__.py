@@ -1,0 +1,1 @@
+"""Files: their paths, and later what is in them."""

@@ -1,0 +1,44 @@
+"""Paths: the one resolver, and the rule that data paths do not overlap.
+
+Paths are stored relative to the data path of the catalog that wrote the file, the catalog's folder
+included (`sales/main/orders/1.parquet`), so that a fork reads them unchanged.
+"""
+
+from __future__ import annotations
+
+from posixpath import normpath
+
+from forklake.errors import InvalidInput
+
+
+def checked_data_path(path: str) -> str:
+    """A data path in the form in which it is kept: with a slash at its end."""
+    if not path.strip() or not path.isprintable():
+        raise InvalidInput(
+            f"The data path {path!r} is empty or has a character that cannot be seen.",
+            remedy="Name a folder, or a bucket and prefix.",
+        )
+    if ".." in path.split("/"):
+        raise InvalidInput(
+            f"The data path {path!r} contains '..'.", remedy="Name the folder itself."
+        )
+    return path.rstrip("/") + "/"
+
+
+def resolve(data_path: str, path: str, *, is_relative: bool) -> str:
+    """The full path of a stored one; it cannot lead out of the data path."""
+    if not is_relative:
+        return path
+    clean = normpath(path)
+    if clean.startswith(("/", "../")) or clean == "..":
+        raise InvalidInput(
+            f"The stored path {path!r} leads out of the data path {data_path!r}.",
+            remedy="The metastore may have been tampered with.",
+        )
+    return data_path.rstrip("/") + "/" + path
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether one data path lies within another one; the same path is shared, which is fine."""
+    first, second = checked_data_path(one), checked_data_path(other)
+    return first != second and (first.startswith(second) or second.startswith(first))

@@ -1,0 +1,121 @@
+"""When two commits to one catalog exclude each other: one literal table.
+
+A transaction reads the catalog as it was when it began. When others committed meanwhile, `RULES`
+says for each pair (mine, theirs) *on the same table, view, schema or macro* whether mine may still
+be added on top. What is not listed is fine. The aim is that the result always equals running the
+two one after the other; a pair that cannot promise this aborts the second.
+
+An append reads nothing, so it may follow anything but a change of the table itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from forklake.model.changes import Change, ChangeKind
+from forklake.model.names import folded
+
+
+class Rule(Enum):
+    """What a pair of changes to one object means."""
+
+    CONFLICT = "conflict"
+    SAME_FILE = "conflict if both touched the same data file"
+
+
+K = ChangeKind
+_DEFINITION = {K.DROPPED_TABLE: Rule.CONFLICT, K.ALTERED_TABLE: Rule.CONFLICT}
+_APPENDS = {K.INSERTED: Rule.CONFLICT, K.INLINED_INSERT: Rule.CONFLICT}
+_FILE_CHANGES = {
+    K.DELETED: Rule.SAME_FILE,
+    K.INLINED_DELETE: Rule.SAME_FILE,
+    K.FLUSHED: Rule.SAME_FILE,
+    K.MERGED: Rule.SAME_FILE,
+    K.REWRITTEN: Rule.SAME_FILE,
+}
+
+# mine -> theirs -> rule
+RULES: dict[ChangeKind, dict[ChangeKind, Rule]] = {
+    K.INSERTED: _DEFINITION,
+    K.INLINED_INSERT: _DEFINITION,
+    K.DELETED: _DEFINITION | _APPENDS | _FILE_CHANGES,
+    K.INLINED_DELETE: _DEFINITION | _APPENDS | _FILE_CHANGES | {K.FLUSHED: Rule.CONFLICT},
+    K.FLUSHED: {K.DROPPED_TABLE: Rule.CONFLICT}
+    | _FILE_CHANGES
+    | {K.INLINED_DELETE: Rule.CONFLICT, K.FLUSHED: Rule.CONFLICT},
+    K.MERGED: {K.DROPPED_TABLE: Rule.CONFLICT} | _FILE_CHANGES,
+    K.REWRITTEN: {K.DROPPED_TABLE: Rule.CONFLICT} | _FILE_CHANGES,
+    K.ALTERED_TABLE: _DEFINITION,
+    K.DROPPED_TABLE: _DEFINITION,
+    K.ALTERED_VIEW: {K.DROPPED_VIEW: Rule.CONFLICT, K.ALTERED_VIEW: Rule.CONFLICT},
+    K.DROPPED_VIEW: {K.DROPPED_VIEW: Rule.CONFLICT, K.ALTERED_VIEW: Rule.CONFLICT},
+    K.DROPPED_SCALAR_MACRO: {K.DROPPED_SCALAR_MACRO: Rule.CONFLICT},
+    K.DROPPED_TABLE_MACRO: {K.DROPPED_TABLE_MACRO: Rule.CONFLICT},
+    K.ALTERED_SCHEMA: {K.DROPPED_SCHEMA: Rule.CONFLICT, K.ALTERED_SCHEMA: Rule.CONFLICT},
+    K.DROPPED_SCHEMA: {K.DROPPED_SCHEMA: Rule.CONFLICT, K.ALTERED_SCHEMA: Rule.CONFLICT},
+}
+
+# Kinds whose names live in one namespace: two of a group cannot take the same name.
+NAMESPACES: tuple[frozenset[ChangeKind], ...] = (
+    frozenset({K.CREATED_SCHEMA}),
+    frozenset({K.CREATED_TABLE, K.CREATED_VIEW}),
+    frozenset({K.CREATED_SCALAR_MACRO}),
+    frozenset({K.CREATED_TABLE_MACRO}),
+)
+# Kinds that put something into a schema, which must still be there under that name.
+_IN_SCHEMA = NAMESPACES[1] | NAMESPACES[2] | NAMESPACES[3]
+_SCHEMA_CHANGES = frozenset({K.DROPPED_SCHEMA, K.ALTERED_SCHEMA})
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """What this transaction is about to commit: its changes, and the schemas it knows by id."""
+
+    changes: frozenset[Change]
+    schema_names: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A pair of changes that do not go together."""
+
+    mine: Change
+    theirs: Change
+    rule: Rule
+
+
+def find_conflicts(mine: Mine, theirs: Iterable[Change]) -> Iterator[Finding]:
+    """The pairs that exclude each other, for certain or if they touched the same file."""
+    for their in theirs:
+        for my in mine.changes:
+            rule = _rule(my, their, mine.schema_names)
+            if rule is not None:
+                yield Finding(my, their, rule)
+
+
+def _rule(my: Change, their: Change, schema_names: dict[int, str]) -> Rule | None:
+    if my.object_id is not None and my.object_id == their.object_id:
+        if my.constrains and their.kind in _APPENDS:
+            return Rule.CONFLICT
+        return RULES.get(my.kind, {}).get(their.kind)
+    if my.name and their.name:
+        shared = any(my.kind in space and their.kind in space for space in NAMESPACES)
+        return Rule.CONFLICT if shared and _same(my.name, their.name) else None
+    if _is_in_changed_schema(my, their, schema_names) or _is_in_changed_schema(
+        their, my, schema_names
+    ):
+        return Rule.CONFLICT
+    return None
+
+
+def _is_in_changed_schema(new: Change, gone: Change, schema_names: dict[int, str]) -> bool:
+    if new.kind not in _IN_SCHEMA or gone.kind not in _SCHEMA_CHANGES:
+        return False
+    name = schema_names.get(gone.object_id or 0)
+    return name is not None and folded(name) == folded(new.name[0])
+
+
+def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return tuple(map(folded, one)) == tuple(map(folded, other))

@@ -1,0 +1,232 @@
+"""The versioned rows of a catalog: each is true from `begin_snapshot` until it is ended.
+
+The fields of a class are the columns of its table, in the order in which they are read and
+written; `catalog_id` is the catalog that wrote the row, which for a fork may be an ancestor.
+`KINDS` (in `kinds`) tells table and identity of each class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from forklake.model.ids import (
+    NOBODY,
+    UNCOMMITTED,
+    CatalogId,
+    ColumnId,
+    DataFileId,
+    DeleteFileId,
+    MacroId,
+    MappingId,
+    PartitionId,
+    SchemaId,
+    SnapshotId,
+    TableId,
+    ViewId,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What every versioned row knows: who wrote it, and in which snapshot it began."""
+
+    catalog_id: CatalogId = NOBODY
+    begin_snapshot: SnapshotId = UNCOMMITTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema(Row):
+    """A namespace of tables, views and macros."""
+
+    schema_id: SchemaId
+    schema_uuid: str
+    schema_name: str
+    path: str
+    path_is_relative: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Row):
+    """A table; its columns are rows of their own."""
+
+    table_id: TableId
+    table_uuid: str
+    schema_id: SchemaId
+    table_name: str
+    path: str
+    path_is_relative: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Row):
+    """One node of a table's schema: a column, or a field inside one (`parent_column`).
+
+    `initial_default` is what files written before the column existed show for it;
+    `default_value` is what new rows get.
+    """
+
+    table_id: TableId
+    column_id: ColumnId
+    column_order: int
+    column_name: str
+    column_type: str
+    initial_default: str | None = None
+    default_value: str | None = None
+    nulls_allowed: bool = True
+    parent_column: ColumnId | None = None
+    default_value_type: str | None = None
+    default_value_dialect: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View(Row):
+    """A stored query."""
+
+    view_id: ViewId
+    view_uuid: str
+    schema_id: SchemaId
+    view_name: str
+    dialect: str
+    sql: str
+    column_aliases: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Macro(Row):
+    """A stored function; what it does is in its implementations."""
+
+    macro_id: MacroId
+    schema_id: SchemaId
+    macro_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag(Row):
+    """A key and value on a schema, table, view or macro; comments are the key `comment`."""
+
+    object_id: int
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnTag(Row):
+    """A key and value on a column."""
+
+    table_id: TableId
+    column_id: ColumnId
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition(Row):
+    """The partitioning of a table while it was in force."""
+
+    partition_id: PartitionId
+    table_id: TableId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFile(Row):
+    """A Parquet file of a table."""
+
+    table_id: TableId
+    data_file_id: DataFileId
+    file_order: int | None = None
+    path: str
+    path_is_relative: bool = True
+    file_format: str = "parquet"
+    record_count: int
+    file_size_bytes: int
+    footer_size: int | None = None
+    row_id_start: int | None = None
+    partition_id: PartitionId | None = None
+    encryption_key: str | None = None
+    partial_file_info: str | None = None
+    mapping_id: MappingId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteFile(Row):
+    """A file that lists deleted positions of one data file."""
+
+    table_id: TableId
+    delete_file_id: DeleteFileId
+    data_file_id: DataFileId
+    path: str
+    path_is_relative: bool = True
+    format: str = "parquet"
+    delete_count: int
+    file_size_bytes: int
+    footer_size: int | None = None
+    encryption_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlinedDelete(Row):
+    """One deleted position of a data file, kept in the metastore instead of a delete file."""
+
+    table_id: TableId
+    data_file_id: DataFileId
+    row_position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlinedTable(Row):
+    """Rows of a table live in the metastore, in a table of this name, for one schema version."""
+
+    table_id: TableId
+    table_name: str
+    schema_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlinedRow(Row):
+    """One row that lives in the metastore: its values by column."""
+
+    table_id: TableId
+    row_id: int
+    stored_in: str
+    values: dict[ColumnId, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableStatistics(Row):
+    """Live rows and bytes of a table, and the row id that the next row gets."""
+
+    table_id: TableId
+    record_count: int = 0
+    next_row_id: int = 0
+    file_size_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnStatistics(Row):
+    """Bounds that hold for every row ever written to a column and not known to be gone."""
+
+    table_id: TableId
+    column_id: ColumnId
+    contains_null: bool | None = None
+    contains_nan: bool | None = None
+    min_value: str | None = None
+    max_value: str | None = None
+    extra_stats: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option(Row):
+    """A setting of a catalog (`scope_id` its own id), a schema or a table."""
+
+    key: str
+    value: str
+    scope: str
+    scope_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaVersion(Row):
+    """From `begin_snapshot` on, the definitions of the catalog have this version."""
+
+    schema_version: int

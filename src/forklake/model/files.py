@@ -1,0 +1,63 @@
+"""Files and rows as a transaction hands them over, before they have their numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from forklake.model.ids import ColumnId, DataFileId, MappingId, PartitionId
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnBounds:
+    """What a new file says about one column; bounds are text in the form of the column's type."""
+
+    column_id: ColumnId
+    column_size_bytes: int | None = None
+    value_count: int | None = None
+    null_count: int | None = None
+    min_value: str | None = None
+    max_value: str | None = None
+    contains_nan: bool | None = None
+    extra_stats: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewDataFile:
+    """A data file to add. `row_ids` False: its rows carry the ids that they had before."""
+
+    path: str
+    record_count: int
+    file_size_bytes: int
+    footer_size: int | None = None
+    path_is_relative: bool = True
+    file_format: str = "parquet"
+    bounds: tuple[ColumnBounds, ...] = ()
+    partition_id: PartitionId | None = None
+    partition_values: tuple[str | None, ...] = ()
+    encryption_key: str | None = None
+    partial_file_info: str | None = None
+    mapping_id: MappingId | None = None
+    row_ids: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NewDeleteFile:
+    """A delete file to add; it replaces the one that its data file had."""
+
+    data_file_id: DataFileId
+    path: str
+    delete_count: int
+    file_size_bytes: int
+    footer_size: int | None = None
+    path_is_relative: bool = True
+    format: str = "parquet"
+    encryption_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewInlinedRow:
+    """A row to keep in the metastore; `row_id` is set when it is a new version of one."""
+
+    values: dict[ColumnId, Any] = field(default_factory=dict)
+    row_id: int | None = None

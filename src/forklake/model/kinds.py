@@ -1,0 +1,180 @@
+"""The kinds of versioned rows: one literal table of where each lives and what identifies it.
+
+A fork ends a row that it inherited by writing a tombstone that names the row: its kind, the table
+(or object) it belongs to, its id and, for tags and options, its key. Two tombstones name no row but
+everything that a fork inherited beneath a table: its files, or all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from forklake.model import entities as e
+
+# Kinds of tombstones that stand for many rows.
+ALL_FILES = 101
+ALL_CONTENT = 102
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A versioned table: its rows, the columns that identify them, and the owner that ends them.
+
+    Args:
+        code: the number under which tombstones name it.
+        name: the table in the metadata database.
+        row: the class of its rows.
+        identity: columns which single out one row at any snapshot.
+        scope: the column naming the table or object that it belongs to.
+        entity: the column that is the id within the scope; `text` a further text part of it.
+        is_content: rows that a truncation of the table ends.
+        is_definition: rows that make up the catalog's state, as opposed to its data.
+    """
+
+    code: int
+    name: str
+    row: type[e.Row]
+    identity: tuple[str, ...]
+    scope: str | None = None
+    entity: str | None = None
+    text: str | None = None
+    is_content: bool = False
+    is_definition: bool = True
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read and written."""
+        return tuple(field.name for field in fields(self.row))
+
+    def identify(self, row: e.Row) -> tuple[Any, ...]:
+        """The identity of a row."""
+        return tuple(getattr(row, column) for column in self.identity)
+
+    def tombstone_key(self, row: e.Row) -> tuple[int, int, str]:
+        """Scope, entity and text under which a tombstone names the row."""
+        return (
+            getattr(row, self.scope) if self.scope else 0,
+            getattr(row, self.entity) if self.entity else 0,
+            getattr(row, self.text) if self.text else "",
+        )
+
+
+SCHEMA = Kind(1, "ducklake_schema", e.Schema, ("schema_id",), entity="schema_id")
+TABLE = Kind(2, "ducklake_table", e.Table, ("table_id",), entity="table_id")
+COLUMN = Kind(
+    3, "ducklake_column", e.Column, ("table_id", "column_id"), scope="table_id", entity="column_id"
+)
+VIEW = Kind(4, "ducklake_view", e.View, ("view_id",), entity="view_id")
+MACRO = Kind(5, "ducklake_macro", e.Macro, ("macro_id",), entity="macro_id")
+TAG = Kind(6, "ducklake_tag", e.Tag, ("object_id", "key"), scope="object_id", text="key")
+COLUMN_TAG = Kind(
+    7,
+    "ducklake_column_tag",
+    e.ColumnTag,
+    ("table_id", "column_id", "key"),
+    scope="table_id",
+    entity="column_id",
+    text="key",
+)
+PARTITION = Kind(
+    8,
+    "ducklake_partition_info",
+    e.Partition,
+    ("partition_id",),
+    scope="table_id",
+    entity="partition_id",
+)
+OPTION = Kind(9, "ducklake_metadata", e.Option, ("scope_id", "key"), scope="scope_id", text="key")
+INLINED_TABLE = Kind(
+    10,
+    "ducklake_inlined_data_tables",
+    e.InlinedTable,
+    ("table_id", "schema_version"),
+    scope="table_id",
+    entity="schema_version",
+    is_definition=False,
+)
+DATA_FILE = Kind(
+    11,
+    "ducklake_data_file",
+    e.DataFile,
+    ("table_id", "data_file_id"),
+    scope="table_id",
+    entity="data_file_id",
+    is_content=True,
+    is_definition=False,
+)
+DELETE_FILE = Kind(
+    12,
+    "ducklake_delete_file",
+    e.DeleteFile,
+    ("table_id", "delete_file_id"),
+    scope="table_id",
+    entity="delete_file_id",
+    is_content=True,
+    is_definition=False,
+)
+TABLE_STATISTICS = Kind(
+    13,
+    "ducklake_table_stats",
+    e.TableStatistics,
+    ("table_id",),
+    scope="table_id",
+    is_definition=False,
+)
+COLUMN_STATISTICS = Kind(
+    14,
+    "ducklake_table_column_stats",
+    e.ColumnStatistics,
+    ("table_id", "column_id"),
+    scope="table_id",
+    entity="column_id",
+    is_content=True,
+    is_definition=False,
+)
+INLINED_DELETE = Kind(
+    15,
+    "ducklake_inlined_delete",
+    e.InlinedDelete,
+    ("table_id", "data_file_id", "row_position"),
+    scope="table_id",
+    entity="data_file_id",  # the deletes of one file and snapshot end together
+    is_content=True,
+    is_definition=False,
+)
+# Rows of the tables that INLINED_TABLE names, each table with columns of its own.
+INLINED_ROW = Kind(
+    16,
+    "",
+    e.InlinedRow,
+    ("table_id", "row_id"),
+    scope="table_id",
+    entity="row_id",
+    is_content=True,
+    is_definition=False,
+)
+
+KINDS: tuple[Kind, ...] = (
+    SCHEMA,
+    TABLE,
+    COLUMN,
+    VIEW,
+    MACRO,
+    TAG,
+    COLUMN_TAG,
+    PARTITION,
+    OPTION,
+    INLINED_TABLE,
+    DATA_FILE,
+    DELETE_FILE,
+    TABLE_STATISTICS,
+    COLUMN_STATISTICS,
+    INLINED_DELETE,
+)
+# What a truncation of a table ends, and what dropping it ends.
+CONTENT = tuple(kind for kind in KINDS if kind.is_content)
+BENEATH_TABLE = tuple(kind for kind in KINDS if kind.scope)
+DEFINITIONS = tuple(kind for kind in KINDS if kind.is_definition)
+KIND_OF: dict[type[e.Row], Kind] = {kind.row: kind for kind in KINDS}

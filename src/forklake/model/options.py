@@ -1,0 +1,143 @@
+"""The options that users may set: one literal table of name, default, scopes and check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from forklake.errors import InvalidInput
+
+
+class Scope(Enum):
+    """Where an option holds; the narrower one wins."""
+
+    GLOBAL = "global"
+    CATALOG = "catalog"
+    SCHEMA = "schema"
+    TABLE = "table"
+
+
+ANY_SCOPE = frozenset(Scope)
+WHOLE_CATALOG = frozenset({Scope.GLOBAL, Scope.CATALOG})
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY_FACTORS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_INTERVAL = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(microsecond|millisecond|second|minute|hour|day|week|month|year)s?",
+    re.IGNORECASE,
+)
+_CODECS = ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw")
+
+
+def _boolean(value: str) -> str:
+    if value.lower() not in {"true", "false"}:
+        raise ValueError("true or false")
+    return value.lower()
+
+
+def _integer(value: str) -> str:
+    if not value.isascii() or not value.isdigit():
+        raise ValueError("a whole number, 0 or more")
+    return str(int(value))
+
+
+def _size(value: str) -> str:
+    match = _SIZE.fullmatch(value.strip())
+    if match is None:
+        raise ValueError("a size such as 512MB or 128MiB")
+    unit = (match[2] or "").lower()
+    return str(int(float(match[1]) * (_FACTORS | _BINARY_FACTORS)[unit]))
+
+
+def _fraction(value: str) -> str:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ValueError("must be between 0 and 1")
+    return str(number)
+
+
+def _interval(value: str) -> str:
+    if not _INTERVAL.fullmatch(value.strip()):
+        raise ValueError("an interval such as '7 days'")
+    return value.strip()
+
+
+def _codec(value: str) -> str:
+    if value.lower() not in _CODECS:
+        raise ValueError("one of " + ", ".join(_CODECS))
+    return value.lower()
+
+
+def _parquet_version(value: str) -> str:
+    if value.lower().removeprefix("v") not in {"1", "2"}:
+        raise ValueError("1 or 2")
+    return value.lower().removeprefix("v")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionRule:
+    """An option: what it means, what holds when it is not set, where and to what it can be set."""
+
+    name: str
+    default: str | None
+    description: str
+    check: Callable[[str], str]
+    scopes: frozenset[Scope] = ANY_SCOPE
+
+
+OPTIONS: dict[str, OptionRule] = {
+    rule.name: rule
+    for rule in (
+        OptionRule("data_inlining_row_limit", "0", "Most rows kept in the metastore", _integer),
+        OptionRule("target_file_size", "512MB", "Size that data files aim for", _size),
+        OptionRule("parquet_compression", "snappy", "Compression of data files", _codec),
+        OptionRule("parquet_compression_level", None, "Level of the compression", _integer),
+        OptionRule("parquet_version", "2", "Version of the Parquet format", _parquet_version),
+        OptionRule("parquet_row_group_size", None, "Rows in a row group", _integer),
+        OptionRule("parquet_row_group_size_bytes", None, "Bytes in a row group", _size),
+        OptionRule("per_thread_output", "false", "One file for each writing task", _boolean),
+        OptionRule("hive_file_pattern", "true", "Folders named key=value", _boolean),
+        OptionRule("auto_compact", "true", "Maintenance may compact the table", _boolean),
+        OptionRule(
+            "rewrite_delete_threshold", "0.1", "Deleted share that calls for a rewrite", _fraction
+        ),
+        OptionRule(
+            "delete_older_than", "2 days", "Age at which files may go", _interval, WHOLE_CATALOG
+        ),
+        OptionRule(
+            "expire_older_than", None, "Age at which snapshots expire", _interval, WHOLE_CATALOG
+        ),
+        OptionRule(
+            "require_commit_message", "false", "Commits must say why", _boolean, WHOLE_CATALOG
+        ),
+        OptionRule("encrypted", "false", "Data files are encrypted", _boolean, WHOLE_CATALOG),
+    )
+}
+
+
+def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str]:
+    """The option's name and the stored form of a value, or an error that says what is wanted."""
+    rule = OPTIONS.get(name.lower())
+    if rule is None:
+        raise InvalidInput(
+            f"There is no option {name!r}.", remedy="Options are: " + ", ".join(sorted(OPTIONS))
+        )
+    if scope not in rule.scopes:
+        allowed = ", ".join(sorted(one.value for one in rule.scopes))
+        raise InvalidInput(
+            f"The option {rule.name!r} cannot be set for one {scope.value}.",
+            remedy=f"Set it for: {allowed}.",
+        )
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        return rule.name, rule.check(text)
+    except ValueError as reason:
+        raise InvalidInput(
+            f"The option {rule.name!r} cannot be {text!r}.", remedy=f"Wanted: {reason}."
+        ) from None

@@ -1,0 +1,99 @@
+"""A commit to be: everything that a transaction wants to change, with local ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from forklake.model.changes import Change
+from forklake.model.children import Child
+from forklake.model.entities import (
+    Column,
+    DataFile,
+    DeleteFile,
+    InlinedDelete,
+    InlinedRow,
+    Row,
+)
+from forklake.model.files import NewDataFile, NewDeleteFile, NewInlinedRow
+from forklake.model.ids import (
+    CatalogId,
+    ColumnId,
+    DataFileId,
+    DeleteFileId,
+    SnapshotId,
+    TableId,
+)
+from forklake.model.snapshots import CommitInfo
+
+
+@dataclass(slots=True)
+class TableWork:
+    """What a commit does to the data of one table."""
+
+    columns: tuple[Column, ...]
+    truncates: bool = False
+    data_files: list[tuple[DataFileId, NewDataFile]] = field(default_factory=list)
+    delete_files: list[tuple[DeleteFileId, NewDeleteFile]] = field(default_factory=list)
+    ended_files: list[DataFile] = field(default_factory=list)
+    ended_delete_files: list[DeleteFile] = field(default_factory=list)
+    inlined_rows: list[NewInlinedRow] = field(default_factory=list)
+    ended_rows: list[InlinedRow] = field(default_factory=list)
+    inlined_deletes: list[tuple[DataFileId, int]] = field(default_factory=list)
+    ended_inlined_deletes: list[InlinedDelete] = field(default_factory=list)
+    removed_rows: int = 0  # rows that stop being live, not counting a truncation
+    removed_bytes: int = 0
+
+    @property
+    def touched_files(self) -> set[DataFileId]:
+        """Committed data files whose rows this commit ends."""
+        touched = {file.data_file_id for file in self.ended_files}
+        touched.update(file.data_file_id for _, file in self.delete_files)
+        touched.update(data_file_id for data_file_id, _ in self.inlined_deletes)
+        touched.update(row.data_file_id for row in self.ended_inlined_deletes)
+        return {number for number in touched if number >= 0}
+
+    @property
+    def column_types(self) -> dict[ColumnId, str]:
+        """The stored type of each node."""
+        return {column.column_id: column.column_type for column in self.columns}
+
+
+@dataclass(slots=True)
+class CommitPlan:
+    """All changes of one transaction, and the snapshot it has read."""
+
+    catalog_id: CatalogId
+    start: SnapshotId
+    inherits: bool
+    changes: set[Change] = field(default_factory=set)
+    schema_names: dict[int, str] = field(default_factory=dict)
+    new_rows: list[Row] = field(default_factory=list)
+    ended_rows: list[Row] = field(default_factory=list)
+    dropped_tables: list[TableId] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
+    tables: dict[TableId, TableWork] = field(default_factory=dict)
+    new_entities: int = 0
+    new_files: int = 0
+    info: CommitInfo = field(default_factory=CommitInfo)
+    key: str = ""  # makes a retry apply once; the user's own if they gave one
+
+    @property
+    def changes_definitions(self) -> bool:
+        """Whether the catalog's definitions get a new version."""
+        return bool(self.new_rows or self.ended_rows or self.dropped_tables)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to commit."""
+        return not (self.changes_definitions or self.tables or self.children)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The outcome of a commit."""
+
+    snapshot_id: SnapshotId
+    schema_version: int
+    entity_ids: tuple[int, ...] = ()
+    file_ids: tuple[int, ...] = ()
+    was_applied_before: bool = False

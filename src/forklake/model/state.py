@@ -1,0 +1,286 @@
+"""The definitions of a catalog at one snapshot: schemas, tables, columns, views, macros, settings.
+
+Data files and statistics are not part of it: they are many, and read when they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, TypeVar
+
+from forklake.errors import NotFound
+from forklake.model import kinds
+from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
+from forklake.model.entities import (
+    Column,
+    ColumnTag,
+    Macro,
+    Option,
+    Partition,
+    Row,
+    Schema,
+    Table,
+    Tag,
+    View,
+)
+from forklake.model.ids import CatalogId, ColumnId, SnapshotId
+from forklake.model.kinds import DEFINITIONS, KIND_OF, Kind
+from forklake.model.names import folded
+from forklake.model.options import OPTIONS, Scope
+
+R = TypeVar("R", bound=Row)
+C = TypeVar("C", bound=Child)
+NameKey = tuple[str, int, str]
+
+
+class CatalogState:
+    """All definitions that are visible at a snapshot, found by id, by owner and by name."""
+
+    def __init__(self, catalog_id: CatalogId, snapshot_id: SnapshotId, schema_version: int) -> None:
+        self.catalog_id = catalog_id
+        self.snapshot_id = snapshot_id
+        self.schema_version = schema_version
+        self._rows: dict[Kind, dict[tuple[Any, ...], Row]] = {kind: {} for kind in DEFINITIONS}
+        self._beneath: dict[tuple[Kind, int], dict[tuple[Any, ...], Row]] = {}
+        self._names: dict[NameKey, Row] = {}
+        self._children: dict[tuple[type[Child], int], list[Child]] = {}
+
+    def copy(self) -> CatalogState:
+        """An independent state with the same rows."""
+        twin = CatalogState(self.catalog_id, self.snapshot_id, self.schema_version)
+        twin._rows = {kind: dict(rows) for kind, rows in self._rows.items()}
+        twin._beneath = {key: dict(rows) for key, rows in self._beneath.items()}
+        twin._names = dict(self._names)
+        twin._children = dict(self._children)
+        return twin
+
+    def seen_at(self, snapshot_id: SnapshotId) -> CatalogState:
+        """The same definitions, known to hold at another snapshot."""
+        if snapshot_id == self.snapshot_id:
+            return self
+        twin = copy(self)
+        twin.snapshot_id = snapshot_id
+        return twin
+
+    # Changing it
+
+    def add_children(self, children: Iterable[Child]) -> None:
+        """Add rows that belong to a numbered parent; before the parent itself, for macros."""
+        for child in children:
+            key = (type(child), getattr(child, child.PARENT))
+            self._children[key] = [*self._children.get(key, []), child]
+
+    def put(self, row: Row) -> None:
+        """Add a row, in place of the one with its identity."""
+        kind = KIND_OF[type(row)]
+        identity = kind.identify(row)
+        old = self._rows[kind].get(identity)
+        if old is not None:
+            self.remove(old)
+        self._rows[kind][identity] = row
+        if kind.scope:
+            self._beneath.setdefault((kind, getattr(row, kind.scope)), {})[identity] = row
+        if key := self._name_key(row):
+            self._names[key] = row
+
+    def remove(self, row: Row) -> None:
+        """Remove a row."""
+        kind = KIND_OF[type(row)]
+        identity = kind.identify(row)
+        del self._rows[kind][identity]
+        if kind.scope:
+            self._beneath[kind, getattr(row, kind.scope)].pop(identity)
+        key = self._name_key(row)
+        if key and self._names.get(key) is row:
+            del self._names[key]
+
+    def _name_key(self, row: Row) -> NameKey | None:
+        match row:
+            case Schema():
+                return ("schema", 0, folded(row.schema_name))
+            case Table():
+                return ("relation", row.schema_id, folded(row.table_name))
+            case View():
+                return ("relation", row.schema_id, folded(row.view_name))
+            case Macro():
+                space = f"{self.macro_type(row)}_macro"
+                return (space, row.schema_id, folded(row.macro_name))
+        return None
+
+    # Rows by kind
+
+    def get(self, kind: Kind, identity: tuple[Any, ...]) -> Row | None:
+        """The row of an identity."""
+        return self._rows[kind].get(identity)
+
+    def rows(self, kind: Kind) -> list[Any]:
+        """All rows of a kind."""
+        return list(self._rows[kind].values())
+
+    def beneath(self, kind: Kind, owner: int) -> list[Any]:
+        """The rows of a kind that belong to a table or object."""
+        return list(self._beneath.get((kind, owner), {}).values())
+
+    def children(self, child: type[C], parent: int) -> list[C]:
+        """The children of a numbered parent."""
+        return list(self._children.get((child, parent), []))  # type: ignore[arg-type]
+
+    # By name
+
+    def schemas(self) -> list[Schema]:
+        """All schemas, by name."""
+        return sorted(self.rows(kinds.SCHEMA), key=lambda row: folded(row.schema_name))
+
+    def find_schema(self, name: str) -> Schema | None:
+        """The schema of a name."""
+        return self._names.get(("schema", 0, folded(name)))  # type: ignore[return-value]
+
+    def schema(self, name: str = "main") -> Schema:
+        """The schema of a name, or NotFound."""
+        found = self.find_schema(name)
+        if found is None:
+            raise NotFound(
+                f"Schema '{name}' does not exist", remedy="Create it first.", schema=name
+            )
+        return found
+
+    def find_relation(self, name: str, schema: str = "main") -> Table | View | None:
+        """The table or view of a name: they share one namespace."""
+        key = ("relation", self.schema(schema).schema_id, folded(name))
+        return self._names.get(key)  # type: ignore[return-value]
+
+    def table(self, name: str, schema: str = "main") -> Table:
+        """The table of a name, or NotFound."""
+        found = self.find_relation(name, schema)
+        if not isinstance(found, Table):
+            raise NotFound(
+                f"Table '{schema}.{name}' does not exist"
+                + (": it is a view." if isinstance(found, View) else ""),
+                remedy="List the tables to see which there are.",
+                table=name,
+            )
+        return found
+
+    def view(self, name: str, schema: str = "main") -> View:
+        """The view of a name, or NotFound."""
+        found = self.find_relation(name, schema)
+        if not isinstance(found, View):
+            raise NotFound(
+                f"View '{schema}.{name}' does not exist",
+                remedy="List the views to see which there are.",
+                view=name,
+            )
+        return found
+
+    def find_macro(self, name: str, schema: str = "main", *, type: str = "scalar") -> Macro | None:
+        """The scalar or table macro of a name."""
+        key = (f"{type}_macro", self.schema(schema).schema_id, folded(name))
+        return self._names.get(key)  # type: ignore[return-value]
+
+    def macro(self, name: str, schema: str = "main", *, type: str = "scalar") -> Macro:
+        """The scalar or table macro of a name, or NotFound."""
+        found = self.find_macro(name, schema, type=type)
+        if found is None:
+            raise NotFound(f"Macro '{schema}.{name}' does not exist", macro=name)
+        return found
+
+    def tables(self, schema: str | None = None) -> list[Table]:
+        """All tables, or those of one schema, by schema and name."""
+        return sorted(self._of_schema(kinds.TABLE, schema), key=lambda row: folded(row.table_name))
+
+    def views(self, schema: str | None = None) -> list[View]:
+        """All views, or those of one schema, by name."""
+        return sorted(self._of_schema(kinds.VIEW, schema), key=lambda row: folded(row.view_name))
+
+    def macros(self, schema: str | None = None) -> list[Macro]:
+        """All macros, or those of one schema, by name."""
+        return sorted(self._of_schema(kinds.MACRO, schema), key=lambda row: folded(row.macro_name))
+
+    def _of_schema(self, kind: Kind, schema: str | None) -> list[Any]:
+        if schema is None:
+            return self.rows(kind)
+        schema_id = self.schema(schema).schema_id
+        return [row for row in self.rows(kind) if row.schema_id == schema_id]
+
+    # What belongs to them
+
+    def schema_of(self, row: Table | View | Macro) -> Schema:
+        """The schema that something is in."""
+        return self._rows[kinds.SCHEMA][(row.schema_id,)]  # type: ignore[return-value]
+
+    def columns(self, table: Table, parent: ColumnId | None = None) -> list[Column]:
+        """The columns of a table, or the fields of one of them, in their order."""
+        rows = self.beneath(kinds.COLUMN, table.table_id)
+        return sorted(
+            (row for row in rows if row.parent_column == parent), key=lambda row: row.column_order
+        )
+
+    def column(self, table: Table, *path: str) -> Column:
+        """The column, or the field within it, that a path of names leads to."""
+        found: Column | None = None
+        for name in path:
+            parent = found.column_id if found else None
+            fields = {folded(row.column_name): row for row in self.columns(table, parent)}
+            found = fields.get(folded(name))
+            if found is None:
+                raise NotFound(
+                    f"Column '{'.'.join(path)}' does not exist in table '{table.table_name}'",
+                    remedy="Columns are: " + ", ".join(row.column_name for row in fields.values()),
+                )
+        if found is None:
+            raise NotFound(f"No column of table '{table.table_name}' was named.")
+        return found
+
+    def tags(self, object_id: int) -> dict[str, str]:
+        """The tags of a schema, table, view or macro."""
+        rows: list[Tag] = self.beneath(kinds.TAG, object_id)
+        return {row.key: row.value for row in rows}
+
+    def column_tags(self, column: Column) -> dict[str, str]:
+        """The tags of a column."""
+        rows: list[ColumnTag] = self.beneath(kinds.COLUMN_TAG, column.table_id)
+        return {row.key: row.value for row in rows if row.column_id == column.column_id}
+
+    def partitioning(self, table: Table) -> list[PartitionColumn]:
+        """The keys by which new files of a table are partitioned."""
+        rows: list[Partition] = self.beneath(kinds.PARTITION, table.table_id)
+        return self.children(PartitionColumn, rows[0].partition_id) if rows else []
+
+    def macro_type(self, macro: Macro) -> str:
+        """`scalar` or `table`."""
+        implementations = self.children(MacroImplementation, macro.macro_id)
+        return implementations[0].type if implementations else "scalar"
+
+    def macro_parameters(self, macro: Macro, implementation: int) -> list[MacroParameter]:
+        """The parameters of one overload."""
+        rows = self.children(MacroParameter, macro.macro_id)
+        return [row for row in rows if row.impl_id == implementation]
+
+    def own_options(self, scope_id: int) -> dict[str, str]:
+        """The options set on the catalog, a schema or a table itself."""
+        rows: list[Option] = self.beneath(kinds.OPTION, scope_id)
+        return {row.key: row.value for row in rows}
+
+    def option(
+        self,
+        name: str,
+        table: Table | None = None,
+        schema: Schema | None = None,
+        metastore: dict[str, str] | None = None,
+    ) -> tuple[str | None, Scope | None]:
+        """The value in force and where it was set: the table's, its schema's, the catalog's, the
+        metastore's, or the default."""
+        if table is not None:
+            schema = self.schema_of(table)
+        for scope, owner in (
+            (Scope.TABLE, table.table_id if table else None),
+            (Scope.SCHEMA, schema.schema_id if schema else None),
+            (Scope.CATALOG, self.catalog_id),
+        ):
+            value = self.own_options(owner).get(name) if owner is not None else None
+            if value is not None:
+                return value, scope
+        if metastore and name in metastore:
+            return metastore[name], Scope.GLOBAL
+        return OPTIONS[name].default, None

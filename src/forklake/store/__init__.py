@@ -1,0 +1,1 @@
+"""The metadata database: its schema, its dialects, visibility, ids and the commit."""

@@ -1,0 +1,278 @@
+"""The commit: one transaction, two round trips.
+
+1. Stand in the catalog's line and lock its head. Then, in statements that begin after the lock and
+   so see the previous holder's commit: read what was committed since the transaction began, take
+   the ids, read the statistics to add to.
+2. Check for conflicts, in Python; always, whatever attempt it is.
+3. Write the rows, move the head and commit.
+
+Ids are taken inside the lock: in one catalog their order is the order of commits. Catalogs do not
+wait for each other. Only lost connections, deadlocks and serialization failures are tried again;
+the key that every snapshot carries tells whether the first try went through after all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from forklake.errors import Conflict, NotFound, Unavailable
+from forklake.model.changes import Change, ChangeKind, parse_changes
+from forklake.model.conflicts import Finding, Mine, Rule, find_conflicts
+from forklake.model.entities import ColumnStatistics, InlinedTable, TableStatistics
+from forklake.model.ids import FOREVER, SnapshotId, TableId
+from forklake.model.kinds import (
+    ALL_CONTENT,
+    ALL_FILES,
+    COLUMN_STATISTICS,
+    DATA_FILE,
+    INLINED_ROW,
+    INLINED_TABLE,
+    TABLE_STATISTICS,
+)
+from forklake.model.plan import CommitPlan, Committed, TableWork
+from forklake.model.snapshots import Head
+from forklake.store.catalogs import after, lock_head
+from forklake.store.database import Connection, Database, Rows
+from forklake.store.operations import Allocate, Allocation, Operation, Statement
+from forklake.store.phases import reached
+from forklake.store.rows import Reader, decoded
+from forklake.store.visibility import newest_rows
+from forklake.store.writing import Writing
+
+_ATTEMPTS = 8
+
+
+@retry(
+    retry=retry_if_exception_type(Unavailable),
+    stop=stop_after_attempt(_ATTEMPTS),
+    wait=wait_random_exponential(multiplier=0.05, max=2.0),
+    reraise=True,
+)
+def commit(database: Database, plan: CommitPlan) -> Committed:
+    """Apply a plan on top of whatever was committed since it was begun, or raise Conflict."""
+    reached("commit.begun")
+    with database.writing() as connection:
+        locked = _lock(connection, plan)
+        reached("commit.locked")
+        if locked.applied_as is not None:
+            return locked.applied_as
+        _check(connection, plan, locked.since)
+        reached("commit.checked")
+        writing = Writing(
+            connection=connection,
+            plan=plan,
+            head=locked.head,
+            allocation=locked.allocation,
+            moment=locked.moment,
+            statistics=locked.statistics,
+            bounds=locked.bounds,
+            inlined_tables=locked.inlined_tables,
+        )
+        operations = writing.operations()
+        reached("commit.prepared")
+        connection.commit(operations)
+        reached("commit.committed")
+        return Committed(
+            locked.allocation.snapshot_id,
+            writing.schema_version,
+            tuple(locked.allocation.entity_ids),
+            tuple(locked.allocation.file_ids),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """What was committed since the transaction began."""
+
+    snapshots: tuple[SnapshotId, ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    """What is known once the head is ours."""
+
+    head: Head
+    since: _Since
+    allocation: Allocation
+    moment: datetime
+    statistics: dict[TableId, TableStatistics]
+    bounds: dict[TableId, list[ColumnStatistics]]
+    inlined_tables: dict[TableId, list[InlinedTable]]
+    applied_as: Committed | None = None
+
+
+def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
+    """The first round trip."""
+    lock = lock_head(connection, plan.catalog_id)
+    reads = _reads(connection, plan)
+    results = connection.run([*lock, *(operation for _, _, operation in reads)])
+    heads, answers = results[len(lock) - 1], results[len(lock) :]
+    if not heads:
+        raise NotFound(
+            f"The catalog with id {plan.catalog_id} was dropped.", remedy="Nothing was changed."
+        )
+    head = Head(*heads[0])
+    found: dict[str, Rows] = {"since": [], "key": []}
+    statistics: dict[TableId, TableStatistics] = {}
+    bounds: dict[TableId, list[ColumnStatistics]] = {}
+    inlined: dict[TableId, list[InlinedTable]] = {}
+    for (what, table_id, _), rows in zip(reads, answers, strict=True):
+        if what == "statistics":
+            statistics.update((table_id, row) for row in decoded(TABLE_STATISTICS, rows))
+        elif what == "bounds":
+            bounds[table_id] = decoded(COLUMN_STATISTICS, rows)
+        elif what == "inlined":
+            inlined[table_id] = decoded(INLINED_TABLE, rows)
+        else:
+            found[what] = rows
+    (allocation,) = found["ids"]
+    previous = found["time"][0][0] if found["time"] else None
+    mine = [row for row in found["since"] + found["key"] if row[2] == plan.key]
+    return _Locked(
+        head=head,
+        since=_Since(
+            tuple(row[0] for row in found["since"]),
+            tuple(change for row in found["since"] for change in parse_changes(row[1])),
+        ),
+        allocation=allocation,
+        moment=after(previous, allocation.now),
+        statistics=statistics,
+        bounds=bounds,
+        inlined_tables=inlined,
+        applied_as=_applied(mine[0]) if mine else None,
+    )
+
+
+def _applied(row: Any) -> Committed:
+    return Committed(row[0], row[3], was_applied_before=True)
+
+
+Read = tuple[str, TableId, Operation]
+_NO_TABLE = TableId(-1)
+
+
+def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
+    """What to ask once the head is locked, in the same round trip."""
+    base = {"catalog": plan.catalog_id}
+    chosen = (
+        "SELECT h.snapshot_id, h.changes_made, h.idempotency_key, s.schema_version"
+        " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"
+        " ON s.snapshot_id = h.snapshot_id WHERE h.catalog_id = :catalog"
+    )
+    time = connection.dialect.time("s.snapshot_time")
+    reads: list[Read] = [
+        (
+            "since",
+            _NO_TABLE,
+            Statement(
+                f"{chosen} AND h.snapshot_id > :start ORDER BY h.snapshot_id",
+                base | {"start": plan.start},
+            ),
+        ),
+        ("ids", _NO_TABLE, Allocate(plan.new_entities, plan.new_files)),
+        (
+            "time",
+            _NO_TABLE,
+            Statement(
+                f"SELECT {time} FROM ducklake_catalog_head h JOIN ducklake_snapshot s"
+                " ON s.snapshot_id = h.snapshot_id WHERE h.catalog_id = :catalog",
+                base,
+            ),
+        ),
+    ]
+    if plan.info.idempotency_key is not None:
+        # A key of the user's own may have been used by another process, any time before.
+        text = f"{chosen} AND h.idempotency_key = :key"
+        reads.append(("key", _NO_TABLE, Statement(text, base | {"key": plan.key})))
+    for table_id, work in plan.tables.items():
+        if table_id >= 0:
+            reads += _table_reads(connection, plan, table_id, work)
+    reader = Reader(connection, plan.catalog_id, FOREVER, inherits=plan.inherits)
+    emptied = {table_id for table_id, work in plan.tables.items() if work.truncates}
+    for table_id in sorted(emptied | set(plan.dropped_tables)):
+        if table_id >= 0:
+            reads.append(("inlined", table_id, reader.statement(INLINED_TABLE, scope=table_id)))
+    return reads
+
+
+def _table_reads(
+    connection: Connection, plan: CommitPlan, table_id: TableId, work: TableWork
+) -> list[Read]:
+    parameters = {"catalog": plan.catalog_id, "snapshot": FOREVER, "scope": table_id}
+    dialect = connection.dialect
+    text = newest_rows(TABLE_STATISTICS, dialect, None, inherits=plan.inherits)
+    reads: list[Read] = [("statistics", table_id, Statement(text, parameters))]
+    columns = sorted({bound.column_id for _, file in work.data_files for bound in file.bounds})
+    if columns and not work.truncates:
+        text = newest_rows(COLUMN_STATISTICS, dialect, columns, inherits=plan.inherits)
+        reads.append(("bounds", table_id, Statement(text, parameters)))
+    if work.inlined_rows:
+        reader = Reader(connection, plan.catalog_id, FOREVER, inherits=plan.inherits)
+        reads.append(("inlined", table_id, reader.statement(INLINED_TABLE, scope=table_id)))
+    return reads
+
+
+def _check(connection: Connection, plan: CommitPlan, since: _Since) -> None:
+    """Raise Conflict if the plan cannot be added on top of what was committed meanwhile."""
+    if not since.changes:
+        return
+    if plan.inherits and any(one.kind is ChangeKind.MATERIALIZED for one in since.changes):
+        raise Conflict("The fork was materialised meanwhile.", remedy="Run the transaction again.")
+    mine = Mine(frozenset(plan.changes), plan.schema_names)
+    for finding in find_conflicts(mine, since.changes):
+        is_certain = finding.rule is Rule.CONFLICT
+        if is_certain or _shares_file(connection, plan, finding):
+            raise Conflict(
+                f"Transaction conflict: this transaction's {finding.mine} and {finding.theirs},"
+                " committed meanwhile, cannot both be.",
+                remedy="Run the transaction again.",
+                mine=str(finding.mine),
+                theirs=str(finding.theirs),
+            )
+
+
+def _shares_file(connection: Connection, plan: CommitPlan, finding: Finding) -> bool:
+    """Whether something else ended rows of the same data files since the transaction began."""
+    table_id = TableId(finding.mine.object_id or 0)
+    work = plan.tables.get(table_id)
+    if work is None:
+        return False
+    dialect = connection.dialect
+    parameters = {
+        "catalog": plan.catalog_id,
+        "table": table_id,
+        "start": plan.start,
+        "files": dialect.array(sorted(work.touched_files)),
+        "rows": dialect.array(sorted(row.row_id for row in work.ended_rows)),
+    }
+    texts = _file_checks(
+        dialect.any_of("data_file_id", "files"), dialect.any_of("entity_id", "files")
+    )
+    texts.append(
+        "SELECT 1 FROM ducklake_tombstone WHERE catalog_id = :catalog AND table_id = :table"
+        f" AND kind = {INLINED_ROW.code} AND end_snapshot > :start"
+        f" AND {dialect.any_of('entity_id', 'rows')}"
+    )
+    texts += [
+        f"SELECT 1 FROM {name} WHERE catalog_id = :catalog AND end_snapshot > :start"
+        f" AND {dialect.any_of('row_id', 'rows')}"
+        for name in sorted({row.stored_in for row in work.ended_rows})
+    ]
+    return any(connection.run([Statement(text, parameters) for text in texts]))
+
+
+def _file_checks(among: str, entity_among: str) -> list[str]:
+    mine = "WHERE catalog_id = :catalog AND table_id = :table"
+    changed = "(begin_snapshot > :start OR end_snapshot > :start)"
+    return [
+        f"SELECT 1 FROM ducklake_data_file {mine} AND {among} AND end_snapshot > :start",
+        f"SELECT 1 FROM ducklake_delete_file {mine} AND {among} AND {changed}",
+        f"SELECT 1 FROM ducklake_inlined_delete {mine} AND {among} AND {changed}",
+        f"SELECT 1 FROM ducklake_tombstone {mine} AND end_snapshot > :start AND (kind IN"
+        f" ({ALL_FILES}, {ALL_CONTENT}) OR (kind = {DATA_FILE.code} AND {entity_among}))",
+    ]

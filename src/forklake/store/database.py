@@ -1,0 +1,103 @@
+"""The seam between the store and its databases: two protocols, one set of shared texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from enum import Enum
+from typing import Any, Protocol
+
+from forklake.store.operations import Operation
+
+Rows = list[Any]
+
+
+class Lock(Enum):
+    """What a writer waits for; embedded databases have one writer and need none of them."""
+
+    QUEUE = 1  # commits of one catalog, first come first served
+    FENCE = 2  # shared by all commits, exclusive for reading the whole metastore at once
+    INLINED = 3  # the making of a table for inlined rows
+
+
+class Dialect(Protocol):
+    """The few places where the three databases want different text."""
+
+    name: str
+    least: str
+    # How a head row is locked: by commits, which forks do not wait for; by forks, which only
+    # keep the row from going away; and by whoever takes it away or rewrites the line.
+    for_commit: str
+    for_fork: str
+    for_removal: str
+
+    def __hash__(self) -> int: ...
+
+    def any_of(self, column: str, parameter: str) -> str:
+        """A condition: the column is one of an array parameter."""
+        ...
+
+    def array(self, values: Sequence[Any]) -> Any:
+        """An array parameter."""
+        ...
+
+    def time(self, column: str) -> str:
+        """An expression that gives a time as the driver can return it."""
+        ...
+
+    def column_type(self, name: str) -> str:
+        """The column type under which inlined values of a stored type are kept."""
+        ...
+
+
+class Connection(Protocol):
+    """One connection, inside a transaction or reading outside of any."""
+
+    dialect: Dialect
+
+    def fetch(self, sql: str, **parameters: Any) -> Rows:
+        """The rows of one statement."""
+        ...
+
+    def run(self, operations: Sequence[Operation]) -> list[Rows]:
+        """Several operations in one round trip where the database can; the rows of each."""
+        ...
+
+    def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
+        """The operations that take a lock until the transaction ends."""
+        ...
+
+    def columns_of(self, table: str) -> list[str]:
+        """The names of a table's columns."""
+        ...
+
+    def commit(self, operations: Sequence[Operation] = ()) -> None:
+        """Run the operations and commit, in one round trip where the database can."""
+        ...
+
+
+class Database(Protocol):
+    """A metadata database: hands out connections and knows its dialect."""
+
+    dialect: Dialect
+    address: str
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A connection for statements that each see what was committed before them."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """A transaction; unless `commit` was called it is rolled back at the end."""
+        ...
+
+    def is_initialised(self) -> bool:
+        """Whether the tables of a metastore are there."""
+        ...
+
+    def load_schema(self) -> None:
+        """Create the tables of a metastore."""
+        ...
+
+    def close(self) -> None:
+        """Close all connections."""
+        ...

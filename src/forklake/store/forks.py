@@ -1,0 +1,142 @@
+"""Forks: a catalog row, its line and its head; nothing of the parent is copied or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from forklake.model.changes import Change, ChangeKind
+from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.snapshots import Head
+from forklake.store.catalogs import (
+    LINEAGE_COLUMNS,
+    CatalogRow,
+    catalog_inserts,
+    choose_folders,
+    find_catalog,
+    later_time,
+    missing,
+    split_names,
+)
+from forklake.store.database import Connection, Database
+from forklake.store.materialize import copy_operations
+from forklake.store.operations import Allocate, Insert, Operation, Statement
+from forklake.store.phases import reached
+from forklake.store.snapshots import snapshot_at_version
+
+# A longer line is cut by materialising: every read walks all of it.
+MAX_DEPTH = 64
+
+
+class ForkMode(Enum):
+    """How a fork comes by its parent's rows."""
+
+    INHERIT = "inherit"
+    COPY = "copy"
+
+
+@dataclass(frozen=True, slots=True)
+class ForkRequest:
+    """Which forks to make, of what, and where they write."""
+
+    parent: str
+    names: Sequence[str]
+    at: SnapshotId | None = None
+    data_path: str | None = None
+    mode: ForkMode = ForkMode.INHERIT
+    if_not_exists: bool = False
+
+
+Ancestor = tuple[CatalogId, SnapshotId]
+
+
+def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[CatalogRow], int]:
+    """The forks, existing ones first, and how many of them were made now, all in one snapshot."""
+    with database.writing() as connection:
+        reached("fork.begun")
+        parent = find_catalog(connection, request.parent)
+        if parent is None:
+            raise missing(request.parent)
+        existing, names = split_names(
+            connection, request.names, if_not_exists=request.if_not_exists
+        )
+        if not names:
+            return existing, 0
+        head, line = _fork_point(connection, parent, request.at)
+        folders = choose_folders(connection, names)
+        ((allocation,),) = connection.run([Allocate(entities=len(names))])
+        reached("fork.locked")
+        made = [
+            CatalogRow(
+                CatalogId(number),
+                catalog_uuid,
+                name,
+                allocation.snapshot_id,
+                parent.catalog_id,
+                head.snapshot_id,
+                request.data_path or parent.data_path,
+                path,
+            )
+            for number, name, (catalog_uuid, path) in zip(
+                allocation.entity_ids, names, folders, strict=True
+            )
+        ]
+        moment = later_time(connection, head.snapshot_id, allocation)
+        forked = Change(ChangeKind.FORKED, parent.catalog_id)
+        new_head = Head(allocation.snapshot_id, head.schema_version)
+        operations: list[Operation] = [
+            *catalog_inserts(made, allocation, moment, new_head, forked),
+            Insert("ducklake_catalog_lineage", LINEAGE_COLUMNS, _lineage_rows(made, line)),
+        ]
+        if request.mode is ForkMode.COPY or len(line) >= MAX_DEPTH:
+            connection.run(operations)
+            operations = [
+                operation
+                for row in made
+                for operation in copy_operations(connection, row.catalog_id, row.data_path)
+            ]
+        reached("fork.prepared")
+        connection.commit(operations)
+        reached("fork.committed")
+        return existing + made, len(made)
+
+
+def _fork_point(
+    connection: Connection, parent: CatalogRow, at: SnapshotId | None
+) -> tuple[Head, list[Ancestor]]:
+    """Where the line forks off, and the line itself, nearest ancestor first.
+
+    The head is read under a lock that only dropping the parent or rewriting its line waits for.
+    """
+    heads, line = connection.run(
+        [
+            Statement(
+                "SELECT snapshot_id, schema_version FROM ducklake_catalog_head"
+                f" WHERE catalog_id = :catalog{connection.dialect.for_fork}",
+                {"catalog": parent.catalog_id},
+            ),
+            Statement(
+                "SELECT ancestor_id, upto_snapshot FROM ducklake_catalog_lineage"
+                " WHERE catalog_id = :catalog ORDER BY depth",
+                {"catalog": parent.catalog_id},
+            ),
+        ]
+    )
+    if not heads:
+        raise missing(parent.catalog_name)
+    head = Head(*heads[0])
+    if at is not None and at != head.snapshot_id:
+        head = Head(*snapshot_at_version(connection, parent.catalog_id, at))
+    return head, [(ancestor, min(upto, head.snapshot_id)) for ancestor, upto in line]
+
+
+def _lineage_rows(made: Sequence[CatalogRow], line: Sequence[Ancestor]) -> list[tuple[int, ...]]:
+    rows: list[tuple[int, ...]] = []
+    for row in made:
+        rows.append((row.catalog_id, 0, row.catalog_id, FOREVER))
+        rows.extend(
+            (row.catalog_id, depth, ancestor, upto)
+            for depth, (ancestor, upto) in enumerate(line, start=1)
+        )
+    return rows

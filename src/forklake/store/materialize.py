@@ -1,0 +1,190 @@
+"""Materialising: a fork gets rows of its own for all it inherited, and its line is cut.
+
+The rows keep their ids, their begin and the end that the fork saw, so that nothing changes for
+whoever reads the fork or a fork of it, at any snapshot; but `WHERE catalog_id = …` alone is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from forklake.model.changes import Change, ChangeKind, format_changes
+from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.kinds import INLINED_ROW, INLINED_TABLE, KINDS, Kind
+from forklake.model.snapshots import Head
+from forklake.store.catalogs import (
+    find_catalog,
+    has_ancestors,
+    later_time,
+    lock_head,
+    missing,
+    snapshot_insert,
+)
+from forklake.store.database import Connection, Database
+from forklake.store.inlined import row_columns
+from forklake.store.operations import Allocate, Insert, Operation, Statement
+from forklake.store.phases import reached
+from forklake.store.visibility import inherited_history, lineage_cte
+
+
+def materialize(database: Database, name: str) -> SnapshotId | None:
+    """Cut a fork loose; the snapshot that did it, or None if it was loose already."""
+    with database.writing() as connection:
+        row = find_catalog(connection, name)
+        if row is None:
+            raise missing(name)
+        *_, heads = connection.run(lock_head(connection, row.catalog_id))
+        if not heads:
+            raise missing(name)
+        _lock_line(connection, row.catalog_id)
+        reached("materialize.locked")
+        if not has_ancestors(connection, row.catalog_id):
+            return None
+        head = Head(*heads[0])
+        ((allocation,),) = connection.run([Allocate()])
+        moment = later_time(connection, head.snapshot_id, allocation)
+        connection.run(copy_operations(connection, row.catalog_id, row.data_path))
+        reached("materialize.copied")
+        change = Change(ChangeKind.MATERIALIZED, row.catalog_id)
+        connection.commit(
+            [
+                snapshot_insert(allocation, head.schema_version, moment),
+                Insert(
+                    "ducklake_snapshot_changes",
+                    ("catalog_id", "snapshot_id", "changes_made"),
+                    [(row.catalog_id, allocation.snapshot_id, format_changes([change]))],
+                ),
+                Statement(
+                    "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot"
+                    " WHERE catalog_id = :catalog",
+                    {"snapshot": allocation.snapshot_id, "catalog": row.catalog_id},
+                ),
+            ]
+        )
+        reached("materialize.committed")
+        return SnapshotId(allocation.snapshot_id)
+
+
+def _lock_line(connection: Connection, catalog_id: CatalogId) -> None:
+    """Keep forks of the catalog and of its descendants from being made while lines are rewritten.
+
+    A fork under way holds its parent's head; once we hold all heads, none can have slipped by.
+    """
+    locked: set[int] = set()
+    while True:
+        rows = connection.fetch(
+            "SELECT l.catalog_id FROM ducklake_catalog_lineage l WHERE l.ancestor_id = :catalog",
+            catalog=catalog_id,
+        )
+        fresh = sorted({number for (number,) in rows} - locked)
+        if not fresh:
+            return
+        dialect = connection.dialect
+        connection.fetch(
+            "SELECT catalog_id FROM ducklake_catalog_head WHERE "
+            f"{dialect.any_of('catalog_id', 'ids')} ORDER BY catalog_id{dialect.for_removal}",
+            ids=dialect.array(fresh),
+        )
+        locked.update(fresh)
+
+
+def copy_operations(
+    connection: Connection, catalog_id: CatalogId, data_path: str | None
+) -> list[Operation]:
+    """What gives a catalog its own rows and ends its dependence on its ancestors."""
+    parameters = {"catalog": catalog_id, "snapshot": FOREVER}
+    operations: list[Operation] = []
+    bases = _other_bases(connection, catalog_id, data_path)
+    for kind in KINDS:
+        columns = kind.columns
+        text = _copy(connection, kind, kind.name, columns, bases)
+        operations.append(Statement(text, parameters | _base_parameters(bases)))
+    for name in _inlined_tables(connection, parameters):
+        columns = row_columns(connection, name)
+        operations.append(Statement(_copy(connection, INLINED_ROW, name, columns, {}), parameters))
+    operations += [Statement(text, parameters) for text in _history_copies(connection)]
+    operations += [Statement(text, {"catalog": catalog_id}) for text in _CUTS]
+    return operations
+
+
+# Forks of the catalog lose the ancestors beyond it too; their own tombstones keep their meaning,
+# because the copied rows have the ids and begins of the rows that they name.
+_CUTS = (
+    "DELETE FROM ducklake_catalog_lineage WHERE EXISTS ("
+    "SELECT 1 FROM ducklake_catalog_lineage f WHERE f.ancestor_id = :catalog"
+    " AND f.catalog_id = ducklake_catalog_lineage.catalog_id"
+    " AND f.depth < ducklake_catalog_lineage.depth)",
+    "DELETE FROM ducklake_tombstone WHERE catalog_id = :catalog",
+)
+
+
+def _copy(
+    connection: Connection,
+    kind: Kind,
+    table: str,
+    columns: Sequence[str],
+    bases: dict[CatalogId, str],
+) -> str:
+    chosen = [_expression(column, bases) for column in columns]
+    text = inherited_history(kind, connection.dialect, chosen, table=table)
+    return f"INSERT INTO {table} ({', '.join(columns)}, end_snapshot) {text}"
+
+
+def _expression(column: str, bases: dict[CatalogId, str]) -> str:
+    """A column of the copied row; paths below another base become absolute."""
+    if column == "catalog_id":
+        return ":catalog"
+    if column == "path" and bases:
+        cases = " ".join(
+            f"WHEN r.path_is_relative AND r.catalog_id = {owner}"
+            f" THEN :{_base_name(number)} || r.path"
+            for number, owner in enumerate(bases)
+        )
+        return f"CASE {cases} ELSE r.path END"
+    if column == "path_is_relative" and bases:
+        owners = ", ".join(map(str, bases))
+        return f"(r.path_is_relative AND r.catalog_id NOT IN ({owners}))"
+    return f"r.{column}"
+
+
+def _base_parameters(bases: dict[CatalogId, str]) -> dict[str, Any]:
+    return {_base_name(number): base for number, base in enumerate(bases.values())}
+
+
+def _base_name(number: int) -> str:
+    return "base_" + "_".join(chr(97 + int(digit)) for digit in str(number))
+
+
+def _other_bases(
+    connection: Connection, catalog_id: CatalogId, data_path: str | None
+) -> dict[CatalogId, str]:
+    rows = connection.fetch(
+        "SELECT DISTINCT c.catalog_id, c.data_path FROM ducklake_catalog_lineage l"
+        " JOIN ducklake_catalog c ON c.catalog_id = l.ancestor_id"
+        " WHERE l.catalog_id = :catalog AND l.depth > 0",
+        catalog=catalog_id,
+    )
+    return {owner: base for owner, base in rows if base is not None and base != data_path}
+
+
+def _inlined_tables(connection: Connection, parameters: dict[str, Any]) -> list[str]:
+    text = inherited_history(INLINED_TABLE, connection.dialect, ["r.table_name"])
+    return sorted({name for name, _ in connection.fetch(text, **parameters)})
+
+
+def _history_copies(connection: Connection) -> list[str]:
+    lineage = lineage_cte(connection.dialect)
+    changes = (
+        "snapshot_id, changes_made, author, commit_message, commit_extra_info, idempotency_key"
+    )
+    chosen = ", ".join(f"h.{column}" for column in changes.split(", "))
+    return [
+        f"INSERT INTO ducklake_snapshot_changes (catalog_id, {changes}) WITH {lineage}"
+        f" SELECT :catalog, {chosen} FROM lineage l JOIN ducklake_snapshot_changes h"
+        " ON h.catalog_id = l.ancestor_id AND h.snapshot_id <= l.cap WHERE l.depth > 0",
+        f"INSERT INTO ducklake_schema_versions (catalog_id, begin_snapshot, schema_version)"
+        f" WITH {lineage} SELECT :catalog, v.begin_snapshot, v.schema_version FROM lineage l"
+        " JOIN ducklake_schema_versions v ON v.catalog_id = l.ancestor_id"
+        " AND v.begin_snapshot <= l.cap WHERE l.depth > 0",
+    ]

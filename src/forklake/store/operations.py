@@ -1,0 +1,86 @@
+"""What is sent to a metadata database: statements, bulk inserts, and the taking of ids.
+
+SQL is written once, in the subset that PostgreSQL, SQLite and DuckDB share, with `:name` for
+parameters; each connection turns it into its driver's style.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from forklake.model.ids import SnapshotId
+
+Values = tuple[Any, ...]
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One SQL statement and its parameters."""
+
+    sql: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Rows for one table; the connection picks the fastest way for their number."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: Sequence[Values]
+    skips_existing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """Take a snapshot id, and ids for new entities and files."""
+
+    entities: int = 0
+    files: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The ids taken, what the counters will give next, and the database's time."""
+
+    snapshot_id: SnapshotId
+    entity_ids: Sequence[int]
+    file_ids: Sequence[int]
+    next_entity_id: int
+    next_file_id: int
+    now: datetime
+
+
+Operation = Statement | Insert | Allocate
+
+
+@lru_cache(maxsize=4096)
+def with_parameters(sql: str, style: Callable[[str], str]) -> str:
+    """The statement in a driver's parameter style."""
+    return _PARAMETER.sub(lambda match: style(match[1]), sql)
+
+
+@lru_cache(maxsize=4096)
+def parameter_names(sql: str) -> tuple[str, ...]:
+    """The parameters that a statement names."""
+    return tuple(dict.fromkeys(_PARAMETER.findall(sql)))
+
+
+@lru_cache(maxsize=4096)
+def insert_text(insert: tuple[str, tuple[str, ...], int, bool], placeholder: str) -> str:
+    """INSERT … VALUES for a number of rows."""
+    table, columns, count, skips_existing = insert
+    row = f"({', '.join([placeholder] * len(columns))})"
+    text = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * count)}"
+    return f"{text} ON CONFLICT DO NOTHING" if skips_existing else text
+
+
+def flattened(rows: Iterable[Values]) -> list[Any]:
+    """The values of all rows, one after the other."""
+    return [value for row in rows for value in row]

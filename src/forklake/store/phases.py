@@ -1,0 +1,38 @@
+"""The named phases of commits, forks and drops: points at which a test may stop the world.
+
+Production code only says that it reached one; a test sets `observer` to raise, to kill this
+process or to kill the server there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+PHASES = (
+    "create.begun",
+    "create.allocated",
+    "create.committed",
+    "commit.begun",
+    "commit.locked",
+    "commit.checked",
+    "commit.prepared",
+    "commit.committed",
+    "fork.begun",
+    "fork.locked",
+    "fork.prepared",
+    "fork.committed",
+    "materialize.locked",
+    "materialize.copied",
+    "materialize.committed",
+    "drop.begun",
+    "drop.locked",
+    "drop.committed",
+)
+
+observer: Callable[[str], None] | None = None
+
+
+def reached(phase: str) -> None:
+    """Tell the observer, if there is one."""
+    if observer is not None:
+        observer(phase)

@@ -1,0 +1,297 @@
+"""PostgreSQL: pooled psycopg connections, pipelined round trips, COPY for many rows."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from typing import Any
+
+import psycopg
+from psycopg import errors as pg
+from psycopg import sql as identifiers
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import TextLoader
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from forklake.errors import (
+    AlreadyExists,
+    Corruption,
+    Forbidden,
+    ForklakeError,
+    InvalidInput,
+    Unavailable,
+)
+from forklake.store.database import Dialect, Lock, Rows
+from forklake.store.operations import (
+    Allocate,
+    Allocation,
+    Insert,
+    Operation,
+    Statement,
+    flattened,
+    insert_text,
+    with_parameters,
+)
+
+# Up to this many rows an INSERT joins the pipeline; more go by COPY.
+_COPY_ABOVE = 24
+_ALLOCATE = """
+    SELECT nextval('ducklake_snapshot_id_seq'),
+           ARRAY(SELECT nextval('ducklake_entity_id_seq') FROM generate_series(1, %(entities)s)),
+           ARRAY(SELECT nextval('ducklake_file_id_seq') FROM generate_series(1, %(files)s)),
+           (SELECT last_value + is_called::int FROM ducklake_entity_id_seq),
+           (SELECT last_value + is_called::int FROM ducklake_file_id_seq),
+           clock_timestamp()
+"""
+_TYPES = {"boolean": "BOOLEAN", "blob": "BYTEA"}
+_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
+
+
+class PostgresDialect:
+    """What PostgreSQL wants differently."""
+
+    name = "postgresql"
+    least = "least"
+    for_commit = " FOR NO KEY UPDATE"
+    for_fork = " FOR KEY SHARE"
+    for_removal = " FOR UPDATE"
+
+    def any_of(self, column: str, parameter: str) -> str:
+        return f"{column} = ANY(:{parameter})"
+
+    def array(self, values: Sequence[Any]) -> Any:
+        return list(values)
+
+    def time(self, column: str) -> str:
+        return column
+
+    def column_type(self, name: str) -> str:
+        return "BIGINT" if name in _INTEGERS else _TYPES.get(name, "TEXT")
+
+
+def _style(name: str) -> str:
+    return f"%({name})s"
+
+
+class PostgresConnection:
+    """A transaction or a reader on one pooled connection."""
+
+    dialect: Dialect = PostgresDialect()
+
+    def __init__(self, raw: psycopg.Connection[Any], lock_space: int) -> None:
+        self._raw = raw
+        self._lock_space = lock_space
+
+    def fetch(self, sql: str, **parameters: Any) -> Rows:
+        cursor = self._raw.execute(with_parameters(sql, _style), parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    def run(self, operations: Sequence[Operation]) -> list[Rows]:
+        return self._send(operations, commits=False)
+
+    def commit(self, operations: Sequence[Operation] = ()) -> None:
+        self._send(operations, commits=True)
+
+    def columns_of(self, table: str) -> list[str]:
+        cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
+        return [column.name for column in cursor.description or ()]
+
+    def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
+        function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+        key = (self._lock_space << 48) + (lock.value << 44) + number
+        return [Statement(f"SELECT {function}(:key)", {"key": key - 2**63})]
+
+    def _send(self, operations: Sequence[Operation], *, commits: bool) -> list[Rows]:
+        results: list[Rows] = [[] for _ in operations]
+        waiting: list[tuple[int, psycopg.Cursor[Any]]] = []
+        last = len(operations) - 1
+        position = 0
+        while position <= last or commits:
+            with self._raw.pipeline():
+                while position <= last and not _is_bulk(operations[position]):
+                    waiting.append((position, self._queue(operations[position])))
+                    position += 1
+                if position > last and commits:
+                    self._raw.commit()
+                    commits = False
+            if position <= last:
+                self._copy(operations[position])
+                position += 1
+        for index, cursor in waiting:
+            rows = cursor.fetchall() if cursor.description else []
+            is_allocation = isinstance(operations[index], Allocate)
+            results[index] = [Allocation(*rows[0])] if is_allocation else rows
+        return results
+
+    def _queue(self, operation: Operation) -> psycopg.Cursor[Any]:
+        if isinstance(operation, Statement):
+            return self._raw.execute(with_parameters(operation.sql, _style), operation.parameters)
+        if isinstance(operation, Allocate):
+            counts = {"entities": operation.entities, "files": operation.files}
+            return self._raw.execute(_ALLOCATE, counts)
+        shape = (operation.table, operation.columns, len(operation.rows), operation.skips_existing)
+        return self._raw.execute(insert_text(shape, "%s"), flattened(operation.rows))
+
+    def _copy(self, operation: Operation) -> None:
+        assert isinstance(operation, Insert)
+        text = f"COPY {operation.table} ({', '.join(operation.columns)}) FROM STDIN"
+        with self._raw.cursor() as cursor, cursor.copy(text) as copy:
+            write = copy.write_row
+            for row in operation.rows:
+                write(row)
+
+
+def _is_bulk(operation: Operation) -> bool:
+    return (
+        isinstance(operation, Insert)
+        and len(operation.rows) > _COPY_ABOVE
+        and not operation.skips_existing
+    )
+
+
+class PostgresDatabase:
+    """A metastore in a PostgreSQL database, in the schema `metadata_schema`."""
+
+    dialect: Dialect = PostgresDialect()
+
+    def __init__(
+        self, dsn: str, *, metadata_schema: str | None = None, connect_timeout: float = 30.0
+    ) -> None:
+        self.address = _described(dsn)
+        self._schema = metadata_schema
+        self._lock_space = zlib.crc32((metadata_schema or "public").encode()) & 0x7FFF
+        self._timeout = connect_timeout
+        try:
+            with psycopg.connect(
+                dsn, connect_timeout=max(1, int(connect_timeout)), **self._options()
+            ):
+                pass
+            self._pool = ConnectionPool(
+                dsn,
+                min_size=0,
+                max_size=32,
+                timeout=connect_timeout,
+                kwargs=self._options(),
+                configure=self._configure,
+                check=None,
+                open=True,
+            )
+        except psycopg.Error as reason:
+            raise self._translated(reason) from reason
+
+    def _options(self) -> dict[str, Any]:
+        if self._schema is None:
+            return {}
+        escaped = self._schema.replace("\\", "\\\\").replace(" ", "\\ ")
+        quoted = '"' + escaped.replace('"', '""') + '"'
+        return {"options": f"-c search_path={quoted}"}
+
+    @staticmethod
+    def _configure(raw: psycopg.Connection[Any]) -> None:
+        raw.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        raw.prepare_threshold = 2
+        raw.prepared_max = 400
+        # One dumper for all sizes keeps one prepared statement a text.
+        raw.adapters.register_dumper(int, Int8Dumper)
+        raw.adapters.register_loader("uuid", TextLoader)
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresConnection]:
+        with self._translating(), self._pool.connection() as raw:
+            raw.autocommit = True
+            try:
+                yield PostgresConnection(raw, self._lock_space)
+            finally:
+                if not raw.closed:
+                    raw.autocommit = False
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresConnection]:
+        with self._translating():
+            raw = self._pool.getconn()
+            try:
+                yield PostgresConnection(raw, self._lock_space)
+            finally:
+                try:
+                    if not raw.closed:
+                        raw.rollback()
+                except psycopg.Error:
+                    raw.close()
+                finally:
+                    self._pool.putconn(raw)
+
+    def is_initialised(self) -> bool:
+        with self.reading() as connection:
+            found = connection.fetch("SELECT to_regclass('ducklake_metadata')")
+        return found[0][0] is not None
+
+    def load_schema(self) -> None:
+        text = resources.files("forklake.store").joinpath("schema/postgresql.sql").read_text()
+        with self.reading() as connection:
+            raw = connection._raw
+            if self._schema is not None:
+                name = identifiers.Identifier(self._schema)
+                raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+            raw.execute(text)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, PoolTimeout) as reason:
+            raise self._translated(reason) from reason
+
+    def _translated(self, reason: Exception) -> ForklakeError:
+        """The error of ours that a driver's error means, by its SQLSTATE and never by its text."""
+        state = getattr(reason, "sqlstate", None)
+        said = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
+        if isinstance(reason, pg.UniqueViolation):
+            if reason.diag.constraint_name == "ducklake_catalog_live_name":
+                return AlreadyExists(
+                    "A catalog of that name was created at the same moment.",
+                    remedy="Choose another name.",
+                )
+            return Corruption(
+                f"The metastore refused a row that it holds already: {said}",
+                constraint=reason.diag.constraint_name,
+            )
+        if isinstance(reason, (pg.InsufficientPrivilege, pg.ReadOnlySqlTransaction)):
+            return Forbidden(
+                f"The database {self.address} does not allow this: {said}",
+                remedy="Connect as a role that may write.",
+            )
+        if isinstance(reason, (pg.DataError, pg.ProgramLimitExceeded)) or _is_text_problem(reason):
+            return InvalidInput(f"The database cannot hold this value: {said}", remedy="Change it.")
+        if isinstance(reason, (pg.UndefinedTable, pg.UndefinedColumn)):
+            return Corruption(
+                f"The database {self.address} does not have the tables of a metastore: {said}",
+                remedy="Create them with: forklake init.",
+            )
+        return Unavailable(
+            f"The database {self.address} did not answer: {said}",
+            remedy="Check that it is running and reachable, then try again.",
+            sqlstate=state,
+        )
+
+
+def _is_text_problem(reason: Exception) -> bool:
+    # psycopg itself refuses NUL and lone surrogates before anything is sent.
+    return isinstance(reason, psycopg.DataError)
+
+
+def _described(dsn: str) -> str:
+    """The address without its password."""
+    try:
+        parts = psycopg.conninfo.conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError as reason:
+        raise InvalidInput(
+            f"The PostgreSQL address cannot be read: {reason}",
+            remedy="Use a libpq string (host=… dbname=…) or postgresql://user@host/database.",
+        ) from None
+    host = parts.get("host") or "localhost"
+    return f"postgres:{parts.get('dbname') or parts.get('user') or ''}@{host}"

@@ -1,0 +1,123 @@
+"""Reading rows into the model's classes, and turning the model's classes into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+from forklake.model.children import Child
+from forklake.model.entities import Row
+from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.kinds import Kind
+from forklake.store.database import Connection, Rows
+from forklake.store.operations import Insert, Statement, Values
+from forklake.store.visibility import newest_rows, visible_rows
+
+R = TypeVar("R", bound=Row)
+C = TypeVar("C", bound=Child)
+
+
+class Reader:
+    """Reads one catalog at one snapshot."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        catalog_id: CatalogId,
+        snapshot_id: SnapshotId,
+        *,
+        inherits: bool = True,
+    ) -> None:
+        self._connection = connection
+        self._parameters = {"catalog": catalog_id, "snapshot": snapshot_id}
+        self._inherits = inherits
+
+    def rows(
+        self, kind: Kind, *, scope: int | None = None, where: str = "", **parameters: Any
+    ) -> list[Any]:
+        """The visible rows of a kind, of one table if `scope` is given."""
+        statement = self.statement(kind, scope=scope, where=where, **parameters)
+        (found,) = self._connection.run([statement])
+        return decoded(kind, found)
+
+    def many(self, kinds: Sequence[Kind]) -> dict[Kind, list[Any]]:
+        """The visible rows of several kinds, in one round trip."""
+        results = self._connection.run([self.statement(kind) for kind in kinds])
+        return {kind: decoded(kind, rows) for kind, rows in zip(kinds, results, strict=True)}
+
+    def newest(self, kind: Kind, scope: int, keys: Sequence[int] | None = None) -> list[Any]:
+        """The visible rows of statistics: of a table, or of some of its columns."""
+        if keys is not None and not keys:
+            return []
+        text = newest_rows(kind, self._connection.dialect, keys, inherits=self._inherits)
+        rows = self._connection.fetch(text, scope=scope, **self._parameters)
+        return decoded(kind, rows)
+
+    def statement(
+        self, kind: Kind, *, scope: int | None = None, where: str = "", **parameters: Any
+    ) -> Statement:
+        """The statement that reads them."""
+        text = visible_rows(
+            kind,
+            self._connection.dialect,
+            scoped=scope is not None,
+            where=where,
+            inherits=self._inherits,
+        )
+        given = self._parameters | parameters
+        return Statement(text, given if scope is None else given | {"scope": scope})
+
+
+def decoded(kind: Kind, rows: Rows) -> list[Any]:
+    """Rows of a kind as instances of its class."""
+    columns = kind.columns
+    make = kind.row
+    return [make(**dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def child_statement(
+    child: type[Child],
+    connection: Connection,
+    parents: Sequence[int],
+    *,
+    table_id: int | None = None,
+) -> Statement:
+    """The statement that reads the children of some parents, in the order of their keys.
+
+    Children of files are keyed by table first: naming it makes the read an index range.
+    """
+    columns = child.columns()
+    conditions = [connection.dialect.any_of(f"r.{child.PARENT}", "parents")]
+    parameters = {"parents": connection.dialect.array(parents)}
+    if table_id is not None:
+        conditions.insert(0, "r.table_id = :scope")
+        parameters["scope"] = table_id
+    order = ", ".join(columns[1:5])
+    return Statement(
+        f"SELECT {', '.join(columns)} FROM {child.NAME} r WHERE {' AND '.join(conditions)}"
+        f" ORDER BY {order}",
+        parameters,
+    )
+
+
+def decoded_children(child: type[C], rows: Rows) -> list[C]:
+    """Rows as instances of a class of children."""
+    columns = child.columns()
+    return [child(**dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def insert_of(
+    name: str, columns: tuple[str, ...], rows: Iterable[Any], final: dict[str, Callable[[Any], Any]]
+) -> Insert:
+    """Instances as an insert; `final` turns what is local to a transaction into what is stored."""
+    get = cast("Callable[[Any], Values]", attrgetter(*columns))
+    changed = [(columns.index(name), change) for name, change in final.items() if name in columns]
+
+    def values(row: Any) -> Values:
+        found = list(get(row))
+        for position, change in changed:
+            found[position] = change(found[position])
+        return tuple(found)
+
+    return Insert(name, columns, [values(row) for row in rows])

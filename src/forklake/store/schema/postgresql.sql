@@ -1,0 +1,386 @@
+-- The metastore's schema for PostgreSQL 14 and newer.
+--
+-- Load it with `forklake init`, or by hand:  psql -d <database> -f postgresql.sql
+-- (into another schema than public:  PGOPTIONS='-c search_path=<schema>' psql …).
+--
+-- Every row that a catalog can see is true for the snapshots [begin_snapshot, end_snapshot).
+-- A fork reads its ancestors' rows up to the snapshot it was forked at (ducklake_catalog_lineage)
+-- and ends what it inherited with tombstones, so that forking copies nothing.
+
+BEGIN;
+
+-- Ids. The snapshot sequence must not cache: a session's cache would hand out numbers that are
+-- older than snapshots already committed, and a catalog's history would lose its order.
+CREATE SEQUENCE ducklake_snapshot_id_seq MINVALUE 0 CACHE 1;
+CREATE SEQUENCE ducklake_entity_id_seq MINVALUE 0 START 0;
+CREATE SEQUENCE ducklake_file_id_seq MINVALUE 0 START 0;
+
+-- Settings. Rows without catalog_id belong to the whole metastore and are not versioned.
+CREATE TABLE ducklake_metadata (
+    key VARCHAR NOT NULL,
+    value VARCHAR NOT NULL,
+    scope VARCHAR,
+    scope_id BIGINT,
+    catalog_id BIGINT,
+    begin_snapshot BIGINT,
+    end_snapshot BIGINT
+);
+CREATE INDEX ducklake_metadata_catalog ON ducklake_metadata (catalog_id, scope_id, key);
+
+-- Snapshots of the whole metastore: one sequence for all catalogs.
+CREATE TABLE ducklake_snapshot (
+    snapshot_id BIGINT PRIMARY KEY,
+    snapshot_time TIMESTAMPTZ NOT NULL,
+    schema_version BIGINT NOT NULL,
+    next_catalog_id BIGINT NOT NULL,
+    next_file_id BIGINT NOT NULL
+);
+
+-- Whose commit a snapshot was and what it changed. A batch of forks is one snapshot with a row
+-- for each. idempotency_key lets a retry find out that the first try went through.
+CREATE TABLE ducklake_snapshot_changes (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    changes_made VARCHAR,
+    author VARCHAR,
+    commit_message VARCHAR,
+    commit_extra_info VARCHAR,
+    idempotency_key VARCHAR,
+    PRIMARY KEY (catalog_id, snapshot_id)
+);
+
+-- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created.
+CREATE TABLE ducklake_catalog (
+    catalog_id BIGINT NOT NULL,
+    catalog_uuid UUID NOT NULL,
+    catalog_name VARCHAR COLLATE "C" NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    parent_catalog_id BIGINT,
+    fork_snapshot BIGINT,
+    data_path VARCHAR,
+    path VARCHAR COLLATE "C" NOT NULL,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (catalog_name)
+    WHERE end_snapshot IS NULL;
+CREATE INDEX ducklake_catalog_path ON ducklake_catalog (path);
+
+-- One row for each live catalog, locked by its commits: the only hot row.
+CREATE TABLE ducklake_catalog_head (
+    catalog_id BIGINT PRIMARY KEY,
+    snapshot_id BIGINT NOT NULL,
+    schema_version BIGINT NOT NULL
+) WITH (fillfactor = 50);
+
+-- What a catalog sees: itself (depth 0) without bound, each ancestor up to the fork.
+CREATE TABLE ducklake_catalog_lineage (
+    catalog_id BIGINT NOT NULL,
+    depth INTEGER NOT NULL,
+    ancestor_id BIGINT NOT NULL,
+    upto_snapshot BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, depth)
+);
+-- The forks that pin a catalog's rows.
+CREATE INDEX ducklake_catalog_lineage_pins ON ducklake_catalog_lineage (ancestor_id, upto_snapshot)
+    WHERE depth > 0;
+
+-- Inherited rows that a catalog has ended.
+CREATE TABLE ducklake_tombstone (
+    catalog_id BIGINT NOT NULL,
+    kind SMALLINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    entity_id BIGINT NOT NULL,
+    entity_key VARCHAR NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, kind, table_id, entity_id, entity_key, begin_snapshot)
+);
+
+CREATE TABLE ducklake_schema (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    schema_uuid UUID NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    schema_name VARCHAR NOT NULL,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    PRIMARY KEY (catalog_id, schema_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_schema_versions (
+    catalog_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    schema_version BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_table (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    table_uuid UUID NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    schema_id BIGINT NOT NULL,
+    table_name VARCHAR NOT NULL,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+
+-- One row for each node of a nested column; names are unique beneath their parent.
+CREATE TABLE ducklake_column (
+    catalog_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    table_id BIGINT NOT NULL,
+    column_order BIGINT NOT NULL,
+    column_name VARCHAR NOT NULL,
+    column_type VARCHAR NOT NULL,
+    initial_default VARCHAR,
+    default_value VARCHAR,
+    nulls_allowed BOOLEAN NOT NULL,
+    parent_column BIGINT,
+    default_value_type VARCHAR,
+    default_value_dialect VARCHAR,
+    PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_view (
+    catalog_id BIGINT NOT NULL,
+    view_id BIGINT NOT NULL,
+    view_uuid UUID NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    schema_id BIGINT NOT NULL,
+    view_name VARCHAR NOT NULL,
+    dialect VARCHAR NOT NULL,
+    sql VARCHAR NOT NULL,
+    column_aliases VARCHAR,
+    PRIMARY KEY (catalog_id, view_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_tag (
+    catalog_id BIGINT NOT NULL,
+    object_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    key VARCHAR NOT NULL,
+    value VARCHAR NOT NULL,
+    PRIMARY KEY (catalog_id, object_id, key, begin_snapshot)
+);
+
+CREATE TABLE ducklake_column_tag (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    key VARCHAR NOT NULL,
+    value VARCHAR NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, column_id, key, begin_snapshot)
+);
+
+-- Files are keyed by begin_snapshot so that a fork skips what its parent wrote later.
+CREATE TABLE ducklake_data_file (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    file_order BIGINT,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    file_format VARCHAR NOT NULL,
+    record_count BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    footer_size BIGINT,
+    row_id_start BIGINT,
+    partition_id BIGINT,
+    encryption_key VARCHAR,
+    partial_file_info VARCHAR,
+    mapping_id BIGINT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot, data_file_id)
+);
+
+CREATE TABLE ducklake_delete_file (
+    catalog_id BIGINT NOT NULL,
+    delete_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    data_file_id BIGINT NOT NULL,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    format VARCHAR NOT NULL,
+    delete_count BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    footer_size BIGINT,
+    encryption_key VARCHAR,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot, delete_file_id)
+);
+
+CREATE TABLE ducklake_files_scheduled_for_deletion (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    schedule_start TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (catalog_id, data_file_id)
+);
+
+-- Tables of the metastore that hold rows: one for each table and schema version, shared by all
+-- forks (their rows carry catalog_id), so that a fork never creates one.
+CREATE TABLE ducklake_inlined_data_tables (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    table_name VARCHAR NOT NULL,
+    schema_version BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, schema_version)
+);
+
+-- Deleted positions of data files, for deletes too small for a file.
+CREATE TABLE ducklake_inlined_delete (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    row_position BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, data_file_id, row_position, begin_snapshot)
+);
+
+-- Statistics are versioned like everything else that a fork can see, and never changed in place.
+CREATE TABLE ducklake_table_stats (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    record_count BIGINT NOT NULL,
+    next_row_id BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+) WITH (fillfactor = 70);
+
+CREATE TABLE ducklake_table_column_stats (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    contains_null BOOLEAN,
+    contains_nan BOOLEAN,
+    min_value VARCHAR,
+    max_value VARCHAR,
+    extra_stats VARCHAR,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
+) WITH (fillfactor = 70);
+
+-- What follows are children of a numbered parent that never change: stored once, whoever reads
+-- them. catalog_id is the writer and part of no key.
+
+-- Keyed for pruning: all files of a table by the bounds of one column.
+CREATE TABLE ducklake_file_column_stats (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    column_size_bytes BIGINT,
+    value_count BIGINT,
+    null_count BIGINT,
+    min_value VARCHAR,
+    max_value VARCHAR,
+    contains_nan BOOLEAN,
+    extra_stats VARCHAR,
+    PRIMARY KEY (table_id, column_id, data_file_id)
+);
+
+CREATE TABLE ducklake_file_partition_value (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    partition_value VARCHAR,
+    PRIMARY KEY (table_id, partition_key_index, data_file_id)
+);
+
+CREATE TABLE ducklake_partition_info (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, partition_id)
+);
+
+CREATE TABLE ducklake_partition_column (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    transform VARCHAR NOT NULL,
+    PRIMARY KEY (partition_id, partition_key_index)
+);
+
+CREATE TABLE ducklake_column_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    type VARCHAR NOT NULL,
+    PRIMARY KEY (mapping_id)
+);
+
+CREATE TABLE ducklake_name_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    source_name VARCHAR NOT NULL,
+    target_field_id BIGINT NOT NULL,
+    parent_column BIGINT,
+    is_partition BOOLEAN NOT NULL,
+    PRIMARY KEY (mapping_id, column_id)
+);
+
+CREATE TABLE ducklake_macro (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    macro_name VARCHAR NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_macro_impl (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    dialect VARCHAR NOT NULL,
+    sql VARCHAR NOT NULL,
+    type VARCHAR NOT NULL,
+    PRIMARY KEY (macro_id, impl_id)
+);
+
+CREATE TABLE ducklake_macro_parameters (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    parameter_name VARCHAR NOT NULL,
+    parameter_type VARCHAR NOT NULL,
+    default_value VARCHAR,
+    default_value_type VARCHAR,
+    PRIMARY KEY (macro_id, impl_id, column_id)
+);
+
+-- Snapshot 0 is the empty metastore; the first catalog gets id 0 and snapshot 1.
+INSERT INTO ducklake_snapshot VALUES (0, clock_timestamp(), 0, 0, 0);
+SELECT setval('ducklake_snapshot_id_seq', 1, false);
+INSERT INTO ducklake_metadata (key, value) VALUES ('version', '0.5-dev1');
+
+COMMIT;

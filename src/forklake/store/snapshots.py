@@ -1,0 +1,106 @@
+"""Snapshots of a catalog: its own, and its ancestors' up to where it was forked off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from forklake.errors import NotFound
+from forklake.model.changes import parse_changes
+from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.snapshots import Snapshot
+from forklake.store.catalogs import as_time
+from forklake.store.database import Connection, Database, Lock
+from forklake.store.visibility import lineage_cte
+
+_HISTORY = (
+    " FROM lineage l JOIN ducklake_snapshot_changes h"
+    " ON h.catalog_id = l.ancestor_id AND h.snapshot_id <= l.cap"
+    " JOIN ducklake_snapshot s ON s.snapshot_id = h.snapshot_id"
+)
+
+
+def list_snapshots(
+    connection: Connection,
+    catalog_id: CatalogId,
+    *,
+    upto: SnapshotId = FOREVER,
+    limit: int | None = None,
+) -> list[Snapshot]:
+    """The snapshots of a catalog, oldest first; with a limit the newest ones."""
+    dialect = connection.dialect
+    text = (
+        f"WITH {lineage_cte(dialect)}"
+        f" SELECT s.snapshot_id, {dialect.time('s.snapshot_time')}, s.schema_version, h.catalog_id,"
+        " h.changes_made, h.author, h.commit_message, h.commit_extra_info"
+        f"{_HISTORY} ORDER BY s.snapshot_id DESC"
+    )
+    if limit is not None:
+        text += f" LIMIT {int(limit)}"
+    rows = connection.fetch(text, catalog=catalog_id, snapshot=upto)
+    return [
+        Snapshot(number, as_time(moment), version, owner, parse_changes(changes), *info)
+        for number, moment, version, owner, changes, *info in reversed(rows)
+    ]
+
+
+def snapshot_at_version(
+    connection: Connection, catalog_id: CatalogId, version: int
+) -> tuple[SnapshotId, int]:
+    """The catalog's newest snapshot that is not after a snapshot of the metastore.
+
+    A number that some other catalog's commit took means this catalog as it was at that moment.
+    """
+    dialect = connection.dialect
+    rows = []
+    if _exists(connection, version):
+        rows = connection.fetch(
+            f"WITH {lineage_cte(dialect)} SELECT s.snapshot_id, s.schema_version{_HISTORY}"
+            " ORDER BY s.snapshot_id DESC LIMIT 1",
+            catalog=catalog_id,
+            snapshot=version,
+        )
+    if not rows:
+        raise NotFound(
+            f"No snapshot found at version {version}.",
+            remedy="List the catalog's snapshots to see which there are.",
+            version=version,
+        )
+    return rows[0]  # type: ignore[no-any-return]
+
+
+def _exists(connection: Connection, version: int) -> bool:
+    if not 0 <= version <= FOREVER:
+        return False
+    text = "SELECT 1 FROM ducklake_snapshot WHERE snapshot_id = :version"
+    return bool(connection.fetch(text, version=version))
+
+
+def snapshot_at_time(
+    connection: Connection, catalog_id: CatalogId, moment: datetime
+) -> tuple[SnapshotId, int]:
+    """The catalog's newest snapshot that is not after a moment."""
+    dialect = connection.dialect
+    rows = connection.fetch(
+        f"WITH {lineage_cte(dialect)} SELECT s.snapshot_id, s.schema_version{_HISTORY}"
+        " WHERE s.snapshot_time <= :moment ORDER BY s.snapshot_id DESC LIMIT 1",
+        catalog=catalog_id,
+        snapshot=FOREVER,
+        moment=moment,
+    )
+    if not rows:
+        raise NotFound(
+            f"No snapshot found at timestamp {moment.isoformat()}.",
+            remedy="The catalog is younger than that.",
+        )
+    return rows[0]  # type: ignore[no-any-return]
+
+
+def latest_snapshot_of_all(database: Database) -> SnapshotId:
+    """The newest snapshot N such that every commit up to N is visible and final.
+
+    Ids of different catalogs may become visible out of order; this waits for the commits under way.
+    """
+    with database.writing() as connection:
+        connection.run(connection.lock(Lock.FENCE))
+        ((newest,),) = connection.fetch("SELECT max(snapshot_id) FROM ducklake_snapshot")
+    return SnapshotId(newest)

@@ -1,0 +1,250 @@
+"""SQLite: the embedded default. Many processes may share the file; one writes at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
+from forklake.model.ids import SnapshotId
+from forklake.store.database import Dialect, Lock, Rows
+from forklake.store.operations import (
+    Allocate,
+    Allocation,
+    Insert,
+    Operation,
+    Statement,
+    insert_text,
+)
+
+_BUSY_SECONDS = 60.0
+_TYPES = {"boolean": "BOOLEAN", "blob": "BLOB"}
+_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
+
+
+class SqliteDialect:
+    """What SQLite wants differently."""
+
+    name = "sqlite"
+    least = "min"
+    for_commit = ""
+    for_fork = ""
+    for_removal = ""
+
+    def any_of(self, column: str, parameter: str) -> str:
+        return f"{column} IN (SELECT value FROM json_each(:{parameter}))"
+
+    def array(self, values: Sequence[Any]) -> Any:
+        return json.dumps(list(values))
+
+    def time(self, column: str) -> str:
+        return f"{column} AS 'time [TIMESTAMPTZ]'"
+
+    def column_type(self, name: str) -> str:
+        return "INTEGER" if name in _INTEGERS else _TYPES.get(name, "TEXT")
+
+
+def _read_time(text: bytes) -> datetime:
+    return datetime.fromisoformat(text.decode())
+
+
+def _write_time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(sep=" ", timespec="microseconds")
+
+
+sqlite3.register_converter("BOOLEAN", lambda text: text == b"1")
+sqlite3.register_converter("TIMESTAMPTZ", _read_time)
+sqlite3.register_adapter(datetime, _write_time)
+
+
+class SqliteConnection:
+    """A transaction or a reader on one connection."""
+
+    dialect: Dialect = SqliteDialect()
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self._raw = raw
+
+    def fetch(self, sql: str, **parameters: Any) -> Rows:
+        return self._raw.execute(sql, parameters).fetchall()
+
+    def run(self, operations: Sequence[Operation]) -> list[Rows]:
+        return [self._one(operation) for operation in operations]
+
+    def commit(self, operations: Sequence[Operation] = ()) -> None:
+        self.run(operations)
+        self._raw.execute("COMMIT")
+
+    def columns_of(self, table: str) -> list[str]:
+        cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
+        return [column[0] for column in cursor.description]
+
+    def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
+        return []
+
+    def _one(self, operation: Operation) -> Rows:
+        if isinstance(operation, Statement):
+            return self._raw.execute(operation.sql, operation.parameters).fetchall()
+        if isinstance(operation, Insert):
+            shape = (operation.table, operation.columns, 1, operation.skips_existing)
+            self._raw.executemany(insert_text(shape, "?"), operation.rows)
+            return []
+        return [self._allocate(operation)]
+
+    def _allocate(self, wanted: Allocate) -> Allocation:
+        snapshot = self._take("snapshot", 1)
+        entity = self._take("entity", wanted.entities)
+        file = self._take("file", wanted.files)
+        return Allocation(
+            SnapshotId(snapshot),
+            range(entity, entity + wanted.entities),
+            range(file, file + wanted.files),
+            entity + wanted.entities,
+            file + wanted.files,
+            datetime.now(UTC),
+        )
+
+    def _take(self, sequence: str, count: int) -> int:
+        (value,) = self._raw.execute(
+            "UPDATE ducklake_sequence SET next_value = next_value + ? WHERE name = ?"
+            " RETURNING next_value",
+            (count, sequence),
+        ).fetchone()
+        return int(value) - count
+
+
+class SqliteDatabase:
+    """A metastore in a SQLite file.
+
+    Other schemas than `main` are files beside it: SQLite has no schemas of its own.
+    """
+
+    dialect: Dialect = SqliteDialect()
+
+    def __init__(self, path: str, *, metadata_schema: str | None = None) -> None:
+        beside = "" if metadata_schema in {None, "main", "public"} else f".{metadata_schema}"
+        self.address = f"{path}{beside}"
+        self._idle: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        self._writers = threading.Lock()
+        folder = Path(self.address).parent
+        if not folder.is_dir():
+            raise InvalidInput(
+                f"The folder {folder} of the metastore does not exist.", remedy="Create it first."
+            )
+
+    def _connect(self) -> sqlite3.Connection:
+        raw = sqlite3.connect(
+            self.address,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES,
+            check_same_thread=False,
+            cached_statements=512,
+        )
+        raw.execute("PRAGMA synchronous = FULL")
+        raw.execute("PRAGMA cache_size = -65536")
+        return raw
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        with self._guard:
+            raw = self._idle.pop() if self._idle else None
+        try:
+            raw = raw or self._connect()
+            try:
+                yield raw
+            finally:
+                if raw.in_transaction:
+                    raw.execute("ROLLBACK")
+        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as reason:
+            raise self._translated(reason) from reason
+        finally:
+            if raw is not None:
+                with self._guard:
+                    self._idle.append(raw)
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteConnection]:
+        with self._borrowed() as raw:
+            yield SqliteConnection(raw)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteConnection]:
+        # SQLite's own waiting is a poll with growing pauses, which starves whoever waits long;
+        # standing in line at a file lock wakes the waiters together instead.
+        with self._writers, self._line(), self._borrowed() as raw:
+            raw.execute("BEGIN IMMEDIATE")
+            yield SqliteConnection(raw)
+
+    @contextmanager
+    def _line(self) -> Iterator[None]:
+        try:
+            handle = os.open(f"{self.address}-line", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError:
+            # A folder that cannot be written to: SQLite itself says so in its own words.
+            yield
+            return
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def is_initialised(self) -> bool:
+        if not Path(self.address).exists():
+            return False
+        with self.reading() as connection:
+            found = connection.fetch(
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ducklake_metadata'"
+            )
+        return bool(found)
+
+    def load_schema(self) -> None:
+        text = resources.files("forklake.store").joinpath("schema/sqlite.sql").read_text()
+        with self._writers, self._line(), self._borrowed() as raw:
+            raw.executescript(text)
+
+    def close(self) -> None:
+        with self._guard:
+            for raw in self._idle:
+                raw.close()
+            self._idle.clear()
+
+    def _translated(self, reason: Exception) -> ForklakeError:
+        name = getattr(reason, "sqlite_errorname", "")
+        if isinstance(reason, (UnicodeEncodeError, OverflowError)):
+            return InvalidInput(
+                f"The database cannot hold this value: {reason}", remedy="Change it."
+            )
+        if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
+            return Forbidden(
+                f"The metastore {self.address} is read-only.",
+                remedy="Make the file and its folder writable.",
+            )
+        if name.startswith("SQLITE_NOTADB"):
+            return InvalidInput(
+                f"The file {self.address} is not a metastore.", remedy="Name another file."
+            )
+        if name.startswith("SQLITE_CORRUPT"):
+            return Corruption(f"The metastore {self.address} is damaged: {reason}")
+        if isinstance(reason, sqlite3.IntegrityError):
+            return Corruption(f"The metastore refused a row that it holds already: {reason}")
+        if "no such table" in str(reason) or "no such column" in str(reason):
+            return Corruption(
+                f"The file {self.address} does not have the tables of a metastore: {reason}",
+                remedy="Create them with: forklake init.",
+            )
+        return Unavailable(
+            f"The metastore {self.address} cannot be used now: {reason}",
+            remedy="Another process may hold it; try again.",
+        )

@@ -1,0 +1,68 @@
+"""Attach strings: `ducklake:<path>`, and with `sqlite:`, `duckdb:` or `postgres:` before the place.
+
+A plain path means the embedded default: an existing file is opened as what its header says it is, a
+new one becomes a SQLite file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from forklake.errors import InvalidInput, Unsupported
+
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_DUCKDB_MAGIC = b"DUCK"  # at byte 8
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which backend, and where."""
+
+    backend: str
+    location: str
+
+
+def parse_uri(uri: str) -> Target:
+    """The target that an attach string names."""
+    rest = uri.removeprefix("ducklake:")
+    if not rest.strip() or "\x00" in rest:
+        raise InvalidInput(
+            f"The metastore address {uri!r} names no place.",
+            remedy="Use ducklake:<path> or ducklake:postgres:<dsn>.",
+        )
+    if rest.startswith(("postgres://", "postgresql://")):
+        return Target("postgresql", rest)
+    head, colon, tail = rest.partition(":")
+    if colon and head in {"postgres", "postgresql"}:
+        return Target("postgresql", tail.strip())
+    if colon and head in {"sqlite", "duckdb"}:
+        if not tail:
+            raise InvalidInput(f"The metastore address {uri!r} names no file.", remedy="Add one.")
+        return Target(head, tail)
+    if colon and head in {"mysql", "mariadb"}:
+        raise Unsupported(
+            "MySQL metastores are not supported yet.", remedy="Use PostgreSQL, SQLite or DuckDB."
+        )
+    return Target(_backend_of_file(Path(rest)), rest)
+
+
+def _backend_of_file(path: Path) -> str:
+    if not path.exists() or path.is_dir():
+        return "sqlite"
+    try:
+        with path.open("rb") as file:
+            header = file.read(16)
+    except OSError as reason:
+        raise InvalidInput(
+            f"The metastore file {path} cannot be read: {reason.strerror}.",
+            remedy="Check its permissions.",
+        ) from reason
+    if not header or header == _SQLITE_MAGIC:
+        return "sqlite"
+    if header[8:12] == _DUCKDB_MAGIC:
+        return "duckdb"
+    raise InvalidInput(
+        f"The file {path} is not a metastore: it is neither a SQLite nor a DuckDB database.",
+        remedy="Name another file, or a new one to create.",
+    )

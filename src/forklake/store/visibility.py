@@ -1,0 +1,205 @@
+"""Visibility: the one place that says which rows a catalog sees at a snapshot.
+
+A row is visible to catalog C at snapshot N when it belongs to C or to an ancestor A of C, with
+cap = min(N, the snapshot at which A's line was forked off):
+
+    begin_snapshot <= cap AND (end_snapshot IS NULL OR end_snapshot > cap)
+
+and no tombstone of a catalog on the line, itself within that catalog's cap, ends it. A tombstone
+names one row, or everything inherited beneath a table; the latter ends only rows from further up
+the line than the catalog that wrote it.
+
+The statements take the parameters :catalog and :snapshot, and :scope where one table is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from forklake.model.ids import FOREVER
+from forklake.model.kinds import ALL_CONTENT, ALL_FILES, DATA_FILE, DELETE_FILE, Kind
+from forklake.store.database import Dialect
+
+# Rows whose id is never given twice: the hot reads, which compare one number less.
+_SINGLE_VERSION = frozenset({DATA_FILE.code, DELETE_FILE.code})
+
+
+def lineage_cte(dialect: Dialect) -> str:
+    """The catalogs on the line, each with the newest snapshot of it that may be looked at."""
+    return (
+        "lineage AS MATERIALIZED ("
+        f"SELECT depth, ancestor_id, {dialect.least}(upto_snapshot, :snapshot) AS cap"
+        " FROM ducklake_catalog_lineage WHERE catalog_id = :catalog)"
+    )
+
+
+def visible_rows(
+    kind: Kind,
+    dialect: Dialect,
+    *,
+    columns: Sequence[str] | None = None,
+    scoped: bool = False,
+    where: str = "",
+    inherits: bool = True,
+    table: str | None = None,
+) -> str:
+    """SELECT of the visible rows of a kind, as `r`.
+
+    Args:
+        columns: which columns; all of the kind's by default.
+        scoped: only rows of the table (or object) :scope.
+        where: a further condition on `r`.
+        inherits: False for a catalog known to have no ancestors, which spares the line.
+        table: another table to read, with the columns of the kind's keys.
+    """
+    chosen = tuple(columns if columns is not None else kind.columns)
+    return _text(kind, dialect, (chosen, scoped, where, inherits, table or kind.name))
+
+
+@lru_cache(maxsize=1024)
+def _text(kind: Kind, dialect: Dialect, shape: tuple[tuple[str, ...], bool, str, bool, str]) -> str:
+    columns, scoped, where, inherits, table = shape
+    conditions = [f"r.{kind.scope} = :scope"] if scoped else []
+    conditions += [f"({where})"] if where else []
+    chosen = ", ".join(f"r.{column}" for column in columns)
+    if not inherits:
+        own = " AND ".join(["r.catalog_id = :catalog", _within("r", ":snapshot"), *conditions])
+        return f"SELECT {chosen} FROM {table} r WHERE {own}"
+    conditions.append(_not_dead(kind))
+    if kind.scope:
+        conditions.append(_not_cut(kind, scoped))
+    cuts = "" if scoped or not kind.scope else f", {_cuts_cte(kind)}"
+    joined = (
+        "" if scoped or not kind.scope else f" LEFT JOIN cuts ON cuts.table_id = r.{kind.scope}"
+    )
+    return (
+        f"WITH {lineage_cte(dialect)}, {_dead_cte(kind, scoped)}{cuts}"
+        f" SELECT {chosen} FROM lineage l"
+        f" JOIN {table} r ON r.catalog_id = l.ancestor_id AND {_within('r', 'l.cap')}{joined}"
+        f" WHERE {' AND '.join(conditions)}"
+    )
+
+
+def _within(row: str, cap: str) -> str:
+    ended = f"{row}.end_snapshot"
+    return f"{row}.begin_snapshot <= {cap} AND ({ended} IS NULL OR {ended} > {cap})"
+
+
+def _key_columns(kind: Kind) -> list[tuple[str, str]]:
+    """Pairs of a tombstone's column and the row's column that must agree."""
+    pairs = [("entity_id", kind.entity), ("entity_key", kind.text)]
+    found = [(tombstone, column) for tombstone, column in pairs if column]
+    if kind.code in _SINGLE_VERSION:
+        return found
+    scope = [("table_id", kind.scope)] if kind.scope else []
+    return [*scope, *found, ("begin_snapshot", "begin_snapshot")]
+
+
+def _dead_cte(kind: Kind, scoped: bool) -> str:
+    keys = ", ".join(f"t.{tombstone}" for tombstone, _ in _key_columns(kind))
+    scope = " AND t.table_id = :scope" if scoped else ""
+    return (
+        f"dead AS MATERIALIZED (SELECT {keys} FROM lineage l JOIN ducklake_tombstone t"
+        f" ON t.catalog_id = l.ancestor_id AND t.kind = {kind.code}"
+        f" AND t.end_snapshot <= l.cap{scope})"
+    )
+
+
+def _not_dead(kind: Kind) -> str:
+    # A hashed NOT IN; NOT EXISTS over the CTE was measured at up to 2.7 times the cost.
+    keys = _key_columns(kind)
+    row = ", ".join(f"r.{column}" for _, column in keys)
+    names = ", ".join(tombstone for tombstone, _ in keys)
+    return f"({row}) NOT IN (SELECT {names} FROM dead)"
+
+
+def _cut_kinds(kind: Kind) -> str:
+    return f"({ALL_CONTENT}, {ALL_FILES})" if kind.is_content else f"({ALL_CONTENT})"
+
+
+def _cuts_cte(kind: Kind) -> str:
+    return (
+        "cuts AS MATERIALIZED (SELECT t.table_id, min(l.depth) AS depth FROM lineage l"
+        " JOIN ducklake_tombstone t ON t.catalog_id = l.ancestor_id"
+        f" AND t.kind IN {_cut_kinds(kind)} AND t.end_snapshot <= l.cap GROUP BY t.table_id)"
+    )
+
+
+def _not_cut(kind: Kind, scoped: bool) -> str:
+    if not scoped:
+        return "(cuts.depth IS NULL OR l.depth <= cuts.depth)"
+    return (
+        "l.depth <= coalesce((SELECT min(c.depth) FROM lineage c JOIN ducklake_tombstone t"
+        f" ON t.catalog_id = c.ancestor_id AND t.kind IN {_cut_kinds(kind)}"
+        " AND t.table_id = :scope AND t.end_snapshot <= c.cap), 2147483647)"
+    )
+
+
+def newest_rows(kind: Kind, dialect: Dialect, keys: Sequence[int] | None, *, inherits: bool) -> str:
+    """SELECT of the visible rows of a kind whose versions succeed each other without a gap.
+
+    Statistics have as many versions as a table has commits; this reads the newest of each by its
+    key instead of filtering all of them. Takes :scope, and the kind's entities as `keys`.
+    """
+    listed = ", ".join(f"({int(key)})" for key in keys) if keys is not None else "(0)"
+    entity = f" AND x.{kind.entity} = k.entity" if kind.entity else ""
+    same = f" AND r.{kind.entity} = n.entity" if kind.entity else ""
+    line = lineage_cte(dialect) if inherits else _OWN_LINE
+    dead = f", {_dead_cte(kind, True)}" if inherits else ""
+    conditions = [_within("r", "n.cap")]
+    if inherits:
+        conditions += [_not_dead(kind), _not_cut(kind, True).replace("l.depth", "n.depth")]
+    return (
+        f"WITH {line}, wanted(entity) AS (VALUES {listed}){dead}, newest AS ("
+        "SELECT l.depth, l.ancestor_id, l.cap, k.entity,"
+        f" (SELECT max(x.begin_snapshot) FROM {kind.name} x WHERE x.catalog_id = l.ancestor_id"
+        f" AND x.{kind.scope} = :scope{entity} AND x.begin_snapshot <= l.cap) AS began"
+        " FROM lineage l CROSS JOIN wanted k)"
+        f" SELECT {', '.join(f'r.{column}' for column in kind.columns)} FROM newest n"
+        f" JOIN {kind.name} r ON r.catalog_id = n.ancestor_id AND r.{kind.scope} = :scope{same}"
+        f" AND r.begin_snapshot = n.began WHERE {' AND '.join(conditions)}"
+    )
+
+
+_OWN_LINE = "lineage AS (SELECT 0 AS depth, :catalog AS ancestor_id, :snapshot AS cap)"
+
+
+def inherited_history(
+    kind: Kind, dialect: Dialect, columns: Sequence[str], *, table: str | None = None
+) -> str:
+    """SELECT of every inherited row that the catalog sees at any snapshot, with the end it sees.
+
+    Parameters as above, with :snapshot the newest snapshot to look at. Selects the expressions
+    `columns` over the row `r`, then the end; this is what materialising copies.
+    """
+    keys = [tombstone for tombstone, _ in _key_columns(kind)]
+    ends = [
+        "CASE WHEN r.end_snapshot <= l.cap THEN r.end_snapshot END",
+        _earliest("dead", [f"x.{t} = r.{column}" for t, column in _key_columns(kind)]),
+    ]
+    ctes = [lineage_cte(dialect), _ends_cte("dead", f"t.kind = {kind.code}", keys)]
+    if kind.scope:
+        ctes.append(_ends_cte("cuts", f"t.kind IN {_cut_kinds(kind)}", ["table_id"]))
+        nearer = [f"x.table_id = r.{kind.scope}", "x.depth < l.depth"]
+        ends.append(_earliest("cuts", nearer))
+    known = ", ".join(f"coalesce({end}, {FOREVER})" for end in ends)
+    return (
+        f"WITH {', '.join(ctes)}"
+        f" SELECT {', '.join(columns)}, nullif({dialect.least}({known}), {FOREVER}) AS seen_until"
+        f" FROM lineage l JOIN {table or kind.name} r"
+        " ON r.catalog_id = l.ancestor_id AND r.begin_snapshot <= l.cap WHERE l.depth > 0"
+    )
+
+
+def _ends_cte(name: str, condition: str, keys: Sequence[str]) -> str:
+    chosen = ", ".join(f"t.{key}" for key in keys)
+    return (
+        f"{name} AS MATERIALIZED (SELECT {chosen}, l.depth, t.end_snapshot AS ended FROM lineage l"
+        " JOIN ducklake_tombstone t ON t.catalog_id = l.ancestor_id"
+        f" AND {condition} AND t.end_snapshot <= l.cap)"
+    )
+
+
+def _earliest(name: str, conditions: Sequence[str]) -> str:
+    return f"(SELECT min(x.ended) FROM {name} x WHERE {' AND '.join(conditions)})"
