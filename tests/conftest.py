@@ -1,3 +1,3 @@
 """Loads the fixtures that several test modules share."""
 
-pytest_plugins = ["tests.fix_postgres", "tests.fix_proxy"]
+pytest_plugins = ["tests.fix_postgres", "tests.fix_proxy", "tests.fix_metastore"]

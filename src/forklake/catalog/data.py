@@ -77,11 +77,9 @@ class DataChanges:
             return
         ids = [file.data_file_id for file in committed]
         delete_files, inlined = self._committed_deletes(table, ids)
-        self._end_deletes(work, delete_files, inlined)
+        work.ended_delete_files.extend(delete_files)
+        work.ended_inlined_deletes.extend(inlined)
         work.ended_files.extend(committed)
-        deleted = sum(file.delete_count for file in delete_files) + len(inlined)
-        work.removed_rows += sum(file.record_count for file in committed) - deleted
-        work.removed_bytes += sum(file.file_size_bytes for file in committed)
 
     def replace_data_files(
         self,
@@ -101,14 +99,13 @@ class DataChanges:
         work = self._work(table, ChangeKind.DELETED)
         ids = [file.data_file_id for file in files if file.data_file_id >= 0]
         previous, inlined = self._committed_deletes(table, ids)
-        self._end_deletes(work, previous, inlined)
-        replaced = {file.data_file_id for file in files}
-        earlier = [one for one in work.delete_files if one[1].data_file_id in replaced]
-        work.delete_files = [one for one in work.delete_files if one not in earlier]
+        work.ended_delete_files.extend(previous)
+        work.ended_inlined_deletes.extend(inlined)
+        # What this transaction deleted from the same files before is in the new ones too.
+        again = {file.data_file_id for file in files}
+        work.delete_files = [one for one in work.delete_files if one[1].data_file_id not in again]
+        work.inlined_deletes = [one for one in work.inlined_deletes if one[0] not in again]
         work.delete_files += [(DeleteFileId(self._draft.file_ids.take()), file) for file in files]
-        counted = sum(file.delete_count for file in previous) + len(inlined)
-        counted += sum(file.delete_count for _, file in earlier)
-        work.removed_rows += sum(file.delete_count for file in files) - counted
 
     def truncate(self, table: Table) -> None:
         """End everything that a table holds, at no cost per file."""
@@ -130,7 +127,6 @@ class DataChanges:
                 remedy=f"Positions are 0 to {file.record_count - 1}.",
             )
         work.inlined_deletes += [(file.data_file_id, place) for place in fresh]
-        work.removed_rows += len(fresh)
 
     def _committed_deletes(
         self, table: Table, ids: Sequence[DataFileId]
@@ -144,12 +140,6 @@ class DataChanges:
             [row for row in files if row not in work.ended_delete_files],
             [row for row in inlined if row not in work.ended_inlined_deletes],
         )
-
-    def _end_deletes(
-        self, work: TableWork, files: Iterable[DeleteFile], inlined: Iterable[InlinedDelete]
-    ) -> None:
-        work.ended_delete_files.extend(files)
-        work.ended_inlined_deletes.extend(inlined)
 
     # Rows in the metastore
 
@@ -186,7 +176,6 @@ class DataChanges:
         ]
         committed = [row for row in rows if row.row_id < LOCAL_ROW_IDS]
         work.ended_rows.extend(committed)
-        work.removed_rows += len(committed)
 
     def update_rows(
         self, table: Table, rows: Sequence[tuple[InlinedRow, Mapping[str, Any]]]

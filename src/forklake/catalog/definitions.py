@@ -22,7 +22,7 @@ from forklake.model.entities import (
 from forklake.model.ids import MacroId, PartitionId, SchemaId, TableId, ViewId
 from forklake.model.kinds import COLUMN_TAG, OPTION, PARTITION, TAG
 from forklake.model.names import checked_name, folder_for
-from forklake.model.options import Scope, checked_option
+from forklake.model.options import CATALOG_SCOPE_ID, Scope, checked_option
 from forklake.model.types import ColumnSpec
 
 TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
@@ -339,7 +339,7 @@ class DefinitionChanges(ColumnChanges):
     ) -> None:
         """Set an option of the catalog, a schema or a table; None removes it."""
         state = self._ready().state
-        scope, scope_id = Scope.CATALOG, int(state.catalog_id)
+        scope, scope_id = Scope.CATALOG, CATALOG_SCOPE_ID
         if table is not None:
             scope, scope_id = Scope.TABLE, state.table(table, schema or "main").table_id
         elif schema is not None:

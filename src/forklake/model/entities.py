@@ -175,7 +175,7 @@ class InlinedDelete(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlinedTable(Row):
-    """Rows of a table live in the metastore, in a table of this name, for one schema version."""
+    """Rows of a table with one set of columns live in a table of the metastore of this name."""
 
     table_id: TableId
     table_name: str
@@ -217,7 +217,11 @@ class ColumnStatistics(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option(Row):
-    """A setting of a catalog (`scope_id` its own id), a schema or a table."""
+    """A setting of a catalog, a schema or a table.
+
+    A catalog's own have the `scope_id` 0, which no schema or table ever gets: a fork reads them as
+    its own.
+    """
 
     key: str
     value: str

@@ -19,6 +19,8 @@ class Scope(Enum):
     TABLE = "table"
 
 
+# The scope_id of options of the catalog itself.
+CATALOG_SCOPE_ID = 0
 ANY_SCOPE = frozenset(Scope)
 WHOLE_CATALOG = frozenset({Scope.GLOBAL, Scope.CATALOG})
 

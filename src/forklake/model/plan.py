@@ -40,8 +40,20 @@ class TableWork:
     ended_rows: list[InlinedRow] = field(default_factory=list)
     inlined_deletes: list[tuple[DataFileId, int]] = field(default_factory=list)
     ended_inlined_deletes: list[InlinedDelete] = field(default_factory=list)
-    removed_rows: int = 0  # rows that stop being live, not counting a truncation
-    removed_bytes: int = 0
+
+    @property
+    def removed_rows(self) -> int:
+        """Rows that stop being live; those of a truncated table are not counted."""
+        ended = sum(file.record_count for file in self.ended_files) + len(self.ended_rows)
+        deleted = sum(file.delete_count for _, file in self.delete_files)
+        counted_before = sum(file.delete_count for file in self.ended_delete_files)
+        deleted += len(self.inlined_deletes) - len(self.ended_inlined_deletes)
+        return ended + deleted - counted_before
+
+    @property
+    def removed_bytes(self) -> int:
+        """Bytes of the data files that end."""
+        return sum(file.file_size_bytes for file in self.ended_files)
 
     @property
     def touched_files(self) -> set[DataFileId]:
@@ -81,6 +93,19 @@ class CommitPlan:
     def changes_definitions(self) -> bool:
         """Whether the catalog's definitions get a new version."""
         return bool(self.new_rows or self.ended_rows or self.dropped_tables)
+
+    @property
+    def ends_rows(self) -> bool:
+        """Whether it ends rows, which it knows by their owner."""
+        data = any(
+            work.truncates
+            or work.ended_files
+            or work.ended_delete_files
+            or work.ended_rows
+            or work.ended_inlined_deletes
+            for work in self.tables.values()
+        )
+        return bool(data or self.ended_rows or self.dropped_tables)
 
     @property
     def is_empty(self) -> bool:

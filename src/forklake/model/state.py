@@ -27,7 +27,7 @@ from forklake.model.entities import (
 from forklake.model.ids import CatalogId, ColumnId, SnapshotId
 from forklake.model.kinds import DEFINITIONS, KIND_OF, Kind
 from forklake.model.names import folded
-from forklake.model.options import OPTIONS, Scope
+from forklake.model.options import CATALOG_SCOPE_ID, OPTIONS, Scope
 
 R = TypeVar("R", bound=Row)
 C = TypeVar("C", bound=Child)
@@ -276,7 +276,7 @@ class CatalogState:
         for scope, owner in (
             (Scope.TABLE, table.table_id if table else None),
             (Scope.SCHEMA, schema.schema_id if schema else None),
-            (Scope.CATALOG, self.catalog_id),
+            (Scope.CATALOG, CATALOG_SCOPE_ID),
         ):
             value = self.own_options(owner).get(name) if owner is not None else None
             if value is not None:

@@ -221,7 +221,7 @@ def _check(connection: Connection, plan: CommitPlan, since: _Since) -> None:
     """Raise Conflict if the plan cannot be added on top of what was committed meanwhile."""
     if not since.changes:
         return
-    if plan.inherits and any(one.kind is ChangeKind.MATERIALIZED for one in since.changes):
+    if plan.ends_rows and any(one.kind is ChangeKind.MATERIALIZED for one in since.changes):
         raise Conflict("The fork was materialised meanwhile.", remedy="Run the transaction again.")
     mine = Mine(frozenset(plan.changes), plan.schema_names)
     for finding in find_conflicts(mine, since.changes):

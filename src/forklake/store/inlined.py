@@ -1,12 +1,13 @@
 """Rows that live in the metastore: their tables, and how values are stored in them.
 
 One table holds the rows of a lake table for one shape of its columns, whichever catalog wrote them.
-The shape is named by the snapshot at which the newest of its columns began: snapshot ids are unique
-in the metastore, so two forks that alter the same table never share a table of another shape.
+The shape is a number made of the columns' ids and types, so that forks which alter the same table
+in different ways never meet in one table, and those that do not, do.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
@@ -29,6 +30,12 @@ def table_name(table_id: TableId, shape: int) -> str:
     return f"ducklake_inlined_data_{int(table_id)}_{int(shape)}"
 
 
+def shape_of(columns: Iterable[Column]) -> int:
+    """The number of a set of top-level columns."""
+    text = ",".join(sorted(f"{column.column_id}:{column.column_type}" for column in columns))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
 def create_statement(connection: Connection, name: str, columns: Iterable[Column]) -> Statement:
     """CREATE TABLE for the top-level columns of a lake table, the only one not in a schema file.
 
@@ -37,7 +44,6 @@ def create_statement(connection: Connection, name: str, columns: Iterable[Column
     declared = "".join(
         f", c{int(column.column_id)} {connection.dialect.column_type(column.column_type)}"
         for column in columns
-        if column.parent_column is None
     )
     return Statement(
         f"CREATE TABLE IF NOT EXISTS {name} (catalog_id BIGINT NOT NULL, table_id BIGINT NOT NULL,"

@@ -47,18 +47,28 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
         connection.run(copy_operations(connection, row.catalog_id, row.data_path))
         reached("materialize.copied")
         change = Change(ChangeKind.MATERIALIZED, row.catalog_id)
+        version = head.schema_version + 1  # whoever knows the rows must learn who owns them now
         connection.commit(
             [
-                snapshot_insert(allocation, head.schema_version, moment),
+                snapshot_insert(allocation, version, moment),
                 Insert(
                     "ducklake_snapshot_changes",
                     ("catalog_id", "snapshot_id", "changes_made"),
                     [(row.catalog_id, allocation.snapshot_id, format_changes([change]))],
                 ),
+                Insert(
+                    "ducklake_schema_versions",
+                    ("catalog_id", "begin_snapshot", "schema_version"),
+                    [(row.catalog_id, allocation.snapshot_id, version)],
+                ),
                 Statement(
-                    "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot"
-                    " WHERE catalog_id = :catalog",
-                    {"snapshot": allocation.snapshot_id, "catalog": row.catalog_id},
+                    "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot,"
+                    " schema_version = :version WHERE catalog_id = :catalog",
+                    {
+                        "snapshot": allocation.snapshot_id,
+                        "version": version,
+                        "catalog": row.catalog_id,
+                    },
                 ),
             ]
         )

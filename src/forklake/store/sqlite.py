@@ -27,6 +27,8 @@ from forklake.store.operations import (
 )
 
 _BUSY_SECONDS = 60.0
+# Errors that may be gone the next time.
+_PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN")
 _TYPES = {"boolean": "BOOLEAN", "blob": "BLOB"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
@@ -239,12 +241,12 @@ class SqliteDatabase:
             return Corruption(f"The metastore {self.address} is damaged: {reason}")
         if isinstance(reason, sqlite3.IntegrityError):
             return Corruption(f"The metastore refused a row that it holds already: {reason}")
-        if "no such table" in str(reason) or "no such column" in str(reason):
-            return Corruption(
-                f"The file {self.address} does not have the tables of a metastore: {reason}",
-                remedy="Create them with: forklake init.",
+        if name.startswith(_PASSING):
+            return Unavailable(
+                f"The metastore {self.address} cannot be used now: {reason}",
+                remedy="Another process may hold it, or the disk is full; try again.",
             )
-        return Unavailable(
-            f"The metastore {self.address} cannot be used now: {reason}",
-            remedy="Another process may hold it; try again.",
+        return Corruption(
+            f"The file {self.address} does not have the tables of a metastore: {reason}",
+            remedy="Create them with: forklake init.",
         )

@@ -15,7 +15,6 @@ from forklake.model.files import ColumnBounds, NewDataFile
 from forklake.model.ids import (
     ENTITY_ID_COLUMNS,
     FILE_ID_COLUMNS,
-    UNCOMMITTED,
     ColumnId,
     SnapshotId,
     TableId,
@@ -369,17 +368,17 @@ class Writing:
         """Insert inlined rows, into a new table if there is none; returns the next row id."""
         if not work.inlined_rows:
             return next_row_id
-        shape = max(
-            self.snapshot if column.begin_snapshot == UNCOMMITTED else column.begin_snapshot
-            for column in work.columns
+        top = sorted(
+            (column for column in work.columns if column.parent_column is None),
+            key=lambda column: column.column_id,
         )
+        shape = inlined.shape_of(top)
         name = inlined.table_name(table_id, shape)
         if all(table.table_name != name for table in self.inlined_tables.get(table_id, [])):
             yield from self.connection.lock(Lock.INLINED, table_id)
-            yield inlined.create_statement(self.connection, name, work.columns)
+            yield inlined.create_statement(self.connection, name, top)
             row = InlinedTable(table_id=table_id, table_name=name, schema_version=shape)
             yield insert_of(INLINED_TABLE.name, INLINED_TABLE.columns, [row], self._final())
-        top = [column for column in work.columns if column.parent_column is None]
         rows: list[Values] = []
         for new in work.inlined_rows:
             row_id = new.row_id

@@ -228,8 +228,9 @@ CREATE TABLE ducklake_files_scheduled_for_deletion (
     PRIMARY KEY (catalog_id, data_file_id)
 );
 
--- Tables of the metastore that hold rows: one for each table and schema version, shared by all
--- forks (their rows carry catalog_id), so that a fork never creates one.
+-- Tables of the metastore that hold rows: one for each table and set of columns, shared by all
+-- forks (their rows carry catalog_id), so that a fork never creates one. schema_version is a number
+-- that stands for the set of columns; it does not count up.
 CREATE TABLE ducklake_inlined_data_tables (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
