@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from forklake import ColumnBounds, ColumnSpec, MacroSpec, NewDataFile, NewDeleteFile, Transaction
-from forklake import list_of, map_of, struct
+from forklake import (
+    ColumnBounds,
+    ColumnSpec,
+    MacroSpec,
+    NewDataFile,
+    NewDeleteFile,
+    Transaction,
+    list_of,
+    map_of,
+    struct,
+)
 from forklake.model.entities import Table
 from forklake.model.types import ColumnType
 from tests.properties.model import ModelColumn, ModelFile, ModelSchema, ModelState, ModelTable

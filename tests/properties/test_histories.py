@@ -9,9 +9,15 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, settings, strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from forklake import Catalog, Metastore
 from tests.fix_metastore import Place, postgres_schema
@@ -150,7 +156,7 @@ class Histories(RuleBasedStateMachine):
 
 def run(machine: type[Histories], histories: int, steps: int = STEPS) -> None:
     """Drive the machine."""
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         machine,
         settings=settings(
             max_examples=histories,

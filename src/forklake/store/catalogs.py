@@ -325,13 +325,12 @@ def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
             row.data_path,
             row.path,
         )
-        where = "catalog_id = :catalog"
         parameters = {"catalog": row.catalog_id, "snapshot": snapshot_id}
         connection.commit(
             [
                 Statement(
                     "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
-                    f" WHERE {where} AND end_snapshot IS NULL",
+                    " WHERE catalog_id = :catalog AND end_snapshot IS NULL",
                     parameters,
                 ),
                 snapshot_insert(allocation, head[0][1], moment),
@@ -346,7 +345,8 @@ def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
                     [tuple(getattr(renamed, column) for column in CATALOG_COLUMNS)],
                 ),
                 Statement(
-                    f"UPDATE ducklake_catalog_head SET snapshot_id = :snapshot WHERE {where}",
+                    "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot"
+                    " WHERE catalog_id = :catalog",
                     parameters,
                 ),
             ]

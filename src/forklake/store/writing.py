@@ -86,6 +86,7 @@ class Writing:
         done.append(self._changes())
         if self.plan.changes_definitions:
             done += self._definitions()
+        done += self._children()
         for local_id, work in self.plan.tables.items():
             done += self._table(self._entity(local_id), local_id, work)
         if self._tombstones:
@@ -153,6 +154,8 @@ class Writing:
         for table_id in self.plan.dropped_tables:
             yield from self._empty(table_id, (*BENEATH_TABLE,), ALL_CONTENT)
         yield from self._insert(self.plan.new_rows)
+
+    def _children(self) -> Iterator[Operation]:
         by_class: dict[type[Child], list[Child]] = {}
         for child in self.plan.children:
             by_class.setdefault(type(child), []).append(child)

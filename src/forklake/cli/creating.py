@@ -1,0 +1,134 @@
+"""Commands that make something: a metastore, catalogs, forks."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from forklake.cli.formatting import counted, visible
+from forklake.cli.listing import show_made
+from forklake.cli.session import Session, command
+from forklake.errors import NotFound
+
+NamesArgument = Annotated[
+    list[str], typer.Argument(metavar="NAME", help="Names of the catalogs.", show_default=False)
+]
+DataPathOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH", help="Folder or bucket that data files go to.", show_default=False
+    ),
+]
+IfNotExistsOption = Annotated[
+    bool, typer.Option("--if-not-exists", help="Keep catalogs that are there already.")
+]
+
+
+class Mode(Enum):
+    """How a fork comes by its parent's rows."""
+
+    INHERIT = "inherit"
+    COPY = "copy"
+
+
+@command
+def init(
+    session: Session,
+    uri: Annotated[
+        str | None,
+        typer.Argument(metavar="[URI]", help="Address of the metastore.", show_default=False),
+    ] = None,
+) -> None:
+    """Create a metastore; one that is there already stays as it is.
+
+    \b
+    Examples:
+      forklake init
+      forklake init ducklake:postgres:dbname=lake
+    """
+    place = session if uri is None else Session(uri, session.metadata_schema, session.output)
+    try:
+        metastore, created = place.open(), False
+    except NotFound:
+        metastore, created = place.open(create=True), True
+    with metastore:
+        address, backend = metastore.database.address, metastore.database.dialect.name
+        count = metastore.count()
+    where = f"{visible(address)} ({backend})"
+    said = f"Created the metastore {where}."
+    if not created:
+        said = f"The metastore {where} is there already, with {counted(count, 'catalog')}."
+    document = {"address": address, "backend": backend, "created": created, "catalogs": count}
+    session.output.show(document, lambda: [said])
+
+
+@command
+def create(
+    session: Session,
+    names: NamesArgument,
+    data_path: DataPathOption = None,
+    if_not_exists: IfNotExistsOption = False,
+) -> None:
+    """Create empty catalogs, all in one snapshot.
+
+    \b
+    Examples:
+      forklake create sales
+      forklake create sales stock --data-path s3://lake/
+    """
+    with session.open() as metastore:
+        rows = metastore.create_catalogs(names, data_path=data_path, if_not_exists=if_not_exists)
+    show_made(session.output, rows)
+
+
+@command
+def fork(
+    session: Session,
+    parent: Annotated[str, typer.Argument(help="Catalog to fork.", show_default=False)],
+    names: NamesArgument,
+    at: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SNAPSHOT", help="Fork it as it was at a snapshot.", show_default=False
+        ),
+    ] = None,
+    mode: Annotated[
+        Mode, typer.Option(help="See the parent's rows in place, or get a copy of them.")
+    ] = Mode.INHERIT,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=999_999,
+            metavar="N",
+            help="Make so many forks: NAME-000001, NAME-000002 …",
+            show_default=False,
+        ),
+    ] = None,
+    data_path: DataPathOption = None,
+    if_not_exists: IfNotExistsOption = False,
+) -> None:
+    """Fork a catalog, once for each name; nothing of it is copied.
+
+    \b
+    Examples:
+      forklake fork sales experiment
+      forklake fork sales agent --count 1000
+      forklake fork sales before-the-mishap --at 42
+    """
+    wanted = names
+    if count is not None:
+        wanted = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
+    with session.open() as metastore:
+        rows = metastore.fork_many(
+            parent,
+            wanted,
+            at=at,
+            data_path=data_path,
+            mode=mode.value,
+            if_not_exists=if_not_exists,
+        )
+        known = metastore.find(parent)
+    show_made(session.output, rows, known)

@@ -1,0 +1,126 @@
+"""Commands that look into one catalog: its tables and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forklake.cli.formatting import counted, short_time, size
+from forklake.cli.output import table
+from forklake.cli.session import Session, command
+from forklake.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+CatalogArgument = Annotated[str, typer.Argument(help="Name of the catalog.", show_default=False)]
+
+
+@command
+def tables(
+    session: Session,
+    catalog: CatalogArgument,
+    version: Annotated[
+        int | None,
+        typer.Option(metavar="SNAPSHOT", help="As it was at a snapshot.", show_default=False),
+    ] = None,
+    timestamp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="As it was at a moment, in ISO 8601; UTC unless it names a zone.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """List the tables of a catalog, now or as it was.
+
+    \b
+    Examples:
+      forklake tables sales
+      forklake tables sales --version 42
+      forklake tables sales --timestamp 2026-01-31T12:00
+    """
+    from forklake.cli.documents import table_document
+
+    moment = None if timestamp is None else _moment(timestamp)
+    with session.open() as metastore:
+        found = metastore.catalog(catalog)
+        is_now = version is None and moment is None
+        seen = found.now() if is_now else found.at(version=version, timestamp=moment)
+        documents = [table_document(seen, one) for one in seen.state.tables()]
+    documents.sort(key=lambda one: (one["schema"].casefold(), one["table"].casefold()))
+
+    def draw() -> Iterator[RenderableType]:
+        if documents:
+            rows = [
+                (
+                    one["schema"],
+                    one["table"],
+                    _columns(one),
+                    f"{one['rows']:,}",
+                    size(one["size_bytes"]),
+                )
+                for one in documents
+            ]
+            yield table(
+                ("schema", "table", "columns", "rows", "size"), rows, numbers=("rows", "size")
+            )
+        yield f"{counted(len(documents), 'table')} at snapshot {seen.snapshot_id}."
+
+    document = {"catalog": catalog, "snapshot_id": seen.snapshot_id, "tables": documents}
+    session.output.show(document, draw)
+
+
+def _columns(document: dict[str, Any]) -> str:
+    return ", ".join(f"{column['name']} {column['type']}" for column in document["columns"])
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(
+            f"The timestamp {text!r} cannot be read.",
+            remedy="Use ISO 8601, such as 2026-01-31T12:00:00Z.",
+        ) from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+@command
+def snapshots(
+    session: Session,
+    catalog: CatalogArgument,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Most to list: the newest ones.")
+    ] = 100,
+) -> None:
+    """List the history of a catalog, newest last.
+
+    A fork's history begins with its parent's, up to where it was forked off.
+
+    \b
+    Examples:
+      forklake snapshots sales
+      forklake snapshots sales --limit 5
+    """
+    from forklake.cli.documents import snapshot_document
+
+    with session.open() as metastore:
+        found = metastore.catalog(catalog).snapshots(limit=limit)
+    rows = [
+        (
+            one.snapshot_id,
+            short_time(one.snapshot_time),
+            ", ".join(map(str, one.changes)),
+            one.author,
+            one.commit_message,
+        )
+        for one in found
+    ]
+    headings = ("snapshot", "time (UTC)", "changes", "author", "message")
+    document = {"catalog": catalog, "snapshots": [snapshot_document(one) for one in found]}
+    session.output.show(document, lambda: [table(headings, rows, numbers=("snapshot",))])

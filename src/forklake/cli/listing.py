@@ -1,0 +1,134 @@
+"""Commands that list catalogs: page by page, or as the tree of forks."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forklake.cli.formatting import counted, visible
+from forklake.cli.output import Output, table
+from forklake.cli.session import Session, command
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from forklake.store.catalogs import CatalogRow
+
+# More new catalogs than this are counted and not listed.
+_LISTED = 20
+
+
+@command
+def catalogs(
+    session: Session,
+    prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only names that begin with it.", show_default=False)
+    ] = "",
+    after: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Go on after this name.", show_default=False),
+    ] = "",
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Most to list.")] = 100,
+) -> None:
+    """List catalogs in the order of their names.
+
+    \b
+    Examples:
+      forklake catalogs
+      forklake catalogs --prefix agent- --after agent-000100
+    """
+    from forklake.cli.documents import catalog_document
+
+    with session.open() as metastore:
+        rows = metastore.catalogs(prefix=prefix, after=after, limit=limit)
+        is_full = len(rows) == limit
+        last = rows[-1].catalog_name if is_full else None
+        if last is not None and not metastore.catalogs(prefix=prefix, after=last, limit=1):
+            last = None
+        total = metastore.count()
+
+    def draw() -> Iterator[RenderableType]:
+        if rows:
+            yield catalog_table(rows)
+        yield f"{number_of(len(rows), total)}."
+        if last is not None:
+            chosen = f" --prefix {shlex.quote(prefix)}" if prefix else ""
+            yield f"More: forklake catalogs{chosen} --after {shlex.quote(last)}"
+
+    document = {
+        "catalogs": [catalog_document(row) for row in rows],
+        "total": total,
+        "next_after": last,
+    }
+    session.output.show(document, draw)
+
+
+@command
+def tree(
+    session: Session,
+    catalog: Annotated[
+        str | None, typer.Argument(help="Draw only this one and its forks.", show_default=False)
+    ] = None,
+    depth: Annotated[int, typer.Option(min=0, help="Most generations of forks.")] = 16,
+    limit: Annotated[int, typer.Option(min=1, help="Most forks of one catalog.")] = 10,
+) -> None:
+    """Draw which catalog was forked from which.
+
+    \b
+    Examples:
+      forklake tree
+      forklake tree sales --depth 1 --limit 50
+    """
+    from forklake.cli.tree import draw_tree, fork_tree, tree_document
+
+    with session.open() as metastore:
+        root = metastore.catalog(catalog).row if catalog is not None else None
+        found = fork_tree(metastore.all_catalogs(), root=root, depth=depth, limit=limit)
+    session.output.show(tree_document(found), lambda: draw_tree(found) or ["No catalogs."])
+
+
+def number_of(shown: int, total: int) -> str:
+    """How many of how many catalogs."""
+    return counted(total, "catalog") if shown == total else f"{shown:,} of {total:,} catalogs"
+
+
+def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | None = None) -> None:
+    """Show catalogs that a command made, or found there already."""
+    from forklake.cli.documents import catalog_document
+
+    def draw() -> Iterator[RenderableType]:
+        if len(rows) <= _LISTED:
+            yield catalog_table(rows, parent)
+        else:
+            first, last = visible(rows[0].catalog_name), visible(rows[-1].catalog_name)
+            yield f"{counted(len(rows), 'catalog')}: {first} … {last}"
+
+    output.show({"catalogs": [catalog_document(row) for row in rows]}, draw)
+
+
+def catalog_table(rows: Sequence[CatalogRow], parent: CatalogRow | None = None) -> Table:
+    """Catalogs as a table; a parent that is not among them is named by its id."""
+    names = {row.catalog_id: row.catalog_name for row in rows}
+    if parent is not None:
+        names[parent.catalog_id] = parent.catalog_name
+    cells = [
+        (
+            row.catalog_name,
+            row.catalog_id,
+            None
+            if row.parent_catalog_id is None
+            else names.get(row.parent_catalog_id, f"id {row.parent_catalog_id}"),
+            row.fork_snapshot,
+            row.data_path,
+        )
+        for row in rows
+    ]
+    return table(
+        ("catalog", "id", "forked from", "at snapshot", "data path"),
+        cells,
+        numbers=("id", "at snapshot"),
+    )

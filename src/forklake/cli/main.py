@@ -1,0 +1,80 @@
+"""The command `forklake`: its subcommands, and the options that may stand before them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from forklake.cli.changing import drop, materialize, rename
+from forklake.cli.creating import create, fork, init
+from forklake.cli.inspecting import snapshots, tables
+from forklake.cli.listing import catalogs, tree
+from forklake.cli.options import options
+from forklake.cli.output import Output, tolerate_any_text
+from forklake.cli.session import JsonOption, MetadataSchemaOption, MetastoreOption
+
+# Help is plain text: drawing it would take longer than most commands.
+app = typer.Typer(
+    name="forklake",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for one in (
+    init,
+    create,
+    fork,
+    drop,
+    rename,
+    materialize,
+    catalogs,
+    tree,
+    tables,
+    snapshots,
+    options,
+):
+    app.command()(one)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        number = version("forklake")
+        Output().show({"version": number}, lambda: [f"forklake {number}"])
+        raise typer.Exit
+
+
+@app.callback()
+def forklake(
+    metastore: MetastoreOption = None,
+    metadata_schema: MetadataSchemaOption = None,
+    as_json: JsonOption = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """A lakehouse whose catalogs can be forked in a millisecond.
+
+    \b
+    Example:
+      forklake init
+      forklake create sales
+      forklake fork sales agent --count 1000
+      forklake tree
+
+    The options below may also follow the command.
+    """
+
+
+def run() -> None:
+    """Run the command line and exit."""
+    tolerate_any_text()
+    app()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,110 @@
+"""The command that lists and sets options, of the metastore, a catalog, a schema or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forklake.cli.output import table
+from forklake.cli.session import Session, command
+from forklake.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from forklake.catalog.metastore import Metastore
+
+# An option's name, the value in force and where it was set.
+InForce = tuple[str, str | None, str]
+# Names and new values; None removes a value.
+Changes = Sequence[tuple[str, str | None]]
+
+
+@command
+def options(
+    session: Session,
+    catalog: Annotated[
+        str | None,
+        typer.Argument(help="Name of a catalog; else it is the metastore.", show_default=False),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Set an option.", show_default=False),
+    ] = None,
+    removals: Annotated[
+        list[str] | None,
+        typer.Option("--unset", metavar="NAME", help="Remove what is set.", show_default=False),
+    ] = None,
+    schema: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of one schema.", show_default=False)
+    ] = None,
+    table_name: Annotated[
+        str | None,
+        typer.Option("--table", metavar="NAME", help="Of one table.", show_default=False),
+    ] = None,
+) -> None:
+    """List the options in force, after setting some if asked.
+
+    \b
+    Examples:
+      forklake options
+      forklake options sales --set target_file_size=256MB
+      forklake options sales --table orders --set parquet_compression=zstd
+    """
+    from forklake.model.options import OPTIONS
+
+    if catalog is None and (schema is not None or table_name is not None):
+        raise InvalidInput(
+            "A schema or table is given without its catalog.", remedy="Name the catalog first."
+        )
+    changes = [*map(_assignment, assignments or []), *((name, None) for name in removals or [])]
+    with session.open() as metastore:
+        if catalog is None:
+            found = _of_metastore(metastore, changes)
+        else:
+            found = _of_catalog(metastore, catalog, schema, table_name, changes)
+    document = {
+        "catalog": catalog,
+        "schema": schema,
+        "table": table_name,
+        "options": [
+            {"name": name, "value": value, "set_for": scope, "is_default": scope == "default"}
+            for name, value, scope in found
+        ],
+    }
+    rows = [(*one, OPTIONS[one[0]].description) for one in found]
+    headings = ("option", "value", "set for", "meaning")
+    session.output.show(document, lambda: [table(headings, rows)])
+
+
+def _assignment(text: str) -> tuple[str, str | None]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidInput(
+            f"The setting {text!r} has no '='.", remedy="Write --set name=value, or --unset name."
+        )
+    return name.strip(), value.strip()
+
+
+def _of_metastore(metastore: Metastore, changes: Changes) -> list[InForce]:
+    from forklake.model.options import OPTIONS
+
+    for name, value in changes:
+        metastore.set_option(name, value)
+    values = metastore.options()
+    return [
+        (name, values.get(name, rule.default), "global" if name in values else "default")
+        for name, rule in OPTIONS.items()
+    ]
+
+
+def _of_catalog(
+    metastore: Metastore, name: str, schema: str | None, table: str | None, changes: Changes
+) -> list[InForce]:
+    catalog = metastore.catalog(name)
+    if changes:
+        message = "set options: " + ", ".join(option for option, _ in changes)
+        with catalog.transaction(message=message) as transaction:
+            for option, value in changes:
+                transaction.set_option(option, value, schema=schema, table=table)
+    return catalog.options(schema=schema, table=table)

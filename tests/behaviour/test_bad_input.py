@@ -1,0 +1,293 @@
+"""Input that cannot be accepted: a typed error that says what to do, and nothing changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import forklake
+from forklake import ColumnSpec, Metastore
+from forklake.errors import (
+    AlreadyExists,
+    Corruption,
+    Forbidden,
+    ForklakeError,
+    InvalidInput,
+    NotFound,
+    Unavailable,
+    Unsupported,
+)
+from tests.behaviour.builders import a_table
+from tests.fix_metastore import Place, postgres_schema
+
+REFUSED_EVERYWHERE = [
+    "",
+    " ",
+    " lead",
+    "trail ",
+    "nul\x00nul",
+    "line\nbreak",
+    "tab\t",
+    "zero\u200bwidth",
+    "right\u202eleft",
+    "x" * 10_000,
+    "ü" * 200,
+    "\ud800",
+]
+REFUSED_AS_CATALOG = ["a/b", "a\\b", 'a"b', "a'b", "a`b", "..", ".hidden", "dot."]
+ACCEPTED = ["'; DROP TABLE x;--", 'q"u"o"te', "per%cent", "a:b", "$x", "😀", "%s", "a.b.c", "null"]
+
+
+@pytest.mark.parametrize("name", REFUSED_EVERYWHERE + REFUSED_AS_CATALOG, ids=ascii)
+def test_bad_catalog_names_are_refused(metastore: Metastore, name: str) -> None:
+    metastore.create_catalog("parent")
+    for attempt in (
+        lambda: metastore.create_catalog(name),
+        lambda: metastore.fork("parent", name),
+        lambda: metastore.rename_catalog("parent", name),
+        lambda: metastore.fork_many("parent", ["fine", name]),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            attempt()
+        assert caught.value.remedy
+    assert metastore.count() == 1
+    assert metastore.latest_snapshot() == 1
+    with pytest.raises(NotFound):
+        metastore.catalog(name)
+
+
+@pytest.mark.parametrize("name", REFUSED_EVERYWHERE, ids=ascii)
+def test_bad_names_are_refused_within_a_catalog(metastore: Metastore, name: str) -> None:
+    catalog = metastore.create_catalog("c")
+    table = a_table(catalog)
+    transaction = catalog.transaction()
+    for attempt in (
+        lambda: transaction.create_schema(name),
+        lambda: transaction.create_table(name, [ColumnSpec("a", "int32")]),
+        lambda: transaction.create_table("x", [ColumnSpec(name, "int32")]),
+        lambda: transaction.add_column(table, ColumnSpec(name, "int32")),
+        lambda: transaction.rename_table("t", name),
+        lambda: transaction.create_view(name, "SELECT 1"),
+        lambda: transaction.set_tag(table, name, "x"),
+    ):
+        with pytest.raises(InvalidInput):
+            attempt()
+    assert transaction.commit() is None
+
+
+@pytest.mark.parametrize("name", ACCEPTED, ids=ascii)
+def test_odd_but_honest_names_work_everywhere(metastore: Metastore, name: str) -> None:
+    catalog = metastore.create_catalog("c")
+    with catalog.transaction() as transaction:
+        transaction.create_schema(name)
+        transaction.create_table(name, [ColumnSpec(name, "int32")], schema=name)
+        transaction.create_view(name, name)
+        transaction.set_tag(transaction.table(name, name), name, name)
+    fork = metastore.fork("c", "fork")
+    state = fork.now().state
+    table = state.table(name, name)
+    assert state.column(table, name).column_name == name
+    assert state.tags(table.table_id) == {name: name}
+    assert state.view(name).sql == name
+    fork.snapshots()
+
+
+def test_composed_and_decomposed_names_are_one_name(metastore: Metastore) -> None:
+    composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
+    assert composed != decomposed
+    metastore.create_catalog(composed)
+    with pytest.raises(AlreadyExists):
+        metastore.create_catalog(decomposed)
+    catalog = metastore.catalog(decomposed)
+    with catalog.transaction() as transaction:
+        transaction.create_schema(decomposed)
+        with pytest.raises(AlreadyExists):
+            transaction.create_schema(composed)
+
+
+def test_values_that_a_database_cannot_hold_are_refused(metastore: Metastore) -> None:
+    catalog = metastore.create_catalog("c")
+    table = a_table(catalog)
+    before = catalog.current_snapshot()
+    transaction = catalog.transaction()
+    transaction.insert_rows(table, [{"id": 2**70}])
+    with pytest.raises(InvalidInput):
+        transaction.commit()
+    assert catalog.current_snapshot() == before
+
+
+def test_the_same_name_twice_in_a_batch_is_refused(metastore: Metastore) -> None:
+    with pytest.raises(InvalidInput, match="twice"):
+        metastore.create_catalogs(["a", "b", "a"])
+    assert metastore.count() == 0
+
+
+def test_a_metastore_that_is_not_there_is_not_made_by_looking(place: Place) -> None:
+    with pytest.raises(NotFound, match="DuckLake metadata not found"):
+        forklake.open(place.uri, metadata_schema=place.metadata_schema)
+    if place.backend != "postgresql":
+        assert not Path(place.uri.rsplit(":", 1)[1]).exists()
+
+
+def test_another_version_is_refused_in_the_words_of_the_documents(place: Place) -> None:
+    with place.open() as metastore, metastore.database.writing() as connection:
+        connection.fetch("UPDATE ducklake_metadata SET value = '0.3' WHERE key = 'version'")
+        connection.commit()
+    with pytest.raises(Unsupported) as caught:
+        forklake.open(place.uri, metadata_schema=place.metadata_schema)
+    assert caught.value.message == (
+        "Unsupported DuckLake version: 0.3. Expected 0.5-dev1. This version requires a fresh"
+        " schema. Migration from older versions is not supported."
+    )
+
+
+def test_opening_with_create_keeps_what_is_there(place: Place) -> None:
+    with place.open() as metastore:
+        metastore.create_catalog("c")
+    with place.open() as metastore:
+        assert metastore.count() == 1
+
+
+def test_a_metadata_schema_is_a_metastore_of_its_own(place: Place) -> None:
+    other = Place(place.backend, place.uri, "other_metastore")
+    try:
+        with place.open() as one:
+            one.create_catalog("mine")
+            one.close()
+        with other.open() as another:
+            assert another.count() == 0
+            another.create_catalog("mine")
+            assert another.catalog("mine").catalog_id == 0
+    finally:
+        if place.backend == "postgresql":
+            with place.open() as one, one.database.writing() as connection:
+                connection.fetch("DROP SCHEMA IF EXISTS other_metastore CASCADE")
+                connection.commit()
+
+
+def test_files_that_are_no_metastore_are_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("these are my notes, not a database")
+    with pytest.raises(InvalidInput, match="is not a metastore"):
+        forklake.open(f"ducklake:{text}", create=True)
+    for backend in ("sqlite", "duckdb"):
+        with pytest.raises(ForklakeError):
+            forklake.open(f"ducklake:{backend}:{text}", create=True)
+    assert text.read_text().startswith("these are my notes")
+    with pytest.raises(ForklakeError):
+        forklake.open(f"ducklake:{tmp_path}", create=True)
+    with pytest.raises(InvalidInput, match="folder"):
+        forklake.open(f"ducklake:{tmp_path / 'nowhere' / 'x.db'}", create=True)
+
+
+def test_other_databases_are_recognised_and_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "a.db") as raw:
+        raw.execute("CREATE TABLE mine (x)")
+    duckdb.connect(tmp_path / "b.db").execute("CREATE TABLE mine (x INTEGER)").close()
+    for name in ("a.db", "b.db"):
+        with pytest.raises(NotFound):
+            forklake.open(f"ducklake:{tmp_path / name}")
+
+
+def test_a_plain_path_opens_what_the_file_is(tmp_path: Path) -> None:
+    forklake.open(f"ducklake:duckdb:{tmp_path / 'd.db'}", create=True).close()
+    with forklake.open(f"ducklake:{tmp_path / 'd.db'}") as metastore:
+        assert metastore.database.dialect.name == "duckdb"
+    with forklake.open(f"ducklake:{tmp_path / 'new.db'}", create=True) as metastore:
+        assert metastore.database.dialect.name == "sqlite"
+
+
+@pytest.mark.parametrize("uri", ["", "ducklake:", "ducklake:sqlite:", "ducklake:a\x00b"], ids=ascii)
+def test_addresses_that_name_no_place_are_refused(uri: str) -> None:
+    with pytest.raises(InvalidInput):
+        forklake.open(uri)
+
+
+def test_mysql_is_refused_by_name() -> None:
+    with pytest.raises(Unsupported, match="MySQL"):
+        forklake.open("ducklake:mysql:host=localhost")
+
+
+def test_an_unreachable_server_is_told_without_its_password() -> None:
+    uri = "ducklake:postgres:postgresql://me:sesame@127.0.0.1:1/db?connect_timeout=2"
+    with pytest.raises(Unavailable) as caught:
+        forklake.open(uri)
+    assert "sesame" not in f"{caught.value} {caught.value!r} {caught.value.details}"
+    assert caught.value.remedy
+    with pytest.raises(InvalidInput):
+        forklake.open("ducklake:postgres:this is no dsn")
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
+def test_a_read_only_file_is_told_and_left_alone(backend: str) -> None:
+    folder = Path(tempfile.mkdtemp())
+    uri = f"ducklake:{backend}:{folder / 'metastore.db'}"
+    try:
+        with forklake.open(uri, create=True) as metastore:
+            metastore.create_catalog("c")
+        (folder / "metastore.db").chmod(0o444)
+        folder.chmod(0o555)
+        assert as_nobody(lambda: _create_in(uri)) in {"Forbidden", "Unavailable"}
+        folder.chmod(0o755)
+        (folder / "metastore.db").chmod(0o644)
+        with forklake.open(uri) as metastore:
+            assert metastore.count() == 1
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def _create_in(uri: str) -> None:
+    with forklake.open(uri) as metastore:
+        metastore.create_catalog("d")
+
+
+def as_nobody(work: Callable[[], None]) -> str:
+    """The name of the error that a process without rights gets; the superuser has all of them."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        name = "none"
+        try:
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            work()
+        except BaseException as error:  # noqa: BLE001
+            name = type(error).__name__
+        os.write(writer, name.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        name = answer.read()
+    os.waitpid(child, 0)
+    return name
+
+
+def test_a_role_that_may_only_read_is_told_so(shared_database: str) -> None:
+    with postgres_schema(shared_database) as place:
+        with place.open() as metastore:
+            metastore.create_catalog("c")
+        separator = "&" if "?" in place.uri else "?"
+        option = "options=-c%20default_transaction_read_only%3Don"
+        uri = f"{place.uri}{separator}{option}%20-c%20search_path%3D{place.metadata_schema}"
+        with forklake.open(uri) as metastore:
+            assert metastore.count() == 1
+            with pytest.raises(Forbidden):
+                metastore.create_catalog("d")
+
+
+def test_a_metastore_without_its_tables_is_called_damaged(place: Place) -> None:
+    with place.open() as metastore:
+        with metastore.database.writing() as connection:
+            connection.fetch("DROP TABLE ducklake_catalog")
+            connection.commit()
+        with pytest.raises(Corruption):
+            metastore.create_catalog("c")

@@ -1,0 +1,94 @@
+"""The schema files: complete, alike on all backends, and what the code believes them to be."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import forklake
+from forklake import Metastore
+from forklake.model.children import CHILDREN
+from forklake.model.kinds import KINDS
+from tests.fix_metastore import BACKENDS
+
+SPECIFIED = """
+catalog column column_mapping column_tag data_file delete_file file_column_stats
+file_partition_value files_scheduled_for_deletion inlined_data_tables macro macro_impl
+macro_parameters metadata name_mapping partition_column partition_info schema schema_versions
+snapshot snapshot_changes table table_column_stats table_stats tag view
+""".split()
+OURS = ["catalog_head", "catalog_lineage", "inlined_delete", "tombstone"]
+
+
+def tables_of(backend: str) -> dict[str, list[str]]:
+    """The tables of a schema file and their columns, in order."""
+    text = resources.files("forklake.store").joinpath(f"schema/{backend}.sql").read_text()
+    found = {}
+    for name, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", text, re.DOTALL):
+        lines = [line.strip().split()[0] for line in body.strip().splitlines()]
+        found[name] = [word for word in lines if word != "PRIMARY"]
+    found.pop("ducklake_sequence", None)
+    return found
+
+
+def test_every_table_of_the_documents_is_there() -> None:
+    assert len(SPECIFIED) == 26
+    for backend in BACKENDS:
+        assert sorted(tables_of(backend)) == sorted(f"ducklake_{one}" for one in SPECIFIED + OURS)
+
+
+def test_the_three_files_say_the_same() -> None:
+    assert tables_of("sqlite") == tables_of("duckdb") == tables_of("postgresql")
+
+
+def test_the_code_reads_and_writes_columns_that_exist() -> None:
+    tables = tables_of("postgresql")
+    for kind in KINDS:
+        assert {*kind.columns, "end_snapshot"} <= set(tables[kind.name]), kind.name
+        assert set(kind.identity) <= set(kind.columns)
+    for child in CHILDREN:
+        assert set(child.columns()) == set(tables[child.NAME]), child.NAME
+
+
+def test_a_fresh_metastore_is_snapshot_zero(metastore: Metastore) -> None:
+    with metastore.database.reading() as connection:
+        assert [
+            tuple(row)
+            for row in connection.fetch(
+                "SELECT snapshot_id, schema_version, next_catalog_id, next_file_id"
+                " FROM ducklake_snapshot"
+            )
+        ] == [(0, 0, 0, 0)]
+        rows = connection.fetch("SELECT key, value FROM ducklake_metadata")
+    assert [tuple(row) for row in rows] == [("version", "0.5-dev1")]
+    assert metastore.latest_snapshot() == 0
+
+
+SOURCES = sorted(Path(forklake.__file__).parent.rglob("*.py"))
+# Rows of these belong to no single catalog.
+NOT_BY_CATALOG = {"ducklake_snapshot", "ducklake_metadata", "ducklake_sequence"}
+# Statements about all catalogs: counting them, and finding out which folders are in use.
+ABOUT_ALL = ("SELECT count(*) FROM ducklake_catalog_head", "SELECT path FROM ducklake_catalog c")
+NAMES_IT = re.compile(r"catalog_id|ancestor_id|\{among\}|\{mine\}|\{_HISTORY\}")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_statements_on_rows_of_catalogs_name_the_catalog(path: Path) -> None:
+    text = re.sub(r'"\s*\n\s*f?"', "", path.read_text())
+    for statement in re.findall(r'"((?:UPDATE|DELETE FROM|SELECT)[^"]*)"', text):
+        touched = set(re.findall(r"ducklake_\w+", statement)) - NOT_BY_CATALOG
+        if touched and not statement.startswith(ABOUT_ALL):
+            assert NAMES_IT.search(statement), statement
+
+
+def test_only_the_schema_files_create_tables() -> None:
+    makers = [path.name for path in SOURCES if "CREATE TABLE" in path.read_text()]
+    assert makers == ["inlined.py"]
+
+
+def test_only_one_module_knows_what_is_visible() -> None:
+    knows = [path.name for path in SOURCES if re.search(r"end_snapshot\S* > ", path.read_text())]
+    assert knows == ["commit.py", "visibility.py"]  # the commit asks what changed since it began
