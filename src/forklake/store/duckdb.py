@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -224,7 +225,10 @@ class DuckdbDatabase:
                 f"Unique file handle conflict: another process holds the metastore {self.address}.",
                 remedy="Use PostgreSQL or SQLite for a metastore that processes share.",
             )
-        if isinstance(reason, duckdb.PermissionException) or "read-only" in said:
+        path = Path(self.address)
+        if isinstance(reason, duckdb.PermissionException) or (
+            path.exists() and not os.access(path, os.W_OK)
+        ):
             return Forbidden(
                 f"The metastore {self.address} is read-only.", remedy="Make the file writable."
             )

@@ -1,0 +1,164 @@
+"""Names, types, options, paths, addresses, statistics and errors."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forklake import errors
+from forklake.errors import ForklakeError, InvalidInput, Unsupported
+from forklake.files.paths import checked_data_path, overlap, resolve
+from forklake.model.entities import ColumnStatistics
+from forklake.model.files import ColumnBounds
+from forklake.model.ids import ColumnId, TableId
+from forklake.model.names import checked_name, folder_for, quoted
+from forklake.model.options import OPTIONS, Scope, checked_option
+from forklake.model.statistics import widened
+from forklake.model.types import is_wider, list_of, map_of, scalar, struct, struct_of
+from forklake.store.catalogs import _after_prefix
+from forklake.store.uri import Target, parse_uri
+
+
+@given(st.text(max_size=300))
+def test_a_name_is_refused_or_kept_readable(name: str) -> None:
+    try:
+        kept = checked_name(name, "table")
+    except InvalidInput:
+        return
+    assert kept.isprintable()
+    assert kept == kept.strip()
+    assert checked_name(kept, "table") == kept
+    assert quoted(kept)[1:-1].replace('""', '"') == kept
+
+
+def test_folders_are_names_where_that_is_safe() -> None:
+    assert folder_for("orders_2-b", "u") == "orders_2-b/"
+    assert [folder_for(name, "u") for name in ("a/b", "..", "ü", "a b")] == ["u/"] * 4
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1), st.text())
+def test_a_prefix_ends_where_no_name_begins_with_it(prefix: str, rest: str) -> None:
+    ends = _after_prefix(prefix)
+    if ends:
+        assert prefix <= prefix + rest < ends
+
+
+def test_types_print_as_they_are_stored() -> None:
+    nested = struct(a="INTEGER", b=list_of(map_of("text", scalar("Decimal( 10, 2 )"))))
+    assert str(nested) == "struct(a int32, b list(map(varchar, decimal(10,2))))"
+    for refused in ("bit", "enum", "int64[]", "union", ""):
+        with pytest.raises(Unsupported, match="unsupported type"):
+            scalar(refused)
+    with pytest.raises(Unsupported):
+        struct()
+    with pytest.raises(InvalidInput):
+        struct_of([("a", "int32"), ("A", "int32")])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_fine"),
+    [
+        ("int8", "int64", True),
+        ("int64", "int32", False),
+        ("int32", "float64", True),
+        ("int64", "float64", False),
+        ("uint32", "int64", True),
+        ("uint32", "int32", False),
+        ("float32", "float64", True),
+        ("decimal(10,2)", "decimal(12,2)", True),
+        ("decimal(10,2)", "decimal(10,3)", False),
+        ("decimal(10,2)", "decimal(11,3)", True),
+        ("date", "timestamp", True),
+        ("varchar", "int32", False),
+        ("int32", "varchar", False),
+    ],
+)
+def test_a_type_may_only_grow(old: str, new: str, is_fine: bool) -> None:
+    assert is_wider(old, new) is is_fine
+
+
+def test_there_are_fifteen_options_and_each_takes_its_default() -> None:
+    assert len(OPTIONS) == 15
+    for name, rule in OPTIONS.items():
+        if rule.default is not None:
+            assert checked_option(name.upper(), rule.default, Scope.CATALOG)[0] == name
+    assert checked_option("target_file_size", "1.5 KB", Scope.TABLE) == ("target_file_size", "1500")
+    assert checked_option("target_file_size", "2MiB", Scope.TABLE)[1] == str(2 * 2**20)
+    assert checked_option("auto_compact", False, Scope.TABLE)[1] == "false"
+
+
+def test_paths_cannot_lead_out_of_the_data_path() -> None:
+    assert resolve("/lake/", "a/b.parquet", is_relative=True) == "/lake/a/b.parquet"
+    assert resolve("/lake/", "s3://b/c", is_relative=False) == "s3://b/c"
+    for path in ("../x", "a/../../x", "/etc/passwd", ".."):
+        with pytest.raises(InvalidInput, match="leads out"):
+            resolve("/lake/", path, is_relative=True)
+    for path in ("", " ", "a/../b", "a\x00b"):
+        with pytest.raises(InvalidInput):
+            checked_data_path(path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_overlap"),
+    [("/a", "/a/", False), ("/a", "/a/b", True), ("/a/b", "/a", True), ("/a", "/ab", False)],
+)
+def test_data_paths_overlap_when_one_holds_the_other(
+    one: str, other: str, is_overlap: bool
+) -> None:
+    assert overlap(one, other) is is_overlap
+
+
+def test_addresses_name_a_backend_and_a_place() -> None:
+    assert parse_uri("ducklake:postgres:host=x dbname=y") == Target("postgresql", "host=x dbname=y")
+    assert parse_uri("postgresql://u@h/d") == Target("postgresql", "postgresql://u@h/d")
+    assert parse_uri("ducklake:duckdb:/x/y.db") == Target("duckdb", "/x/y.db")
+    assert parse_uri("ducklake:new-file.db") == Target("sqlite", "new-file.db")
+
+
+integers = st.integers(-(10**30), 10**30)
+
+
+@given(st.lists(st.tuples(integers, integers), min_size=1, max_size=6))
+def test_bounds_hold_for_every_file(pairs: list[tuple[int, int]]) -> None:
+    after: ColumnStatistics | None = None
+    for low, high in ((min(pair), max(pair)) for pair in pairs):
+        bound = ColumnBounds(
+            ColumnId(1), value_count=5, null_count=0, min_value=str(low), max_value=str(high)
+        )
+        after = widened(after, (TableId(1), ColumnId(1), "int128"), [bound])
+    assert after is not None
+    assert after.min_value is not None
+    assert after.max_value is not None
+    assert Decimal(after.min_value) == min(min(pair) for pair in pairs)
+    assert Decimal(after.max_value) == max(max(pair) for pair in pairs)
+    assert after.contains_null is False
+
+
+def test_bounds_that_are_once_unknown_stay_unknown() -> None:
+    column = (TableId(1), ColumnId(1), "int32")
+    known = ColumnBounds(ColumnId(1), value_count=5, null_count=0, min_value="1", max_value="2")
+    unknown = ColumnBounds(ColumnId(1), value_count=5, null_count=0)
+    all_null = ColumnBounds(ColumnId(1), value_count=5, null_count=5)
+    first = widened(None, column, [known])
+    assert widened(first, column, [known]) == first
+    still = widened(first, column, [all_null])
+    assert (still.min_value, still.max_value, still.contains_null) == ("1", "2", True)
+    lost = widened(widened(first, column, [unknown]), column, [known])
+    assert (lost.min_value, lost.max_value) == (None, None)
+    assert widened(None, (TableId(1), ColumnId(1), "struct"), [known]).min_value is None
+
+
+def test_every_error_has_a_status_and_an_exit_code_of_its_own() -> None:
+    family = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, ForklakeError)
+    ]
+    assert set(errors.OUTCOMES) == set(family)
+    codes = [errors.outcome(kind("x"))[1] for kind in family]
+    assert len(set(codes)) == len(codes)
+    shown = str(errors.NotFound("Gone.", remedy="Look elsewhere.", catalog="x"))
+    assert shown == "Gone. Look elsewhere."
