@@ -1,0 +1,73 @@
+"""Every example in the documentation runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import forklake
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def examples(page: Path, language: str) -> list[str]:
+    """The code of a language on a page."""
+    return [code for name, code in _BLOCK.findall(page.read_text()) if name == language]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "python")], ids=str)
+def test_python_examples_run_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    try:
+        exec(compile("\n".join(examples(page, "python")), str(page), "exec"), names)
+    finally:
+        names["metastore"].close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "console")], ids=str)
+def test_commands_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
+    environment = {"PATH": str(Path(sys.executable).parent), "COLUMNS": "100"}
+    for line in "".join(examples(page, "console")).splitlines():
+        command = line.removeprefix("$ ")
+        if command.startswith("export "):
+            name, _, value = command.removeprefix("export ").partition("=")
+            environment[name] = value
+            continue
+        done = subprocess.run(
+            shlex.split(command),
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "sql")], ids=str)
+def test_queries_run_on_a_metastore_with_a_fork(page: Path, tmp_path: Path) -> None:
+    with forklake.open(f"ducklake:{tmp_path / 'metastore.db'}", create=True) as metastore:
+        catalog = metastore.create_catalog("sales")
+        with catalog.transaction(author="ada") as transaction:
+            table = transaction.create_table("t", [forklake.ColumnSpec("id", "int32")])
+            transaction.add_data_files(table, [forklake.NewDataFile("f", 1, 1)])
+        metastore.fork("sales", "agent-1")
+        with metastore.database.reading() as connection:
+            for code in examples(page, "sql"):
+                assert connection.fetch(code), code
+
+
+def test_pages_link_to_pages_that_exist() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
