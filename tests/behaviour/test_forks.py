@@ -114,14 +114,16 @@ def test_truncating_or_dropping_an_inherited_table_writes_one_row(metastore: Met
     assert len(paths(parent, table)) == 50
 
 
-def test_a_fork_of_a_truncated_fork_keeps_what_came_after(metastore: Metastore) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fork_of_a_truncated_fork_keeps_what_came_after(metastore: Metastore, mode: str) -> None:
     table = a_table(metastore.create_catalog("parent"), files=["old"])
     fork = metastore.fork("parent", "fork")
     with fork.transaction() as transaction:
         transaction.truncate(table)
     append(fork, table, "new")
-    child = metastore.fork("fork", "child")
+    child = metastore.fork("fork", "child", mode=mode)
     assert paths(child, table) == ["new"]
+    assert [one.path for one in child.at(version=2 + 1).data_files(table)] == ["old"]
     assert fork.now().statistics(table).record_count == 10
 
 

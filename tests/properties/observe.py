@@ -17,6 +17,7 @@ def observe(catalog: Catalog, version: int | None = None) -> dict[str, Any]:
     """Everything that is visible."""
     seen = catalog.now() if version is None else catalog.at(version=version)
     state = seen.state
+    _assert_no_orphans(state)
     return {
         "options": state.own_options(CATALOG_SCOPE_ID),
         "schemas": {
@@ -45,6 +46,16 @@ def observe(catalog: Catalog, version: int | None = None) -> dict[str, Any]:
             for schema in state.schemas()
         },
     }
+
+
+def _assert_no_orphans(state: CatalogState) -> None:
+    """Nothing is visible beneath something that is not."""
+    owners = {CATALOG_SCOPE_ID}
+    for kind in (kinds.SCHEMA, kinds.TABLE, kinds.VIEW, kinds.MACRO):
+        owners.update(kind.identify(row)[0] for row in state.rows(kind))
+    for kind in kinds.DEFINITIONS:
+        if kind.scope is not None:
+            assert {getattr(row, kind.scope) for row in state.rows(kind)} <= owners, kind.name
 
 
 def type_text(state: CatalogState, table: Table, column: Column) -> str:
