@@ -256,3 +256,16 @@ def test_forks_that_alter_one_table_in_different_ways_keep_their_rows_apart(
         (row,) = metastore.catalog(name).now().inlined_rows(table)
         assert list(row.values.values()) == [1, None, value]
     assert parent.now().inlined_rows(table) == []
+
+
+def test_a_fork_ends_a_file_with_several_inherited_deletes(metastore: Metastore) -> None:
+    parent = metastore.create_catalog("parent")
+    table = a_table(parent, files=["1", "2"])
+    with parent.transaction() as transaction:
+        transaction.delete_positions(table, transaction.data_files(table)[0], [1, 2, 3])
+    fork = metastore.fork("parent", "fork")
+    with fork.transaction() as transaction:
+        transaction.end_data_files(table, transaction.data_files(table)[:1])
+    assert fork.now().inlined_deletes(table) == []
+    assert fork.now().statistics(table).record_count == 10
+    assert len(parent.now().inlined_deletes(table)) == 3

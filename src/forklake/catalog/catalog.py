@@ -19,9 +19,10 @@ from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo, Head, Snapshot
 from forklake.model.state import CatalogState
 from forklake.store import scheduled
-from forklake.store.catalogs import CatalogRow, find_head, has_ancestors, missing
+from forklake.store.catalogs import CatalogRow, has_ancestors, missing
 from forklake.store.columns import highest_column_id
 from forklake.store.database import Database
+from forklake.store.heads import find_head
 from forklake.store.snapshots import list_snapshots, snapshot_at_time, snapshot_at_version
 
 if TYPE_CHECKING:

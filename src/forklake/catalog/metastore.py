@@ -16,6 +16,7 @@ from forklake.model.ids import SnapshotId
 from forklake.model.names import checked_catalog_name, checked_catalog_names
 from forklake.model.options import Scope, checked_option
 from forklake.store import catalogs as store
+from forklake.store import provisioning
 from forklake.store.bootstrap import open_database
 from forklake.store.database import Database
 from forklake.store.forks import ForkMode, ForkRequest, fork_catalogs
@@ -135,7 +136,7 @@ class Metastore:
     ) -> list[store.CatalogRow]:
         path = checked_data_path(data_path) if data_path is not None else None
         return _once(
-            lambda: store.create_catalogs(
+            lambda: provisioning.create_catalogs(
                 self.database, names, data_path=path, if_not_exists=if_not_exists
             ),
             if_not_exists,
@@ -234,7 +235,7 @@ class Metastore:
     def rename_catalog(self, name: str, new_name: str) -> Catalog:
         """The catalog under another name; its folder and contents stay."""
         checked = checked_catalog_name(new_name)
-        return Catalog(self, store.rename_catalog(self.database, name, checked))
+        return Catalog(self, provisioning.rename_catalog(self.database, name, checked))
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
         """End a catalog. Its forks live on."""
@@ -245,7 +246,7 @@ class Metastore:
         count = 0
         for first in range(0, len(names), BATCH):
             batch = list(names[first : first + BATCH])
-            count += len(store.drop_catalogs(self.database, batch, if_exists=if_exists))
+            count += len(provisioning.drop_catalogs(self.database, batch, if_exists=if_exists))
         return count
 
     # Options for all catalogs

@@ -35,11 +35,14 @@ from forklake.model.kinds import (
 )
 from forklake.model.plan import CommitPlan, Committed, TableWork
 from forklake.model.snapshots import Head
-from forklake.store.catalogs import after, lock_head
 from forklake.store.database import Connection, Database, Rows
+from forklake.store.heads import lock_head
+from forklake.store.ledger import Ledger
 from forklake.store.operations import Allocate, Allocation, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.rows import Reader, decoded
+from forklake.store.table_writing import TableWriting
+from forklake.store.times import after
 from forklake.store.visibility import newest_rows
 from forklake.store.writing import Writing
 
@@ -62,23 +65,14 @@ def commit(database: Database, plan: CommitPlan) -> Committed:
             return locked.applied_as
         _check(connection, plan, locked.since)
         reached("commit.checked")
-        writing = Writing(
-            connection=connection,
-            plan=plan,
-            head=locked.head,
-            allocation=locked.allocation,
-            moment=locked.moment,
-            statistics=locked.statistics,
-            bounds=locked.bounds,
-            inlined_tables=locked.inlined_tables,
-        )
+        writing = _writing(connection, plan, locked)
         operations = writing.operations()
         reached("commit.prepared")
         connection.commit(operations)
         reached("commit.committed")
         return Committed(
-            locked.allocation.snapshot_id,
-            writing.schema_version,
+            writing.new_head.snapshot_id,
+            writing.new_head.schema_version,
             tuple(locked.allocation.entity_ids),
             tuple(locked.allocation.file_ids),
         )
@@ -150,6 +144,23 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
 
 def _applied(row: Any) -> Committed:
     return Committed(row[0], row[3], was_applied_before=True)
+
+
+def _writing(connection: Connection, plan: CommitPlan, locked: _Locked) -> Writing:
+    ledger = Ledger(plan.catalog_id, plan.inherits, locked.allocation)
+    return Writing(
+        plan=plan,
+        head=locked.head,
+        moment=locked.moment,
+        ledger=ledger,
+        tables=TableWriting(
+            connection=connection,
+            ledger=ledger,
+            statistics=locked.statistics,
+            bounds=locked.bounds,
+            inlined_tables=locked.inlined_tables,
+        ),
+    )
 
 
 Read = tuple[str, TableId, Operation]

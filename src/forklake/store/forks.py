@@ -9,21 +9,20 @@ from enum import Enum
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Head
-from forklake.store.catalogs import (
-    LINEAGE_COLUMNS,
-    CatalogRow,
-    catalog_inserts,
-    choose_folders,
-    find_catalog,
-    later_time,
-    missing,
-    split_names,
-)
+from forklake.store.catalogs import CatalogRow, find_catalog, missing
 from forklake.store.database import Connection, Database
+from forklake.store.heads import snapshot_insert
 from forklake.store.materialize import copy_operations
 from forklake.store.operations import Allocate, Insert, Operation, Statement
 from forklake.store.phases import reached
+from forklake.store.provisioning import (
+    LINEAGE_COLUMNS,
+    catalog_inserts,
+    choose_folders,
+    split_names,
+)
 from forklake.store.snapshots import snapshot_at_version
+from forklake.store.times import later_time
 
 # A longer line is cut by materialising: every read walks all of it.
 MAX_DEPTH = 64
@@ -86,7 +85,8 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         forked = Change(ChangeKind.FORKED, parent.catalog_id)
         new_head = Head(allocation.snapshot_id, head.schema_version)
         operations: list[Operation] = [
-            *catalog_inserts(made, allocation, moment, new_head, forked),
+            snapshot_insert(allocation, head.schema_version, moment),
+            *catalog_inserts(made, allocation, new_head, forked),
             Insert("ducklake_catalog_lineage", LINEAGE_COLUMNS, _lineage_rows(made, line)),
         ]
         if request.mode is ForkMode.COPY or len(line) >= MAX_DEPTH:

@@ -52,6 +52,11 @@ def create_statement(connection: Connection, name: str, columns: Iterable[Column
     )
 
 
+def stored_columns(columns: Iterable[Column]) -> tuple[str, ...]:
+    """The columns under which rows are inserted."""
+    return (*_KEYS, *(f"c{int(column.column_id)}" for column in columns))
+
+
 def row_columns(connection: Connection, name: str) -> tuple[str, ...]:
     """The columns of such a table, without the end of its rows."""
     return tuple(column for column in connection.columns_of(name) if column != "end_snapshot")

@@ -9,22 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from forklake.model.changes import Change, ChangeKind, format_changes
+from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.kinds import INLINED_ROW, INLINED_TABLE, KINDS, Kind
 from forklake.model.snapshots import Head
-from forklake.store.catalogs import (
-    find_catalog,
-    has_ancestors,
-    later_time,
-    lock_head,
-    missing,
-    snapshot_insert,
-)
+from forklake.store.catalogs import find_catalog, has_ancestors, missing
 from forklake.store.database import Connection, Database
+from forklake.store.heads import (
+    changes_insert,
+    lock_head,
+    move_head,
+    snapshot_insert,
+    versions_insert,
+)
 from forklake.store.inlined import row_columns
-from forklake.store.operations import Allocate, Insert, Operation, Statement
+from forklake.store.operations import Allocate, Operation, Statement
 from forklake.store.phases import reached
+from forklake.store.times import later_time
 from forklake.store.visibility import inherited_history, lineage_cte
 
 
@@ -47,29 +48,14 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
         connection.run(copy_operations(connection, row.catalog_id, row.data_path))
         reached("materialize.copied")
         change = Change(ChangeKind.MATERIALIZED, row.catalog_id)
-        version = head.schema_version + 1  # whoever knows the rows must learn who owns them now
+        # Whoever knows the rows must learn who owns them now: the definitions get a new version.
+        moved = Head(allocation.snapshot_id, head.schema_version + 1)
         connection.commit(
             [
-                snapshot_insert(allocation, version, moment),
-                Insert(
-                    "ducklake_snapshot_changes",
-                    ("catalog_id", "snapshot_id", "changes_made"),
-                    [(row.catalog_id, allocation.snapshot_id, format_changes([change]))],
-                ),
-                Insert(
-                    "ducklake_schema_versions",
-                    ("catalog_id", "begin_snapshot", "schema_version"),
-                    [(row.catalog_id, allocation.snapshot_id, version)],
-                ),
-                Statement(
-                    "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot,"
-                    " schema_version = :version WHERE catalog_id = :catalog",
-                    {
-                        "snapshot": allocation.snapshot_id,
-                        "version": version,
-                        "catalog": row.catalog_id,
-                    },
-                ),
+                snapshot_insert(allocation, moved.schema_version, moment),
+                changes_insert([row.catalog_id], allocation, [change]),
+                versions_insert([row.catalog_id], moved),
+                move_head(row.catalog_id, moved),
             ]
         )
         reached("materialize.committed")

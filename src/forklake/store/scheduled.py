@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forklake.model.ids import CatalogId
-from forklake.store.catalogs import as_time
 from forklake.store.database import Connection, Database
 from forklake.store.operations import Insert
+from forklake.store.times import as_time
 
 _COLUMNS = ("catalog_id", "data_file_id", "path", "path_is_relative", "schedule_start")
 

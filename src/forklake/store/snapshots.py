@@ -8,8 +8,8 @@ from forklake.errors import NotFound
 from forklake.model.changes import parse_changes
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Snapshot
-from forklake.store.catalogs import as_time
 from forklake.store.database import Connection, Database, Lock
+from forklake.store.times import as_time
 from forklake.store.visibility import lineage_cte
 
 _HISTORY = (

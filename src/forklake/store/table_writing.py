@@ -1,0 +1,239 @@
+"""What a commit writes for the data of a table: files, deletes, inlined rows and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forklake.model.children import FileColumnStatistics, FilePartitionValue
+from forklake.model.entities import Column, ColumnStatistics, InlinedTable, TableStatistics
+from forklake.model.files import ColumnBounds, NewDataFile
+from forklake.model.ids import ColumnId, TableId
+from forklake.model.kinds import (
+    ALL_FILES,
+    COLUMN_STATISTICS,
+    CONTENT,
+    DATA_FILE,
+    DELETE_FILE,
+    INLINED_DELETE,
+    INLINED_ROW,
+    INLINED_TABLE,
+    TABLE_STATISTICS,
+    Kind,
+)
+from forklake.model.plan import TableWork
+from forklake.model.statistics import TableDelta, widened
+from forklake.store import inlined
+from forklake.store.database import Connection, Lock
+from forklake.store.ledger import Ledger, unless_none
+from forklake.store.operations import Insert, Operation, Values
+
+
+@dataclass(slots=True, kw_only=True)
+class TableWriting:
+    """Writes tables' data, given the statistics and inlined tables that hold before."""
+
+    connection: Connection
+    ledger: Ledger
+    statistics: dict[TableId, TableStatistics]
+    bounds: dict[TableId, list[ColumnStatistics]]
+    inlined_tables: dict[TableId, list[InlinedTable]]
+
+    def operations(self, local_id: TableId, work: TableWork) -> Iterator[Operation]:
+        """Everything to send for one table."""
+        table_id: TableId = self.ledger.entity(local_id)
+        before = self.statistics.get(table_id)
+        start = before or TableStatistics(table_id=table_id)
+        if work.truncates and local_id >= 0:
+            yield from self.empty(table_id, CONTENT, ALL_FILES)
+        yield from self._end_files(DATA_FILE, work.ended_files)
+        yield from self._end_files(DELETE_FILE, work.ended_delete_files)
+        yield from self.ledger.end(work.ended_inlined_deletes)
+        yield from self._end_inlined_rows(work)
+        next_row_id = yield from self._add_data_files(table_id, work, start.next_row_id)
+        yield from self._add_deletes(table_id, work)
+        next_row_id = yield from self._add_inlined_rows(table_id, work, next_row_id)
+        delta = TableDelta(
+            rows=sum(file.record_count for _, file in work.data_files)
+            + len(work.inlined_rows)
+            - work.removed_rows,
+            row_ids=next_row_id - start.next_row_id,
+            size=sum(file.file_size_bytes for _, file in work.data_files) - work.removed_bytes,
+            resets=work.truncates,
+        )
+        yield from self.ledger.replace(TABLE_STATISTICS, before, delta.applied_to(start))
+        yield from self._widen(table_id, work)
+
+    def empty(self, table_id: TableId, kinds: Sequence[Kind], cut: int) -> Iterator[Operation]:
+        """End everything of some kinds beneath a table, inlined rows included."""
+        places = [(kind.name, str(kind.scope)) for kind in kinds]
+        places += [(one.table_name, "table_id") for one in self.inlined_tables.get(table_id, [])]
+        yield from self.ledger.empty(table_id, places, cut)
+
+    def _end_files(self, kind: Kind, rows: Sequence[Any]) -> Iterator[Operation]:
+        own = [row for row in rows if self.ledger.is_own(row)]
+        for row in rows:
+            if not self.ledger.is_own(row):
+                self.ledger.bury(kind, row)
+        if not own:
+            return
+        entity = str(kind.entity)
+        begins = [row.begin_snapshot for row in own]
+        dialect = self.connection.dialect
+        yield self.ledger.ending(
+            f"UPDATE {kind.name} SET end_snapshot = :ended WHERE catalog_id = :catalog"
+            " AND table_id = :scope AND begin_snapshot BETWEEN :first AND :last"
+            f" AND {dialect.any_of(entity, 'files')} AND end_snapshot IS NULL",
+            scope=own[0].table_id,
+            first=min(begins),
+            last=max(begins),
+            files=dialect.array([getattr(row, entity) for row in own]),
+        )
+
+    def _end_inlined_rows(self, work: TableWork) -> Iterator[Operation]:
+        for row in work.ended_rows:
+            if not self.ledger.is_own(row):
+                self.ledger.bury(INLINED_ROW, row)
+                continue
+            yield self.ledger.ending(
+                f"UPDATE {row.stored_in} SET end_snapshot = :ended WHERE catalog_id = :catalog"
+                " AND row_id = :row AND end_snapshot IS NULL",
+                row=row.row_id,
+            )
+
+    def _add_data_files(self, table_id: TableId, work: TableWork, next_row_id: int) -> Any:
+        """Insert data files with what belongs to them; returns the row id after the last."""
+        rows: list[Values] = []
+        statistics: list[Values] = []
+        partitions: list[Values] = []
+        owner = self.ledger.catalog_id
+        for order, (local_id, file) in enumerate(work.data_files):
+            file_id = self.ledger.file(local_id)
+            rows.append(self._data_file((table_id, file_id, order), next_row_id, file))
+            next_row_id += file.record_count if file.row_ids else 0
+            statistics.extend(
+                (
+                    owner,
+                    file_id,
+                    table_id,
+                    bound.column_id,
+                    bound.column_size_bytes,
+                    bound.value_count,
+                    bound.null_count,
+                    bound.min_value,
+                    bound.max_value,
+                    bound.contains_nan,
+                    bound.extra_stats,
+                )
+                for bound in file.bounds
+            )
+            partitions.extend(
+                (owner, file_id, table_id, index, value)
+                for index, value in enumerate(file.partition_values)
+            )
+        if rows:
+            yield Insert(DATA_FILE.name, DATA_FILE.columns, rows)
+        if statistics:
+            yield Insert(FileColumnStatistics.NAME, FileColumnStatistics.columns(), statistics)
+        if partitions:
+            yield Insert(FilePartitionValue.NAME, FilePartitionValue.columns(), partitions)
+        return next_row_id
+
+    def _data_file(
+        self, place: tuple[TableId, int, int], next_row_id: int, file: NewDataFile
+    ) -> Values:
+        table_id, file_id, order = place
+        return (
+            self.ledger.catalog_id,
+            self.ledger.snapshot,
+            table_id,
+            file_id,
+            order,
+            file.path,
+            file.path_is_relative,
+            file.file_format,
+            file.record_count,
+            file.file_size_bytes,
+            file.footer_size,
+            next_row_id if file.row_ids else None,
+            unless_none(self.ledger.entity)(file.partition_id),
+            file.encryption_key,
+            file.partial_file_info,
+            unless_none(self.ledger.file)(file.mapping_id),
+        )
+
+    def _add_deletes(self, table_id: TableId, work: TableWork) -> Iterator[Operation]:
+        owner, snapshot = self.ledger.catalog_id, self.ledger.snapshot
+        files: list[Values] = [
+            (
+                owner,
+                snapshot,
+                table_id,
+                self.ledger.file(local_id),
+                self.ledger.file(file.data_file_id),
+                file.path,
+                file.path_is_relative,
+                file.format,
+                file.delete_count,
+                file.file_size_bytes,
+                file.footer_size,
+                file.encryption_key,
+            )
+            for local_id, file in work.delete_files
+        ]
+        positions: list[Values] = [
+            (owner, snapshot, table_id, self.ledger.file(data_file_id), position)
+            for data_file_id, position in work.inlined_deletes
+        ]
+        if files:
+            yield Insert(DELETE_FILE.name, DELETE_FILE.columns, files)
+        if positions:
+            yield Insert(INLINED_DELETE.name, INLINED_DELETE.columns, positions)
+
+    def _add_inlined_rows(self, table_id: TableId, work: TableWork, next_row_id: int) -> Any:
+        """Insert rows that live in the metastore; returns the next row id."""
+        if not work.inlined_rows:
+            return next_row_id
+        columns = sorted(
+            (column for column in work.columns if column.parent_column is None),
+            key=lambda column: column.column_id,
+        )
+        name = yield from self._inlined_table(table_id, columns)
+        rows: list[Values] = []
+        for new in work.inlined_rows:
+            row_id = new.row_id
+            if row_id is None:
+                row_id, next_row_id = next_row_id, next_row_id + 1
+            values = (
+                inlined.to_stored(column.column_type, new.values.get(column.column_id))
+                for column in columns
+            )
+            rows.append((self.ledger.catalog_id, table_id, row_id, self.ledger.snapshot, *values))
+        yield Insert(name, inlined.stored_columns(columns), rows)
+        return next_row_id
+
+    def _inlined_table(self, table_id: TableId, columns: Sequence[Column]) -> Any:
+        """The name of the table for these columns, made here if this catalog knows of none."""
+        shape = inlined.shape_of(columns)
+        name = inlined.table_name(table_id, shape)
+        if all(one.table_name != name for one in self.inlined_tables.get(table_id, [])):
+            yield from self.connection.lock(Lock.INLINED, table_id)
+            yield inlined.create_statement(self.connection, name, columns)
+            row = InlinedTable(table_id=table_id, table_name=name, schema_version=shape)
+            yield self.ledger.insert(INLINED_TABLE.name, INLINED_TABLE.columns, [row])
+        return name
+
+    def _widen(self, table_id: TableId, work: TableWork) -> Iterator[Operation]:
+        """New bounds for the columns of new files, where the old ones do not hold any more."""
+        found: dict[ColumnId, list[ColumnBounds]] = {}
+        for _, file in work.data_files:
+            for bound in file.bounds:
+                found.setdefault(bound.column_id, []).append(bound)
+        before = {row.column_id: row for row in self.bounds.get(table_id, [])}
+        types = work.column_types
+        for column_id, files in found.items():
+            old = before.get(column_id)
+            new = widened(old, (table_id, column_id, types.get(column_id, "")), files)
+            if new != old:
+                yield from self.ledger.replace(COLUMN_STATISTICS, old, new)
