@@ -1,15 +1,38 @@
-"""Forklake: a lakehouse whose catalogs can be forked in a millisecond."""
+"""Forklake: a lakehouse whose catalogs can be forked in a millisecond.
+
+The names below are loaded when they are first used, so that the command line starts at once.
+"""
 
 from __future__ import annotations
 
-from forklake.catalog.catalog import Catalog
-from forklake.catalog.definitions import MacroSpec
-from forklake.catalog.metastore import Metastore
-from forklake.catalog.metastore import open_metastore as open
-from forklake.catalog.transaction import Transaction
-from forklake.errors import ForklakeError
-from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
-from forklake.model.types import ColumnSpec, list_of, map_of, struct
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forklake.catalog.catalog import Catalog
+    from forklake.catalog.definitions import MacroSpec
+    from forklake.catalog.metastore import Metastore
+    from forklake.catalog.metastore import open_metastore as open
+    from forklake.catalog.transaction import Transaction
+    from forklake.errors import ForklakeError
+    from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
+    from forklake.model.types import ColumnSpec, list_of, map_of, struct
+
+_PLACES = {
+    "Catalog": "catalog.catalog",
+    "ColumnBounds": "model.files",
+    "ColumnSpec": "model.types",
+    "ForklakeError": "errors",
+    "MacroSpec": "catalog.definitions",
+    "Metastore": "catalog.metastore",
+    "NewDataFile": "model.files",
+    "NewDeleteFile": "model.files",
+    "Transaction": "catalog.transaction",
+    "list_of": "model.types",
+    "map_of": "model.types",
+    "open": "catalog.metastore",
+    "struct": "model.types",
+}
 
 __all__ = [
     "Catalog",
@@ -26,3 +49,10 @@ __all__ = [
     "open",
     "struct",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'forklake' has no attribute {name!r}")
+    module = import_module(f"forklake.{_PLACES[name]}")
+    return getattr(module, "open_metastore" if name == "open" else name)

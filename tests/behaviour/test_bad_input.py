@@ -19,7 +19,6 @@ from forklake.errors import (
     AlreadyExists,
     Corruption,
     Forbidden,
-    ForklakeError,
     InvalidInput,
     NotFound,
     Unavailable,
@@ -107,6 +106,10 @@ def test_composed_and_decomposed_names_are_one_name(metastore: Metastore) -> Non
     with pytest.raises(AlreadyExists):
         metastore.create_catalog(decomposed)
     catalog = metastore.catalog(decomposed)
+    assert metastore.fork(decomposed, "fork").row.parent_catalog_id == catalog.catalog_id
+    assert metastore.materialize(decomposed) is None
+    metastore.rename_catalog(decomposed, "plain")
+    metastore.rename_catalog("plain", composed)
     with catalog.transaction() as transaction:
         transaction.create_schema(decomposed)
         with pytest.raises(AlreadyExists):
@@ -156,6 +159,13 @@ def test_opening_with_create_keeps_what_is_there(place: Place) -> None:
         assert metastore.count() == 1
 
 
+def test_looking_for_a_metadata_schema_does_not_make_it(place: Place) -> None:
+    place.open().close()
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            forklake.open(place.uri, metadata_schema="nowhere")
+
+
 def test_a_metadata_schema_is_a_metastore_of_its_own(place: Place) -> None:
     other = Place(place.backend, place.uri, "other_metastore")
     try:
@@ -179,11 +189,13 @@ def test_files_that_are_no_metastore_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is not a metastore"):
         forklake.open(f"ducklake:{text}", create=True)
     for backend in ("sqlite", "duckdb"):
-        with pytest.raises(ForklakeError):
+        with pytest.raises(InvalidInput, match="is not a metastore"):
             forklake.open(f"ducklake:{backend}:{text}", create=True)
     assert text.read_text().startswith("these are my notes")
-    with pytest.raises(ForklakeError):
+    with pytest.raises(InvalidInput, match="is a folder"):
         forklake.open(f"ducklake:{tmp_path}", create=True)
+    with pytest.raises(InvalidInput, match="slash"):
+        forklake.open(f"ducklake:{tmp_path / 'x.db'}", create=True, metadata_schema="../y")
     with pytest.raises(InvalidInput, match="folder"):
         forklake.open(f"ducklake:{tmp_path / 'nowhere' / 'x.db'}", create=True)
 
@@ -192,9 +204,11 @@ def test_other_databases_are_recognised_and_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "a.db") as raw:
         raw.execute("CREATE TABLE mine (x)")
     duckdb.connect(tmp_path / "b.db").execute("CREATE TABLE mine (x INTEGER)").close()
-    for name in ("a.db", "b.db"):
+    for name, other in (("a.db", "duckdb"), ("b.db", "sqlite")):
         with pytest.raises(NotFound):
             forklake.open(f"ducklake:{tmp_path / name}")
+        with pytest.raises(InvalidInput, match=f"not of {other}"):
+            forklake.open(f"ducklake:{other}:{tmp_path / name}")
 
 
 def test_a_plain_path_opens_what_the_file_is(tmp_path: Path) -> None:

@@ -277,14 +277,19 @@ def test_options_hold_by_the_narrowest_scope(metastore: Metastore, catalog: Cata
     assert value() == ("lz4", "schema")
     catalog.set_option("parquet_compression", "brotli", table="t")
     assert value() == ("brotli", "table")
-    catalog.set_option("parquet_compression", None, table="t")
+    catalog.set_option("PARQUET_COMPRESSION", None, table="t")
     assert value() == ("lz4", "schema")
+    for name in ("main", None):
+        catalog.set_option("parquet_compression", None, schema=name)
+    metastore.set_option("PARQUET_compression", None)
+    assert value() == ("snappy", "default")
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("no_such_option", "1"),
+        ("no_such_option", None),
         ("parquet_compression", "rar"),
         ("rewrite_delete_threshold", "1.5"),
         ("data_inlining_row_limit", "-1"),
@@ -294,7 +299,7 @@ def test_options_hold_by_the_narrowest_scope(metastore: Metastore, catalog: Cata
         ("parquet_version", "3"),
     ],
 )
-def test_bad_options_are_refused(catalog: Catalog, name: str, value: str) -> None:
+def test_bad_options_are_refused(catalog: Catalog, name: str, value: str | None) -> None:
     with pytest.raises(InvalidInput):
         catalog.set_option(name, value)
     assert catalog.current_snapshot() == 1

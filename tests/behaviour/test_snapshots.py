@@ -43,6 +43,9 @@ def test_looking_back_needs_one_clear_point(metastore: Metastore) -> None:
         catalog.at(version=1, timestamp=datetime.now(UTC))
     with pytest.raises(InvalidInput, match="time zone"):
         catalog.at(timestamp=datetime.now())  # noqa: DTZ005
+    for limit in (-1, 0, 10**25):
+        with pytest.raises(InvalidInput):
+            catalog.snapshots(limit=limit)
     for version in (-1, 0, 99, 2**63, 2**70):
         with pytest.raises(NotFound, match="No snapshot found at version"):
             catalog.at(version=version)

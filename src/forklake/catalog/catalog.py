@@ -85,6 +85,8 @@ class Catalog:
 
     def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
         """The history, oldest first: also what happened before it was forked off."""
+        if limit is not None and not 1 <= limit <= 10**9:
+            raise InvalidInput(f"{limit} snapshots cannot be listed.", remedy="Use 1 or more.")
         with self.database.reading() as connection:
             return list_snapshots(connection, self.catalog_id, upto=FOREVER, limit=limit)
 

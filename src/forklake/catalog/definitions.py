@@ -344,10 +344,9 @@ class DefinitionChanges(ColumnChanges):
             scope, scope_id = Scope.TABLE, state.table(table, schema or "main").table_id
         elif schema is not None:
             scope, scope_id = Scope.SCHEMA, state.schema(schema).schema_id
-        is_set = value is not None
-        key, text = checked_option(name, value, scope) if is_set else (name.lower(), "")
-        row = Option(key=key, value=text, scope=scope.value, scope_id=scope_id)
-        self._put_or_end(row, is_set=is_set)
+        key, text = checked_option(name, value, scope)
+        row = Option(key=key, value=text or "", scope=scope.value, scope_id=scope_id)
+        self._put_or_end(row, is_set=text is not None)
 
     def _put_or_end(self, row: Tag | ColumnTag | Option, *, is_set: bool) -> None:
         if is_set:

@@ -10,9 +10,9 @@ from typing import TypeVar
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from forklake.catalog.catalog import Catalog
-from forklake.errors import AlreadyExists, InvalidInput, Unavailable
+from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.paths import checked_data_path, overlap
-from forklake.model.ids import SnapshotId
+from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import checked_catalog_name, checked_catalog_names
 from forklake.model.options import Scope, checked_option
 from forklake.store import catalogs as store
@@ -72,11 +72,14 @@ class Metastore:
 
     def find(self, name: str) -> store.CatalogRow | None:
         """What is kept about the catalog of a name."""
-        with suppress(InvalidInput):
-            checked = checked_catalog_name(name)
-            with self.database.reading() as connection:
-                return store.find_catalog(connection, checked)
+        with suppress(NotFound), self.database.reading() as connection:
+            return store.find_catalog(connection, _possible_name(name))
         return None
+
+    def names(self, catalog_ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
+        """The names of live catalogs by their ids."""
+        with self.database.reading() as connection:
+            return store.find_names(connection, catalog_ids)
 
     def catalogs(
         self, *, prefix: str = "", after: str = "", limit: int = 100
@@ -207,7 +210,7 @@ class Metastore:
             )
         path = self._checked_fork_path(parent, data_path) if data_path is not None else None
         request = ForkRequest(
-            parent=parent,
+            parent=_possible_name(parent),
             names=names,
             at=None if at is None else SnapshotId(at),
             data_path=path,
@@ -228,14 +231,15 @@ class Metastore:
 
     def materialize(self, name: str) -> SnapshotId | None:
         """Give a fork rows of its own and cut its line; None if it had none."""
-        return _on_lost_connection(materialize)(self.database, checked_catalog_name(name))
+        return _on_lost_connection(materialize)(self.database, _possible_name(name))
 
     # Renaming and dropping
 
     def rename_catalog(self, name: str, new_name: str) -> Catalog:
         """The catalog under another name; its folder and contents stay."""
         checked = checked_catalog_name(new_name)
-        return Catalog(self, provisioning.rename_catalog(self.database, name, checked))
+        row = provisioning.rename_catalog(self.database, _possible_name(name), checked)
+        return Catalog(self, row)
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
         """End a catalog. Its forks live on."""
@@ -244,8 +248,9 @@ class Metastore:
     def drop_catalogs(self, names: Sequence[str], *, if_exists: bool = False) -> int:
         """End many catalogs, ten thousand in a snapshot; returns how many there were."""
         count = 0
-        for first in range(0, len(names), BATCH):
-            batch = list(names[first : first + BATCH])
+        wanted = [_possible_name(name) for name in names if not (if_exists and _is_odd(name))]
+        for first in range(0, len(wanted), BATCH):
+            batch = wanted[first : first + BATCH]
             count += len(provisioning.drop_catalogs(self.database, batch, if_exists=if_exists))
         return count
 
@@ -263,9 +268,25 @@ class Metastore:
 
     def set_option(self, name: str, value: object) -> None:
         """Set an option for all catalogs; None removes it."""
-        key, text = checked_option(name, value, Scope.GLOBAL) if value is not None else (name, "")
-        write_option(self.database, key, text if value is not None else None)
+        key, text = checked_option(name, value, Scope.GLOBAL)
+        write_option(self.database, key, text)
         self._options = None
+
+
+def _possible_name(name: str) -> str:
+    """A name as it would be kept; one that no catalog can have is that of a missing catalog."""
+    try:
+        return checked_catalog_name(name)
+    except InvalidInput:
+        raise store.missing(name) from None
+
+
+def _is_odd(name: str) -> bool:
+    try:
+        checked_catalog_name(name)
+    except InvalidInput:
+        return True
+    return False
 
 
 def _once(create: Callable[[], T], if_not_exists: bool) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from forklake.model.ids import CatalogId
     from forklake.store.catalogs import CatalogRow
 
 # More new catalogs than this are counted and not listed.
@@ -50,10 +51,12 @@ def catalogs(
         if last is not None and not metastore.catalogs(prefix=prefix, after=last, limit=1):
             last = None
         total = metastore.count()
+        parents = [row.parent_catalog_id for row in rows if row.parent_catalog_id is not None]
+        names = metastore.names(parents) if parents else {}
 
     def draw() -> Iterator[RenderableType]:
         if rows:
-            yield catalog_table(rows)
+            yield catalog_table(rows, names)
         yield f"{number_of(len(rows), total)}."
         if last is not None:
             chosen = f" --prefix {shlex.quote(prefix)}" if prefix else ""
@@ -102,7 +105,8 @@ def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | N
 
     def draw() -> Iterator[RenderableType]:
         if len(rows) <= _LISTED:
-            yield catalog_table(rows, parent)
+            known = {parent.catalog_id: parent.catalog_name} if parent is not None else {}
+            yield catalog_table(rows, known)
         else:
             first, last = visible(rows[0].catalog_name), visible(rows[-1].catalog_name)
             yield f"{counted(len(rows), 'catalog')}: {first} … {last}"
@@ -110,11 +114,8 @@ def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | N
     output.show({"catalogs": [catalog_document(row) for row in rows]}, draw)
 
 
-def catalog_table(rows: Sequence[CatalogRow], parent: CatalogRow | None = None) -> Table:
-    """Catalogs as a table; a parent that is not among them is named by its id."""
-    names = {row.catalog_id: row.catalog_name for row in rows}
-    if parent is not None:
-        names[parent.catalog_id] = parent.catalog_name
+def catalog_table(rows: Sequence[CatalogRow], names: Mapping[CatalogId, str]) -> Table:
+    """Catalogs as a table; a parent without a name, because it was dropped, shows its id."""
     cells = [
         (
             row.catalog_name,

@@ -123,8 +123,11 @@ OPTIONS: dict[str, OptionRule] = {
 }
 
 
-def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str]:
-    """The option's name and the stored form of a value, or an error that says what is wanted."""
+def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | None]:
+    """The option's name and the stored form of a value, or an error that says what is wanted.
+
+    The value None stands for removing the option.
+    """
     rule = OPTIONS.get(name.lower())
     if rule is None:
         raise InvalidInput(
@@ -136,6 +139,8 @@ def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str]:
             f"The option {rule.name!r} cannot be set for one {scope.value}.",
             remedy=f"Set it for: {allowed}.",
         )
+    if value is None:
+        return rule.name, None
     text = str(value).lower() if isinstance(value, bool) else str(value)
     try:
         return rule.name, rule.check(text)

@@ -186,7 +186,7 @@ class CatalogState:
         return found
 
     def tables(self, schema: str | None = None) -> list[Table]:
-        """All tables, or those of one schema, by schema and name."""
+        """All tables, or those of one schema, by name."""
         return sorted(self._of_schema(kinds.TABLE, schema), key=lambda row: folded(row.table_name))
 
     def views(self, schema: str | None = None) -> list[View]:

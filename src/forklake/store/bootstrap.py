@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forklake.errors import ForklakeError, NotFound, Unsupported
+from forklake.errors import ForklakeError, InvalidInput, NotFound, Unsupported
+from forklake.model.names import checked_name
 from forklake.store.database import Database
 from forklake.store.uri import Target, parse_uri
 
@@ -35,6 +36,8 @@ def open_database(
 ) -> Database:
     """The database behind an attach string, checked to be a metastore of this version."""
     target = parse_uri(uri)
+    if metadata_schema is not None:
+        metadata_schema = _checked_schema(metadata_schema)
     if target.backend == "duckdb" and not create and not Path(target.location).exists():
         raise _no_metastore(target.location)  # before DuckDB makes an empty file of that name
     database = connect(target, metadata_schema=metadata_schema)
@@ -48,6 +51,15 @@ def open_database(
         database.close()
         raise
     return database
+
+
+def _checked_schema(name: str) -> str:
+    checked = checked_name(name, "metadata schema")
+    if set(checked) & set("/\\"):  # beside a SQLite file it is part of a file's name
+        raise InvalidInput(
+            f"The metadata schema {checked!r} contains a slash.", remedy="Choose another name."
+        )
+    return checked
 
 
 def _no_metastore(address: str) -> NotFound:

@@ -42,7 +42,7 @@ def missing(name: str) -> NotFound:
     """The error for a catalog that is not there."""
     return NotFound(
         f"Catalog '{name}' does not exist",
-        remedy="Create it, or attach with CREATE_IF_NOT_EXISTS true.",
+        remedy="Check the name, or create the catalog first.",
         catalog=name,
     )
 
@@ -68,6 +68,16 @@ def find_catalogs(connection: Connection, names: Sequence[str]) -> list[CatalogR
     dialect = connection.dialect
     text = f"{_LIVE} AND {dialect.any_of('c.catalog_name', 'names')}"
     return [CatalogRow(*row) for row in connection.fetch(text, names=dialect.array(names))]
+
+
+def find_names(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
+    """The names of the live catalogs among some ids."""
+    dialect = connection.dialect
+    text = (
+        "SELECT catalog_id, catalog_name FROM ducklake_catalog WHERE end_snapshot IS NULL"
+        f" AND {dialect.any_of('catalog_id', 'ids')}"
+    )
+    return dict(connection.fetch(text, ids=dialect.array(ids)))
 
 
 def list_catalogs(

@@ -167,8 +167,6 @@ class DuckdbDatabase:
             )
         with self._translating():
             self._raw = duckdb.connect(path)
-            if metadata_schema is not None:
-                self._raw.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(metadata_schema)}")
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -194,17 +192,21 @@ class DuckdbDatabase:
             yield DuckdbConnection(cursor)
 
     def is_initialised(self) -> bool:
-        with self.reading() as connection:
-            found = connection.fetch(
-                "SELECT 1 FROM duckdb_tables()"
-                " WHERE schema_name = current_schema() AND table_name = 'ducklake_metadata'"
-            )
-        return bool(found)
+        text = (
+            "SELECT 1 FROM duckdb_tables()"
+            " WHERE schema_name = $schema AND table_name = 'ducklake_metadata'"
+        )
+        with self._translating():
+            found = self._raw.cursor().execute(text, {"schema": self._schema or "main"})
+            return bool(found.fetchall())
 
     def load_schema(self) -> None:
         text = resources.files("forklake.store").joinpath("schema/duckdb.sql").read_text()
-        with self._turns, self._cursor() as cursor:
-            cursor.execute(text)
+        with self._turns, self._translating():
+            if self._schema is not None:
+                self._raw.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(self._schema)}")
+            with self._cursor() as cursor:
+                cursor.execute(text)
 
     def close(self) -> None:
         self._raw.close()

@@ -290,7 +290,7 @@ def _described(dsn: str) -> str:
         parts = psycopg.conninfo.conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as reason:
         raise InvalidInput(
-            f"The PostgreSQL address cannot be read: {reason}",
+            f"The PostgreSQL address cannot be read: {str(reason).strip()}.",
             remedy="Use a libpq string (host=… dbname=…) or postgresql://user@host/database.",
         ) from None
     host = parts.get("host") or "localhost"

@@ -228,7 +228,9 @@ class SqliteDatabase:
             return InvalidInput(
                 f"The database cannot hold this value: {reason}", remedy="Change it."
             )
-        if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
+        if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")) or not os.access(
+            Path(self.address).parent, os.W_OK
+        ):
             return Forbidden(
                 f"The metastore {self.address} is read-only.",
                 remedy="Make the file and its folder writable.",

@@ -39,17 +39,26 @@ def parse_uri(uri: str) -> Target:
     if colon and head in {"sqlite", "duckdb"}:
         if not tail:
             raise InvalidInput(f"The metastore address {uri!r} names no file.", remedy="Add one.")
+        found = _backend_of_file(Path(tail), new=head)
+        if found != head:
+            raise InvalidInput(
+                f"The file {tail} is a database of {found}, not of {head}.",
+                remedy=f"Use ducklake:{found}:{tail}.",
+            )
         return Target(head, tail)
     if colon and head in {"mysql", "mariadb"}:
         raise Unsupported(
             "MySQL metastores are not supported yet.", remedy="Use PostgreSQL, SQLite or DuckDB."
         )
-    return Target(_backend_of_file(Path(rest)), rest)
+    return Target(_backend_of_file(Path(rest), new="sqlite"), rest)
 
 
-def _backend_of_file(path: Path) -> str:
-    if not path.exists() or path.is_dir():
-        return "sqlite"
+def _backend_of_file(path: Path, *, new: str) -> str:
+    """What a file is by its header; `new` if there is none or it is empty."""
+    if path.is_dir():
+        raise InvalidInput(f"The metastore {path} is a folder.", remedy="Name a file in it.")
+    if not path.exists():
+        return new
     try:
         with path.open("rb") as file:
             header = file.read(16)
@@ -58,7 +67,9 @@ def _backend_of_file(path: Path) -> str:
             f"The metastore file {path} cannot be read: {reason.strerror}.",
             remedy="Check its permissions.",
         ) from reason
-    if not header or header == _SQLITE_MAGIC:
+    if not header:
+        return new
+    if header == _SQLITE_MAGIC:
         return "sqlite"
     if header[8:12] == _DUCKDB_MAGIC:
         return "duckdb"

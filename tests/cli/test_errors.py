@@ -1,0 +1,192 @@
+"""What commands say when something is wrong, and the exit codes that tell it apart."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CommandLine
+
+COMMANDS = {
+    "create": ["sales"],
+    "fork": ["sales", "agent"],
+    "drop": ["sales"],
+    "rename": ["sales", "stock"],
+    "materialize": ["sales"],
+    "catalogs": [],
+    "tree": [],
+    "tables": ["sales"],
+    "snapshots": ["sales"],
+    "options": [],
+}
+BAD_NAMES = {
+    "quote": "a'b",
+    "double quote": 'a"b',
+    "slash": "a/b",
+    "backslash": "a\\b",
+    "NUL": "a\x00b",
+    "newline": "a\nb",
+    "empty": "",
+    "dots": "..",
+    "space": " a",
+    "10 KB": "x" * 10_240,
+    "zero width": "sa\u200bles",
+    "reversed": "sa\u202eles",
+    "half a character": "a\udcff",
+}
+
+
+class TestForm:
+    def test_is_an_error_and_a_hint(self, cli: CommandLine) -> None:
+        cli.ok("create", "sales")
+        done = cli("create", "sales")
+        assert (done.code, done.out) == (4, "")
+        assert done.err == "error: Catalog 'sales' already exists.\nhint: Choose another name.\n"
+
+    def test_has_no_hint_where_there_is_no_remedy(self, cli: CommandLine, tmp_path: Path) -> None:
+        change_version(tmp_path / "lake.db", "0.1")
+        done = cli("catalogs")
+        assert done.err.startswith("error: Unsupported DuckLake version: 0.1.")
+        assert "hint:" not in done.err
+
+    def test_is_never_broken_by_a_name(self, cli: CommandLine) -> None:
+        done = cli("drop", "[red]\x1b[31m\n:smile:")
+        assert done.err.splitlines()[0] == (
+            r"error: Catalog '[red]\x1b[31m\n:smile:' does not exist"
+        )
+
+    def test_is_json_wherever_the_option_stands(self, cli: CommandLine) -> None:
+        before, after = cli("--json", "drop", "nothing"), cli("drop", "nothing", "--json")
+        assert before == after
+        assert before.err.startswith('{"error": {"code": "not_found", "message": "')
+
+
+class TestWithoutMetastore:
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_command_says_how_to_make_one(
+        self, nowhere: CommandLine, command: str, tmp_path: Path
+    ) -> None:
+        code, error = nowhere.error(command, *COMMANDS[command])
+        assert (code, error["code"]) == (3, "not_found")
+        assert "forklake init" in error["remedy"]
+        assert not (tmp_path / "lake.db").exists()
+
+
+class TestUnknownCatalog:
+    @pytest.mark.parametrize(
+        "command", [name for name, arguments in COMMANDS.items() if arguments and name != "create"]
+    )
+    def test_is_not_found(self, cli: CommandLine, command: str) -> None:
+        code, error = cli.error(command, *COMMANDS[command])
+        assert (code, error["message"]) == (3, "Catalog 'sales' does not exist")
+
+
+class TestBadName:
+    @pytest.mark.parametrize("name", BAD_NAMES.values(), ids=BAD_NAMES)
+    def test_cannot_be_given(self, cli: CommandLine, name: str) -> None:
+        cli.ok("create", "sales")
+        for arguments in (["create"], ["fork", "sales"], ["rename", "sales"]):
+            code, error = cli.error(*arguments, name)
+            assert (code, error["code"]) == (2, "invalid_input")
+            assert len(error["message"]) < 200
+        assert cli.names() == ["sales"]
+
+    @pytest.mark.parametrize("name", BAD_NAMES.values(), ids=BAD_NAMES)
+    def test_finds_nothing(self, cli: CommandLine, name: str) -> None:
+        for command in ("tables", "snapshots", "tree", "drop", "materialize"):
+            code, error = cli.error(command, name)
+            assert (code, error["code"]) in {(2, "invalid_input"), (3, "not_found")}
+
+    def test_twins_are_one_name(self, cli: CommandLine) -> None:
+        composed, decomposed = "caf\u00e9", "cafe\u0301"
+        cli.ok("create", decomposed)
+        assert cli.names() == [composed]
+        code, error = cli.error("create", composed)
+        assert (code, error["code"]) == (4, "already_exists")
+        assert cli.document("tables", decomposed)["tables"] == []
+
+    def test_the_same_twice(self, cli: CommandLine) -> None:
+        code, error = cli.error("create", "sales", "sales")
+        assert (code, error["message"]) == (2, "The catalog name 'sales' is given twice.")
+
+
+class TestBadMetastore:
+    @pytest.mark.parametrize(
+        ("address", "code"),
+        [
+            ("ducklake:", 2),
+            ("ducklake:sqlite:", 2),
+            ("ducklake:mysql:host=there", 8),
+            ("ducklake:postgres:hots=here", 2),
+        ],
+    )
+    def test_address(self, cli: CommandLine, address: str, code: int) -> None:
+        found, error = cli.error("-m", address, "catalogs")
+        assert found == code
+        assert error["remedy"]
+
+    @pytest.mark.parametrize("prefix", ["ducklake:", "ducklake:sqlite:"])
+    def test_is_some_other_file(self, cli: CommandLine, prefix: str, tmp_path: Path) -> None:
+        other = tmp_path / "notes.txt"
+        other.write_text("Not a database, but longer than the header of one would be.\n" * 100)
+        for command in ("init", "catalogs"):
+            code, error = cli.error("-m", f"{prefix}{other}", command)
+            assert (code, error["code"]) == (2, "invalid_input")
+        assert other.read_text().startswith("Not a database")
+
+    def test_is_a_database_of_something_else(self, cli: CommandLine, tmp_path: Path) -> None:
+        with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+            other.execute("CREATE TABLE notes (text TEXT)")
+        code, error = cli.error("-m", f"ducklake:{tmp_path / 'other.db'}", "catalogs")
+        assert (code, error["code"]) == (3, "not_found")
+
+    def test_is_a_folder(self, cli: CommandLine, tmp_path: Path) -> None:
+        done = cli("-m", f"ducklake:{tmp_path}", "catalogs")
+        assert done.code in {2, 9}
+        assert done.err.startswith("error: ")
+
+    def test_is_of_another_version(self, cli: CommandLine, tmp_path: Path) -> None:
+        change_version(tmp_path / "lake.db", "9.9")
+        for command in ("init", "catalogs"):
+            code, error = cli.error(command)
+            assert (code, error["code"]) == (8, "unsupported")
+            assert "9.9" in error["message"]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+    def test_is_read_only(self, cli: CommandLine, tmp_path: Path) -> None:
+        (tmp_path / "lake.db").chmod(0o444)
+        code, error = cli.error("create", "sales")
+        assert (code, error["code"]) == (6, "forbidden")
+
+    def test_does_not_answer(self, cli: CommandLine, tmp_path: Path) -> None:
+        dsn = f"host={tmp_path} user=ann password=secret dbname=lake"
+        for command in ("init", "catalogs"):
+            code, error = cli.error("-m", f"ducklake:postgres:{dsn}", command)
+            assert (code, error["code"]) == (9, "unavailable")
+            assert "secret" not in error["message"]
+
+
+class TestUsage:
+    @pytest.mark.parametrize(
+        ("arguments", "complaint"),
+        [
+            (["nothing"], "No such command 'nothing'."),
+            (["create"], "Missing argument 'NAME'."),
+            (["catalogs", "--nothing"], "No such option: --nothing"),
+            (["tables", "a", "b"], "Got unexpected extra argument"),
+        ],
+    )
+    def test_mistakes(self, cli: CommandLine, arguments: list[str], complaint: str) -> None:
+        done = cli(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert complaint in done.err
+
+
+def change_version(path: Path, version: str) -> None:
+    """Make a metastore look as if another version had written it."""
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE ducklake_metadata SET value = ? WHERE key = 'version'", [version])
