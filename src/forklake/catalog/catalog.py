@@ -125,8 +125,7 @@ class Catalog:
             known = self._known
             if known is None or known.schema_version != head.schema_version:
                 self.inherits = has_ancestors(connection, self.catalog_id)
-                at = (head.snapshot_id, head.schema_version)
-                known = load_state(connection, self.catalog_id, at, inherits=self.inherits)
+                known = load_state(connection, self.catalog_id, head, inherits=self.inherits)
         return self._remember(known, head.snapshot_id)
 
     def _remember(self, state: CatalogState, snapshot_id: SnapshotId) -> CatalogState:

@@ -39,6 +39,7 @@ from forklake.model.kinds import (
     PARTITION,
     TABLE_STATISTICS,
 )
+from forklake.model.snapshots import Head
 from forklake.model.state import CatalogState
 from forklake.store import inlined
 from forklake.store.database import Connection, Database
@@ -50,14 +51,13 @@ C = TypeVar("C", bound=Child)
 def load_state(
     connection: Connection,
     catalog_id: CatalogId,
-    at: tuple[SnapshotId, int],
+    at: Head,
     *,
     inherits: bool,
 ) -> CatalogState:
     """All definitions at a snapshot: one round trip, and one more for macros and partitionings."""
-    snapshot_id, schema_version = at
-    rows = Reader(connection, catalog_id, snapshot_id, inherits=inherits).many(DEFINITIONS)
-    state = CatalogState(catalog_id, snapshot_id, schema_version)
+    rows = Reader(connection, catalog_id, at.snapshot_id, inherits=inherits).many(DEFINITIONS)
+    state = CatalogState(catalog_id, at.snapshot_id, at.schema_version)
     parents: list[tuple[type[Child], list[int]]] = [
         (MacroImplementation, [row.macro_id for row in rows[MACRO]]),
         (MacroParameter, [row.macro_id for row in rows[MACRO]]),

@@ -25,10 +25,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The newest snapshot of a catalog, and the version of its definitions."""
+    """The newest snapshot of a catalog, the version of its definitions, and its time."""
 
     snapshot_id: SnapshotId
     schema_version: int
+    snapshot_time: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ the key that every snapshot carries tells whether the first try went through aft
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -36,13 +35,12 @@ from forklake.model.kinds import (
 from forklake.model.plan import CommitPlan, Committed, TableWork
 from forklake.model.snapshots import Head
 from forklake.store.database import Connection, Database, Rows
-from forklake.store.heads import lock_head
+from forklake.store.heads import as_head, queue_for_head
 from forklake.store.ledger import Ledger
 from forklake.store.operations import Allocate, Allocation, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.rows import Reader, decoded
 from forklake.store.table_writing import TableWriting
-from forklake.store.times import after
 from forklake.store.visibility import newest_rows
 from forklake.store.writing import Writing
 
@@ -93,7 +91,6 @@ class _Locked:
     head: Head
     since: _Since
     allocation: Allocation
-    moment: datetime
     statistics: dict[TableId, TableStatistics]
     bounds: dict[TableId, list[ColumnStatistics]]
     inlined_tables: dict[TableId, list[InlinedTable]]
@@ -102,15 +99,14 @@ class _Locked:
 
 def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
     """The first round trip."""
-    lock = lock_head(connection, plan.catalog_id)
+    queue = queue_for_head(connection, plan.catalog_id)
     reads = _reads(connection, plan)
-    results = connection.run([*lock, *(operation for _, _, operation in reads)])
-    heads, answers = results[len(lock) - 1], results[len(lock) :]
-    if not heads:
+    heads, *answers = connection.run([queue, *(operation for _, _, operation in reads)])
+    head = as_head(heads)
+    if head is None:
         raise NotFound(
             f"The catalog with id {plan.catalog_id} was dropped.", remedy="Nothing was changed."
         )
-    head = Head(*heads[0])
     found: dict[str, Rows] = {"since": [], "key": []}
     statistics: dict[TableId, TableStatistics] = {}
     bounds: dict[TableId, list[ColumnStatistics]] = {}
@@ -125,7 +121,6 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
         else:
             found[what] = rows
     (allocation,) = found["ids"]
-    previous = found["time"][0][0] if found["time"] else None
     mine = [row for row in found["since"] + found["key"] if row[2] == plan.key]
     return _Locked(
         head=head,
@@ -134,7 +129,6 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
             tuple(change for row in found["since"] for change in parse_changes(row[1])),
         ),
         allocation=allocation,
-        moment=after(previous, allocation.now),
         statistics=statistics,
         bounds=bounds,
         inlined_tables=inlined,
@@ -151,7 +145,6 @@ def _writing(connection: Connection, plan: CommitPlan, locked: _Locked) -> Writi
     return Writing(
         plan=plan,
         head=locked.head,
-        moment=locked.moment,
         ledger=ledger,
         tables=TableWriting(
             connection=connection,
@@ -175,7 +168,6 @@ def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
         " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"
         " ON s.snapshot_id = h.snapshot_id WHERE h.catalog_id = :catalog"
     )
-    time = connection.dialect.time("s.snapshot_time")
     reads: list[Read] = [
         (
             "since",
@@ -186,15 +178,6 @@ def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
             ),
         ),
         ("ids", _NO_TABLE, Allocate(plan.new_entities, plan.new_files)),
-        (
-            "time",
-            _NO_TABLE,
-            Statement(
-                f"SELECT {time} FROM ducklake_catalog_head h JOIN ducklake_snapshot s"
-                " ON s.snapshot_id = h.snapshot_id WHERE h.catalog_id = :catalog",
-                base,
-            ),
-        ),
     ]
     if plan.info.idempotency_key is not None:
         # A key of the user's own may have been used by another process, any time before.

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from enum import Enum
 from typing import Any, Protocol
 
+from forklake.model.ids import CatalogId
 from forklake.store.operations import Operation
 
 Rows = list[Any]
@@ -65,6 +66,10 @@ class Connection(Protocol):
 
     def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
         """The operations that take a lock until the transaction ends."""
+        ...
+
+    def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
+        """What a commit selects to wait for its turn, and the parameters of that."""
         ...
 
     def columns_of(self, table: str) -> list[str]:

@@ -15,7 +15,7 @@ from uuid import UUID
 import duckdb
 
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
-from forklake.model.ids import SnapshotId
+from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.operations import (
@@ -95,6 +95,9 @@ class DuckdbConnection:
     def commit(self, operations: Sequence[Operation] = ()) -> None:
         self.run(operations)
         self._raw.commit()
+
+    def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
+        return "", {}
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

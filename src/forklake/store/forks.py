@@ -11,7 +11,7 @@ from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Head
 from forklake.store.catalogs import CatalogRow, find_catalog, missing
 from forklake.store.database import Connection, Database
-from forklake.store.heads import snapshot_insert
+from forklake.store.heads import as_head, following, head_statement, snapshot_insert
 from forklake.store.materialize import copy_operations
 from forklake.store.operations import Allocate, Insert, Operation, Statement
 from forklake.store.phases import reached
@@ -22,7 +22,6 @@ from forklake.store.provisioning import (
     split_names,
 )
 from forklake.store.snapshots import snapshot_at_version
-from forklake.store.times import later_time
 
 # A longer line is cut by materialising: every read walks all of it.
 MAX_DEPTH = 64
@@ -81,12 +80,11 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
                 allocation.entity_ids, names, folders, strict=True
             )
         ]
-        moment = later_time(connection, head.snapshot_id, allocation)
         forked = Change(ChangeKind.FORKED, parent.catalog_id)
-        new_head = Head(allocation.snapshot_id, head.schema_version)
+        new_head = following(head, allocation)
         operations: list[Operation] = [
-            snapshot_insert(allocation, head.schema_version, moment),
-            *catalog_inserts(made, allocation, new_head, forked),
+            snapshot_insert(allocation, new_head),
+            *catalog_inserts(made, new_head, forked),
             Insert("ducklake_catalog_lineage", LINEAGE_COLUMNS, _lineage_rows(made, line)),
         ]
         if request.mode is ForkMode.COPY or len(line) >= MAX_DEPTH:
@@ -111,11 +109,7 @@ def _fork_point(
     """
     heads, line = connection.run(
         [
-            Statement(
-                "SELECT snapshot_id, schema_version FROM ducklake_catalog_head"
-                f" WHERE catalog_id = :catalog{connection.dialect.for_fork}",
-                {"catalog": parent.catalog_id},
-            ),
+            head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
             Statement(
                 "SELECT ancestor_id, upto_snapshot FROM ducklake_catalog_lineage"
                 " WHERE catalog_id = :catalog ORDER BY depth",
@@ -123,11 +117,11 @@ def _fork_point(
             ),
         ]
     )
-    if not heads:
+    head = as_head(heads)
+    if head is None:
         raise missing(parent.catalog_name)
-    head = Head(*heads[0])
     if at is not None and at != head.snapshot_id:
-        head = Head(*snapshot_at_version(connection, parent.catalog_id, at))
+        head = snapshot_at_version(connection, parent.catalog_id, at)
     return head, [(ancestor, min(upto, head.snapshot_id)) for ancestor, upto in line]
 
 

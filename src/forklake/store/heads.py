@@ -3,50 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from forklake.model.changes import Change, format_changes
 from forklake.model.ids import CatalogId
 from forklake.model.snapshots import Head
-from forklake.store.database import Connection, Lock
-from forklake.store.operations import Allocation, Insert, Operation, Statement
+from forklake.store.database import Connection, Rows
+from forklake.store.operations import Allocation, Insert, Statement
+from forklake.store.times import after, as_time
+
+
+def head_statement(connection: Connection, catalog_id: CatalogId, lock: str = "") -> Statement:
+    """The statement that reads a head; `lock` is one of the dialect's row locks."""
+    time = connection.dialect.time("snapshot_time")
+    return Statement(
+        f"SELECT snapshot_id, schema_version, {time} FROM ducklake_catalog_head"
+        f" WHERE catalog_id = :catalog{lock}",
+        {"catalog": catalog_id},
+    )
+
+
+def queue_for_head(connection: Connection, catalog_id: CatalogId) -> Statement:
+    """The statement by which a commit waits for its turn, locks the head and reads it.
+
+    On PostgreSQL an advisory lock, taken as the row is found, makes the line first come, first
+    served; the row lock, taken after it, makes it safe and reads the newest version of the row.
+    """
+    locks, keys = connection.queue_locks(catalog_id)
+    time = connection.dialect.time("snapshot_time")
+    return Statement(
+        f"SELECT snapshot_id, schema_version, {time}{locks} FROM ducklake_catalog_head"
+        f" WHERE catalog_id = :catalog{connection.dialect.for_commit}",
+        {"catalog": catalog_id} | keys,
+    )
+
+
+def as_head(rows: Rows) -> Head | None:
+    """The head that a statement found."""
+    if not rows:
+        return None
+    snapshot_id, schema_version, moment, *_ = rows[0]
+    return Head(snapshot_id, schema_version, as_time(moment))
 
 
 def find_head(connection: Connection, catalog_id: CatalogId) -> Head | None:
     """The newest snapshot of a live catalog."""
-    rows = connection.fetch(
-        "SELECT snapshot_id, schema_version FROM ducklake_catalog_head WHERE catalog_id = :catalog",
-        catalog=catalog_id,
+    (rows,) = connection.run([head_statement(connection, catalog_id)])
+    return as_head(rows)
+
+
+def following(head: Head, allocation: Allocation, *, changed: bool = False) -> Head:
+    """The head after a commit; `changed` if the definitions get a new version."""
+    return Head(
+        allocation.snapshot_id,
+        head.schema_version + int(changed),
+        after(head.snapshot_time, allocation.now),
     )
-    return Head(*rows[0]) if rows else None
 
 
-def lock_head(connection: Connection, catalog_id: CatalogId) -> list[Operation]:
-    """The operations that put a writer in the catalog's line and read its head; head last.
-
-    The advisory lock makes the line first come, first served; the row lock makes it safe.
-    """
-    return [
-        *connection.lock(Lock.QUEUE, catalog_id),
-        *connection.lock(Lock.FENCE, shared=True),
-        Statement(
-            "SELECT snapshot_id, schema_version FROM ducklake_catalog_head"
-            f" WHERE catalog_id = :catalog{connection.dialect.for_commit}",
-            {"catalog": catalog_id},
-        ),
-    ]
-
-
-def snapshot_insert(allocation: Allocation, schema_version: int, moment: datetime) -> Insert:
+def snapshot_insert(allocation: Allocation, head: Head) -> Insert:
     """The row of a new snapshot."""
     return Insert(
         "ducklake_snapshot",
         ("snapshot_id", "snapshot_time", "schema_version", "next_catalog_id", "next_file_id"),
         [
             (
-                allocation.snapshot_id,
-                moment,
-                schema_version,
+                head.snapshot_id,
+                head.snapshot_time,
+                head.schema_version,
                 allocation.next_entity_id,
                 allocation.next_file_id,
             )
@@ -54,15 +77,13 @@ def snapshot_insert(allocation: Allocation, schema_version: int, moment: datetim
     )
 
 
-def changes_insert(
-    catalogs: Sequence[CatalogId], allocation: Allocation, changes: Iterable[Change]
-) -> Insert:
+def changes_insert(catalogs: Sequence[CatalogId], head: Head, changes: Iterable[Change]) -> Insert:
     """Whose snapshot it is, and what it changed."""
     text = format_changes(changes)
     return Insert(
         "ducklake_snapshot_changes",
         ("catalog_id", "snapshot_id", "changes_made"),
-        [(catalog_id, allocation.snapshot_id, text) for catalog_id in catalogs],
+        [(catalog_id, head.snapshot_id, text) for catalog_id in catalogs],
     )
 
 
@@ -75,10 +96,27 @@ def versions_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
     )
 
 
+def heads_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
+    """The heads of new catalogs."""
+    return Insert(
+        "ducklake_catalog_head",
+        ("catalog_id", "snapshot_id", "schema_version", "snapshot_time"),
+        [
+            (catalog_id, head.snapshot_id, head.schema_version, head.snapshot_time)
+            for catalog_id in catalogs
+        ],
+    )
+
+
 def move_head(catalog_id: CatalogId, head: Head) -> Statement:
     """Make a snapshot the newest of a catalog."""
     return Statement(
-        "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot, schema_version = :version"
-        " WHERE catalog_id = :catalog",
-        {"snapshot": head.snapshot_id, "version": head.schema_version, "catalog": catalog_id},
+        "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot, schema_version = :version,"
+        " snapshot_time = :moment WHERE catalog_id = :catalog",
+        {
+            "snapshot": head.snapshot_id,
+            "version": head.schema_version,
+            "moment": head.snapshot_time,
+            "catalog": catalog_id,
+        },
     )

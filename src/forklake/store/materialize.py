@@ -12,20 +12,20 @@ from typing import Any
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.kinds import INLINED_ROW, INLINED_TABLE, KINDS, Kind
-from forklake.model.snapshots import Head
 from forklake.store.catalogs import find_catalog, has_ancestors, missing
 from forklake.store.database import Connection, Database
 from forklake.store.heads import (
+    as_head,
     changes_insert,
-    lock_head,
+    following,
     move_head,
+    queue_for_head,
     snapshot_insert,
     versions_insert,
 )
 from forklake.store.inlined import row_columns
 from forklake.store.operations import Allocate, Operation, Statement
 from forklake.store.phases import reached
-from forklake.store.times import later_time
 from forklake.store.visibility import inherited_history, lineage_cte
 
 
@@ -35,25 +35,24 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
         row = find_catalog(connection, name)
         if row is None:
             raise missing(name)
-        *_, heads = connection.run(lock_head(connection, row.catalog_id))
-        if not heads:
+        (heads,) = connection.run([queue_for_head(connection, row.catalog_id)])
+        head = as_head(heads)
+        if head is None:
             raise missing(name)
         _lock_line(connection, row.catalog_id)
         reached("materialize.locked")
         if not has_ancestors(connection, row.catalog_id):
             return None
-        head = Head(*heads[0])
         ((allocation,),) = connection.run([Allocate()])
-        moment = later_time(connection, head.snapshot_id, allocation)
         connection.run(copy_operations(connection, row.catalog_id, row.data_path))
         reached("materialize.copied")
         change = Change(ChangeKind.MATERIALIZED, row.catalog_id)
         # Whoever knows the rows must learn who owns them now: the definitions get a new version.
-        moved = Head(allocation.snapshot_id, head.schema_version + 1)
+        moved = following(head, allocation, changed=True)
         connection.commit(
             [
-                snapshot_insert(allocation, moved.schema_version, moment),
-                changes_insert([row.catalog_id], allocation, [change]),
+                snapshot_insert(allocation, moved),
+                changes_insert([row.catalog_id], moved, [change]),
                 versions_insert([row.catalog_id], moved),
                 move_head(row.catalog_id, moved),
             ]

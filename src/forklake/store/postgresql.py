@@ -23,6 +23,7 @@ from forklake.errors import (
     InvalidInput,
     Unavailable,
 )
+from forklake.model.ids import CatalogId
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.operations import (
     Allocate,
@@ -45,6 +46,7 @@ _ALLOCATE = """
            (SELECT last_value + is_called::int FROM ducklake_file_id_seq),
            clock_timestamp()
 """
+_QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
 _TYPES = {"boolean": "BOOLEAN", "blob": "BYTEA"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
@@ -100,8 +102,14 @@ class PostgresConnection:
 
     def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
         function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
-        key = (self._lock_space << 48) + (lock.value << 44) + number
-        return [Statement(f"SELECT {function}(:key)", {"key": key - 2**63})]
+        return [Statement(f"SELECT {function}(:key)", {"key": self._key(lock, number)})]
+
+    def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
+        keys = {"queue": self._key(Lock.QUEUE, catalog_id), "fence": self._key(Lock.FENCE, 0)}
+        return _QUEUE_LOCKS, keys
+
+    def _key(self, lock: Lock, number: int) -> int:
+        return (self._lock_space << 48) + (lock.value << 44) + number - 2**63
 
     def _send(self, operations: Sequence[Operation], *, commits: bool) -> list[Rows]:
         results: list[Rows] = [[] for _ in operations]

@@ -22,15 +22,17 @@ from forklake.store.catalogs import (
 )
 from forklake.store.database import Connection, Database
 from forklake.store.heads import (
+    as_head,
     changes_insert,
-    lock_head,
+    following,
+    heads_insert,
     move_head,
+    queue_for_head,
     snapshot_insert,
     versions_insert,
 )
-from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement, Values
+from forklake.store.operations import Allocate, Insert, Operation, Statement, Values
 from forklake.store.phases import reached
-from forklake.store.times import later_time
 
 LINEAGE_COLUMNS = ("catalog_id", "depth", "ancestor_id", "upto_snapshot")
 _SCHEMA_COLUMNS = (
@@ -55,7 +57,7 @@ def create_catalogs(
             return existing
         folders = choose_folders(connection, new_names)
         ((allocation,),) = connection.run([Allocate(entities=2 * len(new_names))])
-        head = Head(allocation.snapshot_id, 0)
+        head = Head(allocation.snapshot_id, 0, allocation.now)
         catalog_ids, schema_ids = allocation.entity_ids[::2], allocation.entity_ids[1::2]
         made = [
             CatalogRow(
@@ -71,8 +73,8 @@ def create_catalogs(
         reached("create.allocated")
         connection.commit(
             [
-                snapshot_insert(allocation, 0, allocation.now),
-                *catalog_inserts(made, allocation, head, main),
+                snapshot_insert(allocation, head),
+                *catalog_inserts(made, head, main),
                 Insert("ducklake_schema", _SCHEMA_COLUMNS, schemas),
                 versions_insert([row.catalog_id for row in made], head),
                 Insert(
@@ -86,18 +88,13 @@ def create_catalogs(
         return existing + made
 
 
-def catalog_inserts(
-    made: Sequence[CatalogRow], allocation: Allocation, head: Head, change: Change
-) -> list[Operation]:
+def catalog_inserts(made: Sequence[CatalogRow], head: Head, change: Change) -> list[Operation]:
     """The rows of new catalogs: whose snapshot it is, the catalogs themselves, their heads."""
+    ids = [row.catalog_id for row in made]
     return [
-        changes_insert([row.catalog_id for row in made], allocation, [change]),
+        changes_insert(ids, head, [change]),
         Insert("ducklake_catalog", CATALOG_COLUMNS, [_values(row) for row in made]),
-        Insert(
-            "ducklake_catalog_head",
-            ("catalog_id", "snapshot_id", "schema_version"),
-            [(row.catalog_id, head.snapshot_id, head.schema_version) for row in made],
-        ),
+        heads_insert(ids, head),
     ]
 
 
@@ -144,27 +141,26 @@ def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
             raise missing(name)
         if new_name == name:
             return row
-        *_, heads = connection.run(lock_head(connection, row.catalog_id))
-        if not heads or find_catalog(connection, name) is None:
+        (heads,) = connection.run([queue_for_head(connection, row.catalog_id)])
+        head = as_head(heads)
+        if head is None or find_catalog(connection, name) is None:
             raise missing(name)
         if find_catalog(connection, new_name) is not None:
             raise taken([new_name])
-        head = Head(*heads[0])
         ((allocation,),) = connection.run([Allocate()])
-        moment = later_time(connection, head.snapshot_id, allocation)
-        snapshot_id = allocation.snapshot_id
-        renamed = replace(row, catalog_name=new_name, begin_snapshot=snapshot_id)
+        moved = following(head, allocation)
+        renamed = replace(row, catalog_name=new_name, begin_snapshot=moved.snapshot_id)
         connection.commit(
             [
                 Statement(
                     "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
                     " WHERE catalog_id = :catalog AND end_snapshot IS NULL",
-                    {"catalog": row.catalog_id, "snapshot": snapshot_id},
+                    {"catalog": row.catalog_id, "snapshot": moved.snapshot_id},
                 ),
-                snapshot_insert(allocation, head.schema_version, moment),
-                changes_insert([row.catalog_id], allocation, []),
+                snapshot_insert(allocation, moved),
+                changes_insert([row.catalog_id], moved, []),
                 Insert("ducklake_catalog", CATALOG_COLUMNS, [_values(renamed)]),
-                move_head(row.catalog_id, Head(snapshot_id, head.schema_version)),
+                move_head(row.catalog_id, moved),
             ]
         )
         return renamed
@@ -192,7 +188,7 @@ def drop_catalogs(database: Database, names: Sequence[str], *, if_exists: bool) 
         reached("drop.locked")
         connection.commit(
             [
-                snapshot_insert(allocation, 0, allocation.now),
+                snapshot_insert(allocation, Head(allocation.snapshot_id, 0, allocation.now)),
                 Statement(
                     "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
                     f" WHERE {among} AND end_snapshot IS NULL",

@@ -7,8 +7,9 @@ from datetime import datetime
 from forklake.errors import NotFound
 from forklake.model.changes import parse_changes
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
-from forklake.model.snapshots import Snapshot
+from forklake.model.snapshots import Head, Snapshot
 from forklake.store.database import Connection, Database, Lock
+from forklake.store.heads import as_head
 from forklake.store.times import as_time
 from forklake.store.visibility import lineage_cte
 
@@ -43,29 +44,29 @@ def list_snapshots(
     ]
 
 
-def snapshot_at_version(
-    connection: Connection, catalog_id: CatalogId, version: int
-) -> tuple[SnapshotId, int]:
+def snapshot_at_version(connection: Connection, catalog_id: CatalogId, version: int) -> Head:
     """The catalog's newest snapshot that is not after a snapshot of the metastore.
 
     A number that some other catalog's commit took means this catalog as it was at that moment.
     """
     dialect = connection.dialect
-    rows = []
+    time = dialect.time("s.snapshot_time")
+    found = None
     if _exists(connection, version):
         rows = connection.fetch(
-            f"WITH {lineage_cte(dialect)} SELECT s.snapshot_id, s.schema_version{_HISTORY}"
+            f"WITH {lineage_cte(dialect)} SELECT s.snapshot_id, s.schema_version, {time}{_HISTORY}"
             " ORDER BY s.snapshot_id DESC LIMIT 1",
             catalog=catalog_id,
             snapshot=version,
         )
-    if not rows:
+        found = as_head(rows)
+    if found is None:
         raise NotFound(
             f"No snapshot found at version {version}.",
             remedy="List the catalog's snapshots to see which there are.",
             version=version,
         )
-    return rows[0]  # type: ignore[no-any-return]
+    return found
 
 
 def _exists(connection: Connection, version: int) -> bool:
@@ -75,24 +76,24 @@ def _exists(connection: Connection, version: int) -> bool:
     return bool(connection.fetch(text, version=version))
 
 
-def snapshot_at_time(
-    connection: Connection, catalog_id: CatalogId, moment: datetime
-) -> tuple[SnapshotId, int]:
+def snapshot_at_time(connection: Connection, catalog_id: CatalogId, moment: datetime) -> Head:
     """The catalog's newest snapshot that is not after a moment."""
     dialect = connection.dialect
+    time = dialect.time("s.snapshot_time")
     rows = connection.fetch(
-        f"WITH {lineage_cte(dialect)} SELECT s.snapshot_id, s.schema_version{_HISTORY}"
+        f"WITH {lineage_cte(dialect)} SELECT s.snapshot_id, s.schema_version, {time}{_HISTORY}"
         " WHERE s.snapshot_time <= :moment ORDER BY s.snapshot_id DESC LIMIT 1",
         catalog=catalog_id,
         snapshot=FOREVER,
         moment=moment,
     )
-    if not rows:
+    found = as_head(rows)
+    if found is None:
         raise NotFound(
             f"No snapshot found at timestamp {moment.isoformat()}.",
             remedy="The catalog is younger than that.",
         )
-    return rows[0]  # type: ignore[no-any-return]
+    return found
 
 
 def latest_snapshot_of_all(database: Database) -> SnapshotId:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
-from forklake.model.ids import SnapshotId
+from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.operations import (
     Allocate,
@@ -85,6 +85,9 @@ class SqliteConnection:
     def commit(self, operations: Sequence[Operation] = ()) -> None:
         self.run(operations)
         self._raw.execute("COMMIT")
+
+    def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
+        return "", {}
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from forklake.model.changes import Change, format_changes
 from forklake.model.kinds import ALL_CONTENT, BENEATH_TABLE, KIND_OF
 from forklake.model.plan import CommitPlan
 from forklake.model.snapshots import Head
-from forklake.store.heads import move_head, snapshot_insert, versions_insert
+from forklake.store.heads import following, move_head, snapshot_insert, versions_insert
 from forklake.store.ledger import Ledger
 from forklake.store.operations import Insert, Operation
 from forklake.store.table_writing import TableWriting
@@ -33,21 +32,20 @@ class Writing:
 
     plan: CommitPlan
     head: Head
-    moment: datetime
     ledger: Ledger
     tables: TableWriting
 
     @property
     def new_head(self) -> Head:
         """The head after the commit."""
-        changed = int(self.plan.changes_definitions)
-        return Head(self.ledger.snapshot, self.head.schema_version + changed)
+        changed = self.plan.changes_definitions
+        return following(self.head, self.ledger.allocation, changed=changed)
 
     def operations(self) -> list[Operation]:
         """Everything to send, the head last."""
-        version = self.new_head.schema_version
+        new_head = self.new_head
         done: list[Operation] = [
-            snapshot_insert(self.ledger.allocation, version, self.moment),
+            snapshot_insert(self.ledger.allocation, new_head),
             self._changes(),
         ]
         if self.plan.changes_definitions:
@@ -56,7 +54,7 @@ class Writing:
         for local_id, work in self.plan.tables.items():
             done += self.tables.operations(local_id, work)
         done += self.ledger.tombstones()
-        done.append(move_head(self.plan.catalog_id, self.new_head))
+        done.append(move_head(self.plan.catalog_id, new_head))
         return done
 
     def _changes(self) -> Insert:

@@ -70,7 +70,8 @@ CREATE INDEX ducklake_catalog_path ON ducklake_catalog (path);
 CREATE TABLE ducklake_catalog_head (
     catalog_id BIGINT PRIMARY KEY,
     snapshot_id BIGINT NOT NULL,
-    schema_version BIGINT NOT NULL
+    schema_version BIGINT NOT NULL,
+    snapshot_time TIMESTAMPTZ NOT NULL
 ) WITH (fillfactor = 50);
 
 -- What a catalog sees: itself (depth 0) without bound, each ancestor up to the fork.
