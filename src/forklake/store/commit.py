@@ -47,14 +47,15 @@ from forklake.store.writing import Writing
 _ATTEMPTS = 8
 
 
-@retry(
-    retry=retry_if_exception_type(Unavailable),
-    stop=stop_after_attempt(_ATTEMPTS),
-    wait=wait_random_exponential(multiplier=0.05, max=2.0),
-    reraise=True,
-)
 def commit(database: Database, plan: CommitPlan) -> Committed:
     """Apply a plan on top of whatever was committed since it was begun, or raise Conflict."""
+    try:
+        return _attempt(database, plan)
+    except Unavailable:
+        return _attempt_again(database, plan)
+
+
+def _attempt(database: Database, plan: CommitPlan) -> Committed:
     reached("commit.begun")
     with database.writing() as connection:
         locked = _lock(connection, plan)
@@ -74,6 +75,14 @@ def commit(database: Database, plan: CommitPlan) -> Committed:
             tuple(locked.allocation.entity_ids),
             tuple(locked.allocation.file_ids),
         )
+
+
+_attempt_again = retry(
+    retry=retry_if_exception_type(Unavailable),
+    stop=stop_after_attempt(_ATTEMPTS),
+    wait=wait_random_exponential(multiplier=0.05, max=2.0),
+    reraise=True,
+)(_attempt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +184,7 @@ def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
             Statement(
                 f"{chosen} AND h.snapshot_id > :start ORDER BY h.snapshot_id",
                 base | {"start": plan.start},
+                is_plain_read=True,
             ),
         ),
         ("ids", _NO_TABLE, Allocate(plan.new_entities, plan.new_files)),
@@ -182,7 +192,7 @@ def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
     if plan.info.idempotency_key is not None:
         # A key of the user's own may have been used by another process, any time before.
         text = f"{chosen} AND h.idempotency_key = :key"
-        reads.append(("key", _NO_TABLE, Statement(text, base | {"key": plan.key})))
+        reads.append(("key", _NO_TABLE, Statement(text, base | {"key": plan.key}, True)))
     for table_id, work in plan.tables.items():
         if table_id >= 0:
             reads += _table_reads(connection, plan, table_id, work)
@@ -200,11 +210,12 @@ def _table_reads(
     parameters = {"catalog": plan.catalog_id, "snapshot": FOREVER, "scope": table_id}
     dialect = connection.dialect
     text = newest_rows(TABLE_STATISTICS, dialect, None, inherits=plan.inherits)
-    reads: list[Read] = [("statistics", table_id, Statement(text, parameters))]
-    columns = sorted({bound.column_id for _, file in work.data_files for bound in file.bounds})
+    reads: list[Read] = [("statistics", table_id, Statement(text, parameters, True))]
+    bounded = {bound.column_id for _, file in work.data_files for bound in file.bounds}
+    columns = tuple(sorted(bounded))
     if columns and not work.truncates:
         text = newest_rows(COLUMN_STATISTICS, dialect, columns, inherits=plan.inherits)
-        reads.append(("bounds", table_id, Statement(text, parameters)))
+        reads.append(("bounds", table_id, Statement(text, parameters, True)))
     if work.inlined_rows:
         reader = Reader(connection, plan.catalog_id, FOREVER, inherits=plan.inherits)
         reads.append(("inlined", table_id, reader.statement(INLINED_TABLE, scope=table_id)))

@@ -81,7 +81,7 @@ class Ledger:
     def replace(self, kind: Kind, before: Row | None, after: Row) -> Iterator[Operation]:
         """End one version of a row and insert the next."""
         if before is not None and self.is_own(before):
-            yield self._update(kind, before, f"begin_snapshot = {int(before.begin_snapshot)}")
+            yield self._update(kind, before, "begin_snapshot = :began")
         elif before is not None:
             self.bury(kind, before)
         yield self.insert(kind.name, kind.columns, [after])
@@ -91,6 +91,7 @@ class Ledger:
         return self.ending(
             f"UPDATE {kind.name} SET end_snapshot = :ended WHERE catalog_id = :catalog"
             f" AND {matches} AND {version}",
+            began=row.begin_snapshot,
             **{column: getattr(row, column) for column in kind.identity},
         )
 

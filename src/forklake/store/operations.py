@@ -16,15 +16,20 @@ from typing import Any
 from forklake.model.ids import SnapshotId
 
 Values = tuple[Any, ...]
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
+PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SQL statement and its parameters."""
+    """One SQL statement and its parameters.
+
+    `is_plain_read`: a SELECT of numbers, texts and truth values only, which may be sent together
+    with others.
+    """
 
     sql: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    is_plain_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,13 @@ Operation = Statement | Insert | Allocate
 @lru_cache(maxsize=4096)
 def with_parameters(sql: str, style: Callable[[str], str]) -> str:
     """The statement in a driver's parameter style."""
-    return _PARAMETER.sub(lambda match: style(match[1]), sql)
+    return PARAMETER.sub(lambda match: style(match[1]), sql)
 
 
 @lru_cache(maxsize=4096)
 def parameter_names(sql: str) -> tuple[str, ...]:
     """The parameters that a statement names."""
-    return tuple(dict.fromkeys(_PARAMETER.findall(sql)))
+    return tuple(dict.fromkeys(PARAMETER.findall(sql)))
 
 
 @lru_cache(maxsize=4096)

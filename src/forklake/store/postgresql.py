@@ -24,6 +24,7 @@ from forklake.errors import (
     Unavailable,
 )
 from forklake.model.ids import CatalogId
+from forklake.store.batches import ALLOCATED_COLUMNS, Batch, as_batch, batched
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.operations import (
     Allocate,
@@ -31,21 +32,8 @@ from forklake.store.operations import (
     Insert,
     Operation,
     Statement,
-    flattened,
-    insert_text,
-    with_parameters,
 )
 
-# Up to this many rows an INSERT joins the pipeline; more go by COPY.
-_COPY_ABOVE = 24
-_ALLOCATE = """
-    SELECT nextval('ducklake_snapshot_id_seq'),
-           ARRAY(SELECT nextval('ducklake_entity_id_seq') FROM generate_series(1, %(entities)s)),
-           ARRAY(SELECT nextval('ducklake_file_id_seq') FROM generate_series(1, %(files)s)),
-           (SELECT last_value + is_called::int FROM ducklake_entity_id_seq),
-           (SELECT last_value + is_called::int FROM ducklake_file_id_seq),
-           clock_timestamp()
-"""
 _QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
 _TYPES = {"boolean": "BOOLEAN", "blob": "BYTEA"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
@@ -73,10 +61,6 @@ class PostgresDialect:
         return "BIGINT" if name in _INTEGERS else _TYPES.get(name, "TEXT")
 
 
-def _style(name: str) -> str:
-    return f"%({name})s"
-
-
 class PostgresConnection:
     """A transaction or a reader on one pooled connection."""
 
@@ -87,7 +71,8 @@ class PostgresConnection:
         self._lock_space = lock_space
 
     def fetch(self, sql: str, **parameters: Any) -> Rows:
-        cursor = self._raw.execute(with_parameters(sql, _style), parameters)
+        batch = as_batch(sql, parameters)
+        cursor = self._raw.execute(batch.text, batch.parameters)
         return cursor.fetchall() if cursor.description else []
 
     def run(self, operations: Sequence[Operation]) -> list[Rows]:
@@ -112,35 +97,25 @@ class PostgresConnection:
         return (self._lock_space << 48) + (lock.value << 44) + number - 2**63
 
     def _send(self, operations: Sequence[Operation], *, commits: bool) -> list[Rows]:
-        results: list[Rows] = [[] for _ in operations]
-        waiting: list[tuple[int, psycopg.Cursor[Any]]] = []
-        last = len(operations) - 1
-        position = 0
-        while position <= last or commits:
+        """Send everything in as few round trips as there are bulk inserts between, and one more."""
+        waiting: list[tuple[Batch, psycopg.Cursor[Any]]] = []
+        batches = list(batched(operations))
+        while batches or commits:
             with self._raw.pipeline():
-                while position <= last and not _is_bulk(operations[position]):
-                    waiting.append((position, self._queue(operations[position])))
-                    position += 1
-                if position > last and commits:
+                while batches and batches[0].text:
+                    batch = batches.pop(0)
+                    waiting.append((batch, self._raw.execute(batch.text, batch.parameters)))
+                if not batches and commits:
                     self._raw.commit()
                     commits = False
-            if position <= last:
-                self._copy(operations[position])
-                position += 1
-        for index, cursor in waiting:
+            if batches:
+                self._copy(batches.pop(0).operations[0])
+        results: dict[int, Rows] = {}
+        for batch, cursor in waiting:
             rows = cursor.fetchall() if cursor.description else []
-            is_allocation = isinstance(operations[index], Allocate)
-            results[index] = [Allocation(*rows[0])] if is_allocation else rows
-        return results
-
-    def _queue(self, operation: Operation) -> psycopg.Cursor[Any]:
-        if isinstance(operation, Statement):
-            return self._raw.execute(with_parameters(operation.sql, _style), operation.parameters)
-        if isinstance(operation, Allocate):
-            counts = {"entities": operation.entities, "files": operation.files}
-            return self._raw.execute(_ALLOCATE, counts)
-        shape = (operation.table, operation.columns, len(operation.rows), operation.skips_existing)
-        return self._raw.execute(insert_text(shape, "%s"), flattened(operation.rows))
+            found = _unpacked(batch, rows)
+            results.update((id(one), two) for one, two in zip(batch.operations, found, strict=True))
+        return [results.get(id(operation), []) for operation in operations]
 
     def _copy(self, operation: Operation) -> None:
         assert isinstance(operation, Insert)
@@ -151,12 +126,19 @@ class PostgresConnection:
                 write(row)
 
 
-def _is_bulk(operation: Operation) -> bool:
-    return (
-        isinstance(operation, Insert)
-        and len(operation.rows) > _COPY_ABOVE
-        and not operation.skips_existing
-    )
+def _unpacked(batch: Batch, rows: Rows) -> list[Rows]:
+    """The rows of each operation of a batch."""
+    first, *others = batch.operations
+    if isinstance(first, Allocate):
+        allocated, texts = rows[0][:ALLOCATED_COLUMNS], rows[0][ALLOCATED_COLUMNS:]
+        return [[Allocation(*allocated)], *(_from_json(text) for text in texts)]
+    if others and isinstance(first, Statement) and first.is_plain_read:
+        return [_from_json(text) for text in rows[0]]
+    return [rows, *([] for _ in others)]
+
+
+def _from_json(rows: Any) -> Rows:
+    return [tuple(row.values()) for row in rows]
 
 
 class PostgresDatabase:
@@ -199,6 +181,9 @@ class PostgresDatabase:
     @staticmethod
     def _configure(raw: psycopg.Connection[Any]) -> None:
         raw.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        # Statements are sent as they are written: looking for placeholders in them takes longer
+        # than a small commit may.
+        raw.cursor_factory = psycopg.RawCursor
         raw.prepare_threshold = 2
         raw.prepared_max = 400
         # One dumper for all sizes keeps one prepared statement a text.

@@ -50,7 +50,9 @@ class Reader:
         """The visible rows of statistics: of a table, or of some of its columns."""
         if keys is not None and not keys:
             return []
-        text = newest_rows(kind, self._connection.dialect, keys, inherits=self._inherits)
+        text = newest_rows(
+            kind, self._connection.dialect, keys and tuple(keys), inherits=self._inherits
+        )
         rows = self._connection.fetch(text, scope=scope, **self._parameters)
         return decoded(kind, rows)
 

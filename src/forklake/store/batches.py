@@ -1,0 +1,145 @@
+"""Several operations as one statement, for a database behind a wire.
+
+A small commit is a dozen statements of a few microseconds each; sending, parsing and answering them
+one by one costs several times that, in the client most of all. Writes that do not depend on each
+other become one statement with a common table expression for each; reads become columns of one row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count, groupby
+from typing import Any
+
+from forklake.store.operations import PARAMETER, Allocate, Insert, Operation, Statement, insert_text
+
+# An INSERT of more rows than this is sent in bulk instead.
+BULK_ABOVE = 24
+_ALLOCATE = """
+    SELECT nextval('ducklake_snapshot_id_seq'),
+           ARRAY(SELECT nextval('ducklake_entity_id_seq') FROM generate_series(1, :entities)),
+           ARRAY(SELECT nextval('ducklake_file_id_seq') FROM generate_series(1, :files)),
+           (SELECT last_value + is_called::int FROM ducklake_entity_id_seq),
+           (SELECT last_value + is_called::int FROM ducklake_file_id_seq),
+           clock_timestamp()"""
+ALLOCATED_COLUMNS = 6
+Shape = str | tuple[str, tuple[str, ...], int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One statement that stands for some operations; or one operation to be sent in bulk."""
+
+    operations: Sequence[Operation]
+    text: str = ""
+    parameters: Sequence[Any] = ()
+
+
+def batched(operations: Sequence[Operation]) -> Iterator[Batch]:
+    """The fewest statements that do the same, in the same order."""
+    for way, members in groupby(operations, key=_way):
+        group = list(members)
+        if way is _alone:
+            yield from (_alone([operation]) for operation in group)
+        else:
+            yield way(group)
+
+
+def _way(operation: Operation) -> Any:
+    if isinstance(operation, Allocate) or (
+        isinstance(operation, Statement) and operation.is_plain_read
+    ):
+        return _reads
+    is_small = isinstance(operation, Insert) and len(operation.rows) <= BULK_ABOVE
+    if is_small or (isinstance(operation, Statement) and operation.sql.startswith("UPDATE ")):
+        return _writes
+    return _alone
+
+
+def _alone(group: Sequence[Operation]) -> Batch:
+    (operation,) = group
+    if isinstance(operation, Insert) and not operation.skips_existing:
+        return Batch(group)
+    return _joined(group, _one)
+
+
+def _writes(group: Sequence[Operation]) -> Batch:
+    return _joined(group, _with if len(group) > 1 else _one)
+
+
+def _reads(group: Sequence[Operation]) -> Batch:
+    if len(group) == 1:
+        return _alone(group)
+    # The ids come first: their columns stay as they are, the others become one column each.
+    ordered = sorted(group, key=lambda operation: not isinstance(operation, Allocate))
+    return _joined(ordered, _columns)
+
+
+def _joined(group: Sequence[Operation], form: Callable[[Sequence[str]], str]) -> Batch:
+    shapes, parameters = zip(*map(_shape, group), strict=True)
+    text, orders = _text(shapes, form)
+    return Batch(group, text, _values(parameters, orders))
+
+
+def _one(parts: Sequence[str]) -> str:
+    return parts[0]
+
+
+def _with(parts: Sequence[str]) -> str:
+    named = ", ".join(f"w{number} AS ({part})" for number, part in enumerate(parts[:-1]))
+    return f"WITH {named} {parts[-1]}"
+
+
+def _columns(parts: Sequence[str]) -> str:
+    has_ids = "nextval" in parts[0]
+    first, others = (parts[0] + ",", parts[1:]) if has_ids else ("SELECT", parts)
+    columns = [f"(SELECT coalesce(json_agg(r), '[]') FROM ({part}) r)" for part in others]
+    return f"{first} {', '.join(columns)}"
+
+
+def _shape(operation: Operation) -> tuple[Shape, Any]:
+    """What a statement's text depends on, and what it does not."""
+    if isinstance(operation, Statement):
+        return operation.sql, operation.parameters
+    if isinstance(operation, Allocate):
+        return _ALLOCATE, {"entities": operation.entities, "files": operation.files}
+    shape = (operation.table, operation.columns, len(operation.rows), operation.skips_existing)
+    return shape, operation.rows
+
+
+@lru_cache(maxsize=2048)
+def _text(
+    shapes: tuple[Shape, ...], form: Callable[[Sequence[str]], str]
+) -> tuple[str, list[tuple[str, ...] | None]]:
+    """The text for some shapes, and for each the order in which it takes its parameters."""
+    numbers = count(1)
+    parts: list[str] = []
+    orders: list[tuple[str, ...] | None] = []
+    for shape in shapes:
+        if isinstance(shape, str):
+            parts.append(PARAMETER.sub(lambda _: f"${next(numbers)}", shape))
+            orders.append(tuple(PARAMETER.findall(shape)))
+        else:
+            text = insert_text(shape, "?")
+            parts.append(re.sub(r"\?", lambda _: f"${next(numbers)}", text))
+            orders.append(None)
+    return form(parts), orders
+
+
+def as_batch(sql: str, parameters: Mapping[str, Any]) -> Batch:
+    """One statement by itself."""
+    return _joined([Statement(sql, parameters)], _one)
+
+
+def _values(parameters: Sequence[Any], orders: Sequence[tuple[str, ...] | None]) -> list[Any]:
+    values: list[Any] = []
+    for given, order in zip(parameters, orders, strict=True):
+        if order is None:
+            for row in given:
+                values.extend(row)
+        else:
+            values.extend(given[name] for name in order)
+    return values
