@@ -57,54 +57,35 @@ def widened(
     Bounds that are once unknown stay so: a row without them says "any value", never "no value".
     """
     table_id, column_id, column_type = column
-    parse = comparable(column_type)
-    after = before
+    old = before or ColumnStatistics(table_id=table_id, column_id=column_id, contains_null=False)
+    bounds = [] if before is None else [(old.min_value, old.max_value)]
+    contains_null, contains_nan = bool(old.contains_null), old.contains_nan
     for file in files:
-        has_null = file.null_count != 0
-        bounds = (file.min_value, file.max_value) if parse else (None, None)
-        if after is None:
-            after = ColumnStatistics(
-                table_id=table_id,
-                column_id=column_id,
-                contains_null=has_null,
-                contains_nan=file.contains_nan,
-                min_value=bounds[0],
-                max_value=bounds[1],
-            )
-            continue
-        if not _is_all_null(file):
-            bounds = _union((after.min_value, after.max_value), bounds, parse)
-        else:
-            bounds = (after.min_value, after.max_value)
-        after = replace(
-            after,
-            contains_null=after.contains_null or has_null,
-            contains_nan=_either(after.contains_nan, file.contains_nan),
-            min_value=bounds[0],
-            max_value=bounds[1],
-        )
-    if after is None:
-        raise ValueError("no files to take bounds from")
-    return after
-
-
-def _is_all_null(file: ColumnBounds) -> bool:
-    return file.value_count is not None and file.null_count == file.value_count
-
-
-def _either(one: bool | None, other: bool | None) -> bool | None:
-    return one if other is None else bool(one) or other
+        contains_null = contains_null or file.null_count != 0
+        if file.contains_nan is not None:
+            contains_nan = bool(contains_nan) or file.contains_nan
+        if file.value_count is None or file.null_count != file.value_count or not bounds:
+            bounds.append((file.min_value, file.max_value))
+    low, high = _union(bounds, comparable(column_type))
+    return replace(
+        old,
+        contains_null=contains_null,
+        contains_nan=contains_nan,
+        min_value=low,
+        max_value=high,
+    )
 
 
 Bounds = tuple[str | None, str | None]
 
 
-def _union(one: Bounds, other: Bounds, parse: Callable[[str], Any] | None) -> Bounds:
-    if parse is None or None in one or None in other:
+def _union(bounds: list[Bounds], parse: Callable[[str], Any] | None) -> Bounds:
+    """The least and the greatest of all bounds; unknown if one of them is."""
+    lows = [low for low, _ in bounds if low is not None]
+    highs = [high for _, high in bounds if high is not None]
+    if parse is None or len(lows) < len(bounds) or len(highs) < len(bounds):
         return None, None
     try:
-        low = min(one[0] or "", other[0] or "", key=parse)
-        high = max(one[1] or "", other[1] or "", key=parse)
+        return min(lows, key=parse), max(highs, key=parse)
     except InvalidOperation:
         return None, None
-    return low, high

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from forklake.errors import AlreadyExists, NotFound
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.database import Connection
+from forklake.store.operations import Statement
 
 CATALOG_COLUMNS = (
     "catalog_id",
@@ -21,6 +22,7 @@ CATALOG_COLUMNS = (
 )
 _SELECT = f"SELECT {', '.join('c.' + column for column in CATALOG_COLUMNS)}, c.end_snapshot"
 _LIVE = f"{_SELECT} FROM ducklake_catalog c WHERE c.end_snapshot IS NULL"
+_BY_NAME = f"{_LIVE} AND c.catalog_name = :name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,33 @@ def taken(names: Sequence[str]) -> AlreadyExists:
 
 def find_catalog(connection: Connection, name: str) -> CatalogRow | None:
     """The live catalog of a name."""
-    rows = connection.fetch(f"{_LIVE} AND c.catalog_name = :name", name=name)
+    rows = connection.fetch(_BY_NAME, name=name)
     return CatalogRow(*rows[0]) if rows else None
 
 
 def find_catalogs(connection: Connection, names: Sequence[str]) -> list[CatalogRow]:
     """The live catalogs among some names."""
+    (rows,) = connection.run([names_statement(connection, names)])
+    return [CatalogRow(*row) for row in rows]
+
+
+def find_parent_and_forks(
+    connection: Connection, parent: str, names: Sequence[str]
+) -> tuple[CatalogRow, list[CatalogRow]]:
+    """A catalog that must be there, and those that have the names of its forks already."""
+    found, existing = connection.run(
+        [Statement(_BY_NAME, {"name": parent}), names_statement(connection, names)]
+    )
+    if not found:
+        raise missing(parent)
+    return CatalogRow(*found[0]), [CatalogRow(*row) for row in existing]
+
+
+def names_statement(connection: Connection, names: Sequence[str]) -> Statement:
+    """The statement that finds live catalogs by their names."""
     dialect = connection.dialect
     text = f"{_LIVE} AND {dialect.any_of('c.catalog_name', 'names')}"
-    return [CatalogRow(*row) for row in connection.fetch(text, names=dialect.array(names))]
+    return Statement(text, {"names": dialect.array(names)})
 
 
 def find_names(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, str]:

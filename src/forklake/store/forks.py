@@ -9,7 +9,7 @@ from enum import Enum
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Head
-from forklake.store.catalogs import CatalogRow, find_catalog, missing
+from forklake.store.catalogs import CatalogRow, find_parent_and_forks, missing
 from forklake.store.database import Connection, Database
 from forklake.store.heads import as_head, following, head_statement, snapshot_insert
 from forklake.store.materialize import copy_operations
@@ -17,9 +17,9 @@ from forklake.store.operations import Allocate, Insert, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.provisioning import (
     LINEAGE_COLUMNS,
+    Folders,
     catalog_inserts,
-    choose_folders,
-    split_names,
+    names_to_make,
 )
 from forklake.store.snapshots import snapshot_at_version
 
@@ -53,17 +53,21 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
     """The forks, existing ones first, and how many of them were made now, all in one snapshot."""
     with database.writing() as connection:
         reached("fork.begun")
-        parent = find_catalog(connection, request.parent)
-        if parent is None:
-            raise missing(request.parent)
-        existing, names = split_names(
-            connection, request.names, if_not_exists=request.if_not_exists
-        )
+        parent, existing = find_parent_and_forks(connection, request.parent, request.names)
+        names = names_to_make(existing, request.names, if_not_exists=request.if_not_exists)
         if not names:
             return existing, 0
-        head, line = _fork_point(connection, parent, request.at)
-        folders = choose_folders(connection, names)
-        ((allocation,),) = connection.run([Allocate(entities=len(names))])
+        planned = Folders.for_names(names)
+        heads, ancestors, used, (allocation,) = connection.run(
+            [
+                head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
+                _line_statement(parent.catalog_id),
+                planned.statement(connection),
+                Allocate(entities=len(names)),
+            ]
+        )
+        head = _fork_point(connection, parent, as_head(heads), request.at)
+        line = [(ancestor, min(upto, head.snapshot_id)) for ancestor, upto in ancestors]
         reached("fork.locked")
         made = [
             CatalogRow(
@@ -77,7 +81,7 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
                 path,
             )
             for number, name, (catalog_uuid, path) in zip(
-                allocation.entity_ids, names, folders, strict=True
+                allocation.entity_ids, names, planned.chosen(used), strict=True
             )
         ]
         forked = Change(ChangeKind.FORKED, parent.catalog_id)
@@ -100,29 +104,27 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         return existing + made, len(made)
 
 
-def _fork_point(
-    connection: Connection, parent: CatalogRow, at: SnapshotId | None
-) -> tuple[Head, list[Ancestor]]:
-    """Where the line forks off, and the line itself, nearest ancestor first.
-
-    The head is read under a lock that only dropping the parent or rewriting its line waits for.
-    """
-    heads, line = connection.run(
-        [
-            head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
-            Statement(
-                "SELECT ancestor_id, upto_snapshot FROM ducklake_catalog_lineage"
-                " WHERE catalog_id = :catalog ORDER BY depth",
-                {"catalog": parent.catalog_id},
-            ),
-        ]
+def _line_statement(catalog_id: CatalogId) -> Statement:
+    """The statement that reads a line, nearest ancestor first."""
+    return Statement(
+        "SELECT ancestor_id, upto_snapshot FROM ducklake_catalog_lineage"
+        " WHERE catalog_id = :catalog ORDER BY depth",
+        {"catalog": catalog_id},
     )
-    head = as_head(heads)
+
+
+def _fork_point(
+    connection: Connection, parent: CatalogRow, head: Head | None, at: SnapshotId | None
+) -> Head:
+    """Where the line forks off: the head, or an earlier snapshot.
+
+    The head was read under a lock that only dropping the parent or rewriting its line waits for.
+    """
     if head is None:
         raise missing(parent.catalog_name)
-    if at is not None and at != head.snapshot_id:
-        head = snapshot_at_version(connection, parent.catalog_id, at)
-    return head, [(ancestor, min(upto, head.snapshot_id)) for ancestor, upto in line]
+    if at is None or at == head.snapshot_id:
+        return head
+    return snapshot_at_version(connection, parent.catalog_id, at)
 
 
 def _lineage_rows(made: Sequence[CatalogRow], line: Sequence[Ancestor]) -> list[tuple[int, ...]]:

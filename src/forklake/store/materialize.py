@@ -69,10 +69,11 @@ def _lock_line(connection: Connection, catalog_id: CatalogId) -> None:
     locked: set[int] = set()
     while True:
         rows = connection.fetch(
-            "SELECT l.catalog_id FROM ducklake_catalog_lineage l WHERE l.ancestor_id = :catalog",
+            "SELECT l.catalog_id FROM ducklake_catalog_lineage l"
+            " WHERE l.ancestor_id = :catalog AND l.depth > 0",
             catalog=catalog_id,
         )
-        fresh = sorted({number for (number,) in rows} - locked)
+        fresh = sorted({catalog_id, *(number for (number,) in rows)} - locked)
         if not fresh:
             return
         dialect = connection.dialect
@@ -106,10 +107,12 @@ def copy_operations(
 # Forks of the catalog lose the ancestors beyond it too; their own tombstones keep their meaning,
 # because the copied rows have the ids and begins of the rows that they name.
 _CUTS = (
-    "DELETE FROM ducklake_catalog_lineage WHERE EXISTS ("
-    "SELECT 1 FROM ducklake_catalog_lineage f WHERE f.ancestor_id = :catalog"
-    " AND f.catalog_id = ducklake_catalog_lineage.catalog_id"
-    " AND f.depth < ducklake_catalog_lineage.depth)",
+    "DELETE FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth > 0",
+    "DELETE FROM ducklake_catalog_lineage WHERE catalog_id IN ("
+    "SELECT f.catalog_id FROM ducklake_catalog_lineage f"
+    " WHERE f.ancestor_id = :catalog AND f.depth > 0) AND depth > ("
+    "SELECT g.depth FROM ducklake_catalog_lineage g WHERE g.ancestor_id = :catalog"
+    " AND g.catalog_id = ducklake_catalog_lineage.catalog_id)",
     "DELETE FROM ducklake_tombstone WHERE catalog_id = :catalog",
 )
 

@@ -33,6 +33,7 @@ from forklake.store.operations import (
     Operation,
     Statement,
 )
+from forklake.store.wire import WireConnection, prepare
 
 _QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
 _TYPES = {"boolean": "BOOLEAN", "blob": "BYTEA"}
@@ -66,14 +67,14 @@ class PostgresConnection:
 
     dialect: Dialect = PostgresDialect()
 
-    def __init__(self, raw: psycopg.Connection[Any], lock_space: int) -> None:
+    def __init__(self, raw: WireConnection, lock_space: int, *, is_writing: bool) -> None:
         self._raw = raw
         self._lock_space = lock_space
+        self._is_writing = is_writing
 
     def fetch(self, sql: str, **parameters: Any) -> Rows:
-        batch = as_batch(sql, parameters)
-        cursor = self._raw.execute(batch.text, batch.parameters)
-        return cursor.fetchall() if cursor.description else []
+        (rows,) = self._raw.round_trip([as_batch(sql, parameters)], begins=self._is_writing)
+        return rows
 
     def run(self, operations: Sequence[Operation]) -> list[Rows]:
         return self._send(operations, commits=False)
@@ -98,21 +99,22 @@ class PostgresConnection:
 
     def _send(self, operations: Sequence[Operation], *, commits: bool) -> list[Rows]:
         """Send everything in as few round trips as there are bulk inserts between, and one more."""
-        waiting: list[tuple[Batch, psycopg.Cursor[Any]]] = []
-        batches = list(batched(operations))
-        while batches or commits:
-            with self._raw.pipeline():
-                while batches and batches[0].text:
-                    batch = batches.pop(0)
-                    waiting.append((batch, self._raw.execute(batch.text, batch.parameters)))
-                if not batches and commits:
-                    self._raw.commit()
-                    commits = False
-            if batches:
-                self._copy(batches.pop(0).operations[0])
+        answered: list[tuple[Batch, Rows]] = []
+        waiting: list[Batch] = []
+        for batch in batched(operations):
+            if batch.text:
+                waiting.append(batch)
+                continue
+            answers = self._raw.round_trip(waiting, begins=self._is_writing)
+            answered += zip(waiting, answers, strict=True)
+            waiting = []
+            self._copy(batch.operations[0])
+        if waiting or commits:
+            begins = self._is_writing and bool(waiting)
+            answers = self._raw.round_trip(waiting, begins=begins, commits=commits)
+            answered += zip(waiting, answers, strict=True)
         results: dict[int, Rows] = {}
-        for batch, cursor in waiting:
-            rows = cursor.fetchall() if cursor.description else []
+        for batch, rows in answered:
             found = _unpacked(batch, rows)
             results.update((id(one), two) for one, two in zip(batch.operations, found, strict=True))
         return [results.get(id(operation), []) for operation in operations]
@@ -152,18 +154,15 @@ class PostgresDatabase:
         self.address = _described(dsn)
         self._schema = metadata_schema
         self._lock_space = zlib.crc32((metadata_schema or "public").encode()) & 0x7FFF
-        self._timeout = connect_timeout
         try:
-            with psycopg.connect(
-                dsn, connect_timeout=max(1, int(connect_timeout)), **self._options()
-            ):
-                pass
+            # The pool would try for long in the background: learn at once that nobody is there.
+            psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))).close()
             self._pool = ConnectionPool(
                 dsn,
                 min_size=0,
                 max_size=32,
                 timeout=connect_timeout,
-                kwargs=self._options(),
+                connection_class=WireConnection,
                 configure=self._configure,
                 check=None,
                 open=True,
@@ -171,49 +170,42 @@ class PostgresDatabase:
         except psycopg.Error as reason:
             raise self._translated(reason) from reason
 
-    def _options(self) -> dict[str, Any]:
-        if self._schema is None:
-            return {}
-        escaped = self._schema.replace("\\", "\\\\").replace(" ", "\\ ")
-        quoted = '"' + escaped.replace('"', '""') + '"'
-        return {"options": f"-c search_path={quoted}"}
-
-    @staticmethod
-    def _configure(raw: psycopg.Connection[Any]) -> None:
-        raw.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-        # Statements are sent as they are written: looking for placeholders in them takes longer
-        # than a small commit may.
-        raw.cursor_factory = psycopg.RawCursor
-        raw.prepare_threshold = 2
-        raw.prepared_max = 400
+    def _configure(self, raw: WireConnection) -> None:
         # One dumper for all sizes keeps one prepared statement a text.
         raw.adapters.register_dumper(int, Int8Dumper)
         raw.adapters.register_loader("uuid", TextLoader)
+        # Every statement finds its rows by an index whatever its parameters are: planning it
+        # again for each of them would only cost time.
+        raw.execute("SET plan_cache_mode = force_generic_plan")
+        if self._schema is not None:
+            name = identifiers.Identifier(self._schema)
+            raw.execute(identifiers.SQL("SET search_path TO {}").format(name))
+        raw.commit()
+        prepare(raw)
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
-        with self._translating(), self._pool.connection() as raw:
-            raw.autocommit = True
-            try:
-                yield PostgresConnection(raw, self._lock_space)
-            finally:
-                if not raw.closed:
-                    raw.autocommit = False
+        with self._translating(), self._borrowed() as raw:
+            yield PostgresConnection(raw, self._lock_space, is_writing=False)
 
     @contextmanager
     def writing(self) -> Iterator[PostgresConnection]:
-        with self._translating():
-            raw = self._pool.getconn()
+        with self._translating(), self._borrowed() as raw:
+            yield PostgresConnection(raw, self._lock_space, is_writing=True)
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[WireConnection]:
+        raw = self._pool.getconn()
+        try:
+            yield raw
+        finally:
             try:
-                yield PostgresConnection(raw, self._lock_space)
+                if not raw.closed:
+                    raw.rollback()
+            except psycopg.Error:
+                raw.close()
             finally:
-                try:
-                    if not raw.closed:
-                        raw.rollback()
-                except psycopg.Error:
-                    raw.close()
-                finally:
-                    self._pool.putconn(raw)
+                self._pool.putconn(raw)
 
     def is_initialised(self) -> bool:
         with self.reading() as connection:
@@ -222,12 +214,18 @@ class PostgresDatabase:
 
     def load_schema(self) -> None:
         text = resources.files("forklake.store").joinpath("schema/postgresql.sql").read_text()
-        with self.reading() as connection:
-            raw = connection._raw
+        with self._translating(), self._borrowed() as raw:
             if self._schema is not None:
                 name = identifiers.Identifier(self._schema)
                 raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-            raw.execute(text)
+                raw.commit()
+            raw.autocommit = True  # the file begins and commits its own transaction
+            try:
+                raw.execute(text)
+            finally:
+                if not raw.closed:
+                    raw.rollback()
+                    raw.autocommit = False
 
     def close(self) -> None:
         self._pool.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import cast
 
@@ -20,7 +20,7 @@ from forklake.store.catalogs import (
     missing,
     taken,
 )
-from forklake.store.database import Connection, Database
+from forklake.store.database import Connection, Database, Rows
 from forklake.store.heads import (
     as_head,
     changes_insert,
@@ -52,11 +52,15 @@ def create_catalogs(
     """New, empty catalogs with a schema `main`, all in one snapshot; existing ones are kept."""
     with database.writing() as connection:
         reached("create.begun")
-        existing, new_names = split_names(connection, names, if_not_exists=if_not_exists)
+        existing = find_catalogs(connection, names)
+        new_names = names_to_make(existing, names, if_not_exists=if_not_exists)
         if not new_names:
             return existing
-        folders = choose_folders(connection, new_names)
-        ((allocation,),) = connection.run([Allocate(entities=2 * len(new_names))])
+        planned = Folders.for_names(new_names)
+        used, (allocation,) = connection.run(
+            [planned.statement(connection), Allocate(entities=2 * len(new_names))]
+        )
+        folders = planned.chosen(used)
         head = Head(allocation.snapshot_id, 0, allocation.now)
         catalog_ids, schema_ids = allocation.entity_ids[::2], allocation.entity_ids[1::2]
         made = [
@@ -101,36 +105,51 @@ def catalog_inserts(made: Sequence[CatalogRow], head: Head, change: Change) -> l
 _values = cast("Callable[[CatalogRow], Values]", attrgetter(*CATALOG_COLUMNS))
 
 
-def split_names(
-    connection: Connection, names: Sequence[str], *, if_not_exists: bool
-) -> tuple[list[CatalogRow], list[str]]:
-    """Catalogs that are there already (an error unless wanted), and the names left to make."""
-    existing = find_catalogs(connection, names)
+def names_to_make(
+    existing: Sequence[CatalogRow], names: Sequence[str], *, if_not_exists: bool
+) -> list[str]:
+    """The names that are not taken; a taken one is an error unless existing ones are welcome."""
     if existing and not if_not_exists:
         raise taken([row.catalog_name for row in existing])
     found = {row.catalog_name for row in existing}
-    return existing, [name for name in names if name not in found]
+    return [name for name in names if name not in found]
 
 
-def choose_folders(connection: Connection, names: Sequence[str]) -> list[tuple[str, str]]:
+@dataclass(frozen=True, slots=True)
+class Folders:
     """A uuid and a folder for each new catalog.
 
     The folder is the name, unless a catalog has or had it: two catalogs never share a folder, or
     the clean-up of one could remove files of the other.
     """
-    uuids = [str(uuid.uuid4()) for _ in names]
-    wanted = [folder_for(name, one) for name, one in zip(names, uuids, strict=True)]
-    dialect = connection.dialect
-    used = {
-        path
-        for (path,) in connection.fetch(
+
+    names: Sequence[str]
+    uuids: Sequence[str]
+
+    @classmethod
+    def for_names(cls, names: Sequence[str]) -> Folders:
+        """Folders yet to be checked."""
+        return cls(names, [str(uuid.uuid4()) for _ in names])
+
+    def _wanted(self) -> list[str]:
+        pairs = zip(self.names, self.uuids, strict=True)
+        return [folder_for(name, unique) for name, unique in pairs]
+
+    def statement(self, connection: Connection) -> Statement:
+        """The statement that finds out which folders are in use."""
+        dialect = connection.dialect
+        return Statement(
             f"SELECT path FROM ducklake_catalog c WHERE {dialect.any_of('c.path', 'paths')}",
-            paths=dialect.array(wanted),
+            {"paths": dialect.array(self._wanted())},
         )
-    }
-    return [
-        (one, f"{one}/" if path in used else path) for one, path in zip(uuids, wanted, strict=True)
-    ]
+
+    def chosen(self, used: Rows) -> list[tuple[str, str]]:
+        """Each uuid with its folder, given those in use."""
+        taken_paths = {path for (path,) in used}
+        return [
+            (unique, f"{unique}/" if path in taken_paths else path)
+            for unique, path in zip(self.uuids, self._wanted(), strict=True)
+        ]
 
 
 def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from forklake.model.children import FileColumnStatistics, FilePartitionValue
@@ -28,6 +29,9 @@ from forklake.store import inlined
 from forklake.store.database import Connection, Lock
 from forklake.store.ledger import Ledger, unless_none
 from forklake.store.operations import Insert, Operation, Values
+
+# The columns of FileColumnStatistics after the key are the fields of ColumnBounds, in order.
+_bound_values = attrgetter(*(one.name for one in fields(ColumnBounds)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -112,22 +116,8 @@ class TableWriting:
             file_id = self.ledger.file(local_id)
             rows.append(self._data_file((table_id, file_id, order), next_row_id, file))
             next_row_id += file.record_count if file.row_ids else 0
-            statistics.extend(
-                (
-                    owner,
-                    file_id,
-                    table_id,
-                    bound.column_id,
-                    bound.column_size_bytes,
-                    bound.value_count,
-                    bound.null_count,
-                    bound.min_value,
-                    bound.max_value,
-                    bound.contains_nan,
-                    bound.extra_stats,
-                )
-                for bound in file.bounds
-            )
+            key = (owner, file_id, table_id)
+            statistics.extend(key + _bound_values(bound) for bound in file.bounds)
             partitions.extend(
                 (owner, file_id, table_id, index, value)
                 for index, value in enumerate(file.partition_values)

@@ -1,0 +1,130 @@
+"""One round trip to PostgreSQL: all statements are sent at once, then all answers are read.
+
+psycopg's own pipeline talks to the socket at every statement, which for a small commit costs the
+client more than everything else together. This uses its documented parts underneath: the libpq
+wrapper and the adapters.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg import pq
+from psycopg.abc import Transformer as AbstractTransformer
+from psycopg.adapt import PyFormat, Transformer
+
+from forklake.store.batches import Batch
+
+_BEGIN = Batch((), "BEGIN ISOLATION LEVEL READ COMMITTED")
+_COMMIT = Batch((), "COMMIT")
+_FORGET = Batch((), "DEALLOCATE ALL")
+# Statements that a connection keeps prepared before it starts afresh.
+_MOST_PREPARED = 500
+
+Key = tuple[str, tuple[int, ...]]
+
+
+class WireConnection(psycopg.Connection[Any]):
+    """A connection that remembers what it has prepared."""
+
+    prepared: dict[Key, bytes]
+    transformer: AbstractTransformer
+
+    def round_trip(
+        self, batches: Sequence[Batch], *, begins: bool = False, commits: bool = False
+    ) -> list[list[Any]]:
+        """The rows of each batch; inside a transaction if it begins one and it is not in one yet.
+
+        An error of the server leaves the connection usable, to be rolled back. After anything
+        else, such as a lost connection or an interrupt, it is closed.
+        """
+        is_idle = self.pgconn.transaction_status == pq.TransactionStatus.IDLE
+        before = [_BEGIN] if begins and is_idle else []
+        if len(self.prepared) > _MOST_PREPARED:
+            before.insert(0, _FORGET)
+            self.prepared.clear()
+        everything = [*before, *batches, *([_COMMIT] if commits else [])]
+        try:
+            results, error = self._exchange(everything)
+        except BaseException:
+            self.close()
+            raise
+        if error is not None:
+            raise error
+        return results[len(before) : len(before) + len(batches)]
+
+    def _exchange(self, batches: Sequence[Batch]) -> tuple[list[list[Any]], psycopg.Error | None]:
+        self.pgconn.enter_pipeline_mode()
+        fresh: list[Key] = []
+        expected = [is_answer for batch in batches for is_answer in self._queue(batch, fresh)]
+        self.pgconn.pipeline_sync()
+        self._flush()
+        results: list[list[Any]] = []
+        error: psycopg.Error | None = None
+        for is_answer in expected:
+            result = self._next_result()
+            assert result is not None
+            if result.status == pq.ExecStatus.FATAL_ERROR and error is None:
+                error = psycopg.errors.error_from_result(result, self.info.encoding)
+            if is_answer:
+                results.append(self._rows(result))
+            self._next_result()  # the end of this statement's answers
+        self._next_result()  # the answer to the sync
+        self.pgconn.exit_pipeline_mode()
+        if error is not None:
+            for key in fresh:
+                self.prepared.pop(key, None)
+        return results, error
+
+    def _queue(self, batch: Batch, fresh: list[Key]) -> list[bool]:
+        """Queue a statement, prepared before if need be; which of the answers carry its rows."""
+        transformer = self.transformer
+        values: Sequence[Any] = ()
+        types: tuple[int, ...] = ()
+        formats: Sequence[Any] = ()
+        if batch.parameters:
+            wanted = [PyFormat.AUTO] * len(batch.parameters)
+            values = transformer.dump_sequence(batch.parameters, wanted)
+            types, formats = tuple(transformer.types or ()), transformer.formats or ()
+        key = (batch.text, types)
+        name = self.prepared.get(key)
+        answers = [True]
+        if name is None:
+            name = b"forklake_%d" % len(self.prepared)
+            self.prepared[key] = name
+            fresh.append(key)
+            self.pgconn.send_prepare(name, batch.text.encode(), types)
+            answers = [False, True]
+        self.pgconn.send_query_prepared(name, values, formats)
+        return answers
+
+    def _flush(self) -> None:
+        poll = select.poll()
+        poll.register(self.pgconn.socket, select.POLLIN | select.POLLOUT)
+        while self.pgconn.flush():
+            # Reading what has come makes room for a server that waits to write.
+            if any(event & ~select.POLLOUT for _, event in poll.poll()):
+                self.pgconn.consume_input()
+
+    def _next_result(self) -> pq.abc.PGresult | None:
+        while self.pgconn.is_busy():
+            poll = select.poll()
+            poll.register(self.pgconn.socket, select.POLLIN)
+            poll.poll()
+            self.pgconn.consume_input()
+        return self.pgconn.get_result()
+
+    def _rows(self, result: pq.abc.PGresult) -> list[Any]:
+        if result.status != pq.ExecStatus.TUPLES_OK:
+            return []
+        self.transformer.set_pgresult(result)
+        return self.transformer.load_rows(0, result.ntuples, tuple)
+
+
+def prepare(connection: WireConnection) -> None:
+    """Make a new connection ready; its adapters are final from here on."""
+    connection.prepared = {}
+    connection.transformer = Transformer(connection)
