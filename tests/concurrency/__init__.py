@@ -1,0 +1,1 @@
+"""Many writers, and writers that die."""

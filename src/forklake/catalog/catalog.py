@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
 from forklake.catalog.reading import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
@@ -165,14 +165,15 @@ class Catalog:
         return Transaction(self, known, info)
 
     def run(
-        self, work: Callable[[Transaction], T], *, attempts: int = 10, message: str | None = None
+        self, work: Callable[[Transaction], T], *, attempts: int = 100, message: str | None = None
     ) -> T:
         """Run a function in a transaction, again from the start when others were faster."""
 
         @retry(
             retry=retry_if_exception_type(Conflict),
             stop=stop_after_attempt(attempts),
-            wait=wait_random_exponential(multiplier=0.01, max=0.5),
+            # Pauses that grow would let those who were outrun once be outrun for ever.
+            wait=wait_random(0, 0.01),
             reraise=True,
         )
         def attempt() -> T:

@@ -27,11 +27,16 @@ class DataChanges:
     def _ready(self) -> Draft:
         raise NotImplementedError
 
+    def _require(self, table: Table) -> None:
+        """NotFound if the table is gone."""
+        raise NotImplementedError
+
     def _committed(self) -> Snapshotted:
         """The catalog without this transaction's changes."""
         raise NotImplementedError
 
     def _work(self, table: Table, *kinds: ChangeKind) -> TableWork:
+        self._require(table)
         for kind in kinds:
             if table.table_id >= 0:
                 self._draft.data_changes.add(Change(kind, table.table_id))

@@ -313,6 +313,7 @@ class DefinitionChanges(ColumnChanges):
             case Schema():
                 object_id: int = target.schema_id
             case Table():
+                self._draft.require(target)
                 object_id = target.table_id
             case View():
                 object_id = target.view_id

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 
-from forklake.errors import AlreadyExists
+from forklake.errors import AlreadyExists, NotFound
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.children import Child
 from forklake.model.entities import Macro, Row, Schema, Table, View
@@ -107,6 +107,15 @@ class Draft:
         if table.table_id >= 0:
             self.dropped_tables[table.table_id] = table
         self.end(table)
+
+    def require(self, table: Table) -> None:
+        """NotFound if the table is known to be gone."""
+        if self.state.get(TABLE, (table.table_id,)) is None:
+            raise NotFound(
+                f"Table '{table.table_name}' does not exist any more.",
+                remedy="Look it up again by its name.",
+                table=table.table_name,
+            )
 
     def work_on(self, table: Table) -> TableWork:
         """The data changes of a table."""

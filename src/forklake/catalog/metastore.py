@@ -295,12 +295,13 @@ def _once(create: Callable[[], T], if_not_exists: bool) -> T:
     A try whose answer was lost may have gone through: then the names are taken, by us. With
     `if_not_exists` that is what was wanted; without, the caller is told what is known.
     """
-    try:
-        return _on_lost_connection(create)()
-    except AlreadyExists:
-        if not if_not_exists:
-            raise
-        return create()
+    again = (Unavailable, AlreadyExists) if if_not_exists else Unavailable
+    return retry(
+        retry=retry_if_exception_type(again),
+        stop=stop_after_attempt(20),
+        wait=wait_random_exponential(multiplier=0.02, max=1.0),
+        reraise=True,
+    )(create)()
 
 
 def open_metastore(

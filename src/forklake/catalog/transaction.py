@@ -14,7 +14,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
-from forklake.model.kinds import SCHEMA
+from forklake.model.kinds import SCHEMA, TABLE
 from forklake.model.plan import CommitPlan, Committed
 from forklake.model.snapshots import CommitInfo
 from forklake.model.state import CatalogState
@@ -44,6 +44,7 @@ class Transaction(DefinitionChanges, DataChanges):
         self._info = info
         self._draft = Draft(known)
         self._has_begun = False
+        self._start: SnapshotId | None = None
         self._key = info.idempotency_key or uuid.uuid4().hex
         self.status = TransactionState.OPEN
         self.committed: Committed | None = None
@@ -70,11 +71,16 @@ class Transaction(DefinitionChanges, DataChanges):
         self._require_open()
         if not self._has_begun:
             newest = self._catalog.refresh()
-            if self._draft.state is not self._draft.base:
-                raise AssertionError("changes were staged before the transaction began")
+            if self._draft.tables:  # what was staged before was so on an older snapshot
+                self._start = self._draft.base.snapshot_id
             self._draft.base = self._draft.state = newest
             self._has_begun = True
         return self._draft
+
+    def _require(self, table: Table) -> None:
+        if self._draft.state.get(TABLE, (table.table_id,)) is None:
+            self._ready()  # it may be newer than what was known
+        self._draft.require(table)
 
     def _committed(self) -> Snapshotted:
         self._ready()
@@ -129,7 +135,7 @@ class Transaction(DefinitionChanges, DataChanges):
         names |= {row.schema_id: row.schema_name for row in draft.state.rows(SCHEMA)}
         return CommitPlan(
             catalog_id=draft.base.catalog_id,
-            start=draft.base.snapshot_id,
+            start=draft.base.snapshot_id if self._start is None else self._start,
             inherits=self._catalog.inherits,
             changes=draft.changes(),
             schema_names=names,

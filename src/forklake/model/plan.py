@@ -12,6 +12,7 @@ from forklake.model.entities import (
     DeleteFile,
     InlinedDelete,
     InlinedRow,
+    Option,
     Row,
 )
 from forklake.model.files import NewDataFile, NewDeleteFile, NewInlinedRow
@@ -93,6 +94,11 @@ class CommitPlan:
     def changes_definitions(self) -> bool:
         """Whether the catalog's definitions get a new version."""
         return bool(self.new_rows or self.ended_rows or self.dropped_tables)
+
+    @property
+    def presumed(self) -> frozenset[int]:
+        """Tables and schemas that must still be there for the options set on them."""
+        return frozenset(row.scope_id for row in self.new_rows if isinstance(row, Option))
 
     @property
     def ends_rows(self) -> bool:

@@ -45,6 +45,7 @@ from forklake.store.visibility import newest_rows
 from forklake.store.writing import Writing
 
 _ATTEMPTS = 8
+_DROPS = frozenset({ChangeKind.DROPPED_TABLE, ChangeKind.DROPPED_SCHEMA})
 
 
 def commit(database: Database, plan: CommitPlan) -> Committed:
@@ -228,6 +229,11 @@ def _check(connection: Connection, plan: CommitPlan, since: _Since) -> None:
         return
     if plan.ends_rows and any(one.kind is ChangeKind.MATERIALIZED for one in since.changes):
         raise Conflict("The fork was materialised meanwhile.", remedy="Run the transaction again.")
+    dropped = {one.object_id for one in since.changes if one.kind in _DROPS}
+    if dropped & plan.presumed:
+        raise Conflict(
+            "What an option was set for was dropped meanwhile.", remedy="Look what is there now."
+        )
     mine = Mine(frozenset(plan.changes), plan.schema_names)
     for finding in find_conflicts(mine, since.changes):
         is_certain = finding.rule is Rule.CONFLICT

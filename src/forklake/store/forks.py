@@ -10,7 +10,7 @@ from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Head
 from forklake.store.catalogs import CatalogRow, find_parent_and_forks, missing
-from forklake.store.database import Connection, Database
+from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import as_head, following, head_statement, snapshot_insert
 from forklake.store.materialize import copy_operations
 from forklake.store.operations import Allocate, Insert, Operation, Statement
@@ -58,11 +58,12 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         if not names:
             return existing, 0
         planned = Folders.for_names(names)
-        heads, ancestors, used, (allocation,) = connection.run(
+        heads, ancestors, used, *_, (allocation,) = connection.run(
             [
                 head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
                 _line_statement(parent.catalog_id),
                 planned.statement(connection),
+                *connection.lock(Lock.FENCE, shared=True),
                 Allocate(entities=len(names)),
             ]
         )

@@ -72,11 +72,15 @@ class Ledger:
         """End rows, whatever their version is by now."""
         for row in rows:
             kind = KIND_OF[type(row)]
+            if self.is_own(row) or kind is OPTION:  # an option may be our own by now
+                yield self._update(kind, row, "end_snapshot IS NULL")
             if not self.is_own(row):
                 self.bury(kind, row)
-            # An inherited option may have been set meanwhile: the last one to set it holds.
-            if self.is_own(row) or kind is OPTION:
-                yield self._update(kind, row, "end_snapshot IS NULL")
+
+    def supersede(self, rows: Iterable[Row]) -> Iterator[Operation]:
+        """End whatever versions of our own there are by now of rows about to be inserted."""
+        for row in rows:
+            yield self._update(KIND_OF[type(row)], row, "end_snapshot IS NULL")
 
     def replace(self, kind: Kind, before: Row | None, after: Row) -> Iterator[Operation]:
         """End one version of a row and insert the next."""

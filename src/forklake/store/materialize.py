@@ -173,9 +173,8 @@ def _inlined_tables(connection: Connection, parameters: dict[str, Any]) -> list[
 
 def _history_copies(connection: Connection) -> list[str]:
     lineage = lineage_cte(connection.dialect)
-    changes = (
-        "snapshot_id, changes_made, author, commit_message, commit_extra_info, idempotency_key"
-    )
+    # Without the keys: what the parent's commits applied, they applied to the parent.
+    changes = "snapshot_id, changes_made, author, commit_message, commit_extra_info"
     chosen = ", ".join(f"h.{column}" for column in changes.split(", "))
     return [
         f"INSERT INTO ducklake_snapshot_changes (catalog_id, {changes}) WITH {lineage}"

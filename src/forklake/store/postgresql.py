@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from typing import Any
 
@@ -35,6 +35,7 @@ from forklake.store.operations import (
 )
 from forklake.store.wire import WireConnection, prepare
 
+_IS_INITIALISED = "SELECT to_regclass('ducklake_metadata')"
 _QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
 _TYPES = {"boolean": "BOOLEAN", "blob": "BYTEA"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
@@ -196,6 +197,10 @@ class PostgresDatabase:
     @contextmanager
     def _borrowed(self) -> Iterator[WireConnection]:
         raw = self._pool.getconn()
+        while raw.is_stale():
+            raw.close()
+            self._pool.putconn(raw)
+            raw = self._pool.getconn()
         try:
             yield raw
         finally:
@@ -209,19 +214,23 @@ class PostgresDatabase:
 
     def is_initialised(self) -> bool:
         with self.reading() as connection:
-            found = connection.fetch("SELECT to_regclass('ducklake_metadata')")
+            found = connection.fetch(_IS_INITIALISED)
         return found[0][0] is not None
 
     def load_schema(self) -> None:
         text = resources.files("forklake.store").joinpath("schema/postgresql.sql").read_text()
         with self._translating(), self._borrowed() as raw:
-            if self._schema is not None:
-                name = identifiers.Identifier(self._schema)
-                raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-                raw.commit()
             raw.autocommit = True  # the file begins and commits its own transaction
             try:
-                raw.execute(text)
+                # Several may open a new metastore at once: the first one makes it.
+                raw.execute("SELECT pg_advisory_lock(%s)", (self._lock_space,))
+                if self._schema is not None:
+                    name = identifiers.Identifier(self._schema)
+                    with suppress(pg.UniqueViolation):  # somebody else's, which came first
+                        raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+                if raw.execute(_IS_INITIALISED).fetchall()[0][0] is None:
+                    raw.execute(text)
+                raw.execute("SELECT pg_advisory_unlock_all()")
             finally:
                 if not raw.closed:
                     raw.rollback()
@@ -247,6 +256,8 @@ class PostgresDatabase:
                     "A catalog of that name was created at the same moment.",
                     remedy="Choose another name.",
                 )
+            if reason.diag.constraint_name == "ducklake_catalog_path":
+                return Unavailable("A folder was taken at the same moment.", remedy="Try again.")
             return Corruption(
                 f"The metastore refused a row that it holds already: {said}",
                 constraint=reason.diag.constraint_name,

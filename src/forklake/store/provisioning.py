@@ -18,9 +18,10 @@ from forklake.store.catalogs import (
     find_catalog,
     find_catalogs,
     missing,
+    names_statement,
     taken,
 )
-from forklake.store.database import Connection, Database, Rows
+from forklake.store.database import Connection, Database, Lock, Rows
 from forklake.store.heads import (
     as_head,
     changes_insert,
@@ -57,8 +58,12 @@ def create_catalogs(
         if not new_names:
             return existing
         planned = Folders.for_names(new_names)
-        used, (allocation,) = connection.run(
-            [planned.statement(connection), Allocate(entities=2 * len(new_names))]
+        used, *_, (allocation,) = connection.run(
+            [
+                planned.statement(connection),
+                *connection.lock(Lock.FENCE, shared=True),
+                Allocate(entities=2 * len(new_names)),
+            ]
         )
         folders = planned.chosen(used)
         head = Head(allocation.snapshot_id, 0, allocation.now)
@@ -169,13 +174,15 @@ def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
         ((allocation,),) = connection.run([Allocate()])
         moved = following(head, allocation)
         renamed = replace(row, catalog_name=new_name, begin_snapshot=moved.snapshot_id)
+        # The folder goes over to the new row: one row of each catalog keeps others out of it.
+        connection.fetch(
+            "UPDATE ducklake_catalog SET end_snapshot = :snapshot, path = NULL"
+            " WHERE catalog_id = :catalog AND end_snapshot IS NULL",
+            catalog=row.catalog_id,
+            snapshot=moved.snapshot_id,
+        )
         connection.commit(
             [
-                Statement(
-                    "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
-                    " WHERE catalog_id = :catalog AND end_snapshot IS NULL",
-                    {"catalog": row.catalog_id, "snapshot": moved.snapshot_id},
-                ),
                 snapshot_insert(allocation, moved),
                 changes_insert([row.catalog_id], moved, []),
                 Insert("ducklake_catalog", CATALOG_COLUMNS, [_values(renamed)]),
@@ -190,20 +197,42 @@ def drop_catalogs(database: Database, names: Sequence[str], *, if_exists: bool) 
 
     Taking the head away waits for commits and forks under way and lets none begin.
     """
+    dropped: list[CatalogRow] | None = None
+    while dropped is None:
+        dropped = _drop(database, names, if_exists=if_exists)
+    return dropped
+
+
+def _drop(database: Database, names: Sequence[str], *, if_exists: bool) -> list[CatalogRow] | None:
+    """One try; None if a catalog got another name on the way, and nothing was dropped."""
     with database.writing() as connection:
-        rows = sorted(find_catalogs(connection, names), key=lambda row: row.catalog_id)
-        absent = sorted(set(names) - {row.catalog_name for row in rows})
-        if absent and not if_exists:
-            raise missing(absent[0])
+        rows = find_catalogs(connection, names)
+        _require_all(names, rows, if_exists=if_exists)
         if not rows:
             return []
         reached("drop.begun")
         dialect = connection.dialect
-        ids = dialect.array([row.catalog_id for row in rows])
         among = dialect.any_of("catalog_id", "ids")
-        delete = f"DELETE FROM ducklake_catalog_head WHERE {among} RETURNING catalog_id"
-        dropped, (allocation,) = connection.run([Statement(delete, {"ids": ids}), Allocate()])
-        gone = {catalog_id for (catalog_id,) in dropped}
+        ids = dialect.array(sorted(row.catalog_id for row in rows))
+        gone, current, *_, (allocation,) = connection.run(
+            [
+                Statement(
+                    f"DELETE FROM ducklake_catalog_head WHERE {among} RETURNING catalog_id",
+                    {"ids": ids},
+                ),
+                names_statement(connection, names),
+                *connection.lock(Lock.FENCE, shared=True),
+                Allocate(),
+            ]
+        )
+        ours = {catalog_id for (catalog_id,) in gone}
+        still = [CatalogRow(*row) for row in current]
+        if not ours <= {row.catalog_id for row in still}:
+            return None
+        rows = [row for row in still if row.catalog_id in ours]
+        _require_all(names, rows, if_exists=if_exists)
+        if not rows:
+            return []
         reached("drop.locked")
         connection.commit(
             [
@@ -211,9 +240,15 @@ def drop_catalogs(database: Database, names: Sequence[str], *, if_exists: bool) 
                 Statement(
                     "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
                     f" WHERE {among} AND end_snapshot IS NULL",
-                    {"snapshot": allocation.snapshot_id, "ids": ids},
+                    {"snapshot": allocation.snapshot_id, "ids": dialect.array(sorted(ours))},
                 ),
             ]
         )
         reached("drop.committed")
-        return [row for row in rows if row.catalog_id in gone]
+        return rows
+
+
+def _require_all(names: Sequence[str], rows: Sequence[CatalogRow], *, if_exists: bool) -> None:
+    absent = sorted(set(names) - {row.catalog_name for row in rows})
+    if absent and not if_exists:
+        raise missing(absent[0])

@@ -31,7 +31,22 @@ class WireConnection(psycopg.Connection[Any]):
     """A connection that remembers what it has prepared."""
 
     prepared: dict[Key, bytes]
+    prepared_count: int  # names are not used again: one may be left from a trip that failed
     transformer: AbstractTransformer
+
+    def is_stale(self) -> bool:
+        """Whether the server hung up while nobody used the connection; asks nobody."""
+        if self.closed:
+            return True
+        poll = select.poll()
+        poll.register(self.pgconn.socket, select.POLLIN)
+        if not poll.poll(0):
+            return False
+        try:
+            self.pgconn.consume_input()
+        except psycopg.Error:
+            return True
+        return self.pgconn.status != pq.ConnStatus.OK
 
     def round_trip(
         self, batches: Sequence[Batch], *, begins: bool = False, commits: bool = False
@@ -43,9 +58,10 @@ class WireConnection(psycopg.Connection[Any]):
         """
         is_idle = self.pgconn.transaction_status == pq.TransactionStatus.IDLE
         before = [_BEGIN] if begins and is_idle else []
-        if len(self.prepared) > _MOST_PREPARED:
+        if self.prepared_count > _MOST_PREPARED:
             before.insert(0, _FORGET)
             self.prepared.clear()
+            self.prepared_count = 0
         everything = [*before, *batches, *([_COMMIT] if commits else [])]
         try:
             results, error = self._exchange(everything)
@@ -81,6 +97,9 @@ class WireConnection(psycopg.Connection[Any]):
 
     def _queue(self, batch: Batch, fresh: list[Key]) -> list[bool]:
         """Queue a statement, prepared before if need be; which of the answers carry its rows."""
+        if not batch.operations:  # BEGIN and COMMIT: nothing to gain, and readable on the wire
+            self.pgconn.send_query_params(batch.text.encode(), None)
+            return [True]
         transformer = self.transformer
         values: Sequence[Any] = ()
         types: tuple[int, ...] = ()
@@ -93,7 +112,8 @@ class WireConnection(psycopg.Connection[Any]):
         name = self.prepared.get(key)
         answers = [True]
         if name is None:
-            name = b"forklake_%d" % len(self.prepared)
+            self.prepared_count += 1
+            name = b"forklake_%d" % self.prepared_count
             self.prepared[key] = name
             fresh.append(key)
             self.pgconn.send_prepare(name, batch.text.encode(), types)
@@ -127,4 +147,5 @@ class WireConnection(psycopg.Connection[Any]):
 def prepare(connection: WireConnection) -> None:
     """Make a new connection ready; its adapters are final from here on."""
     connection.prepared = {}
+    connection.prepared_count = 0
     connection.transformer = Transformer(connection)

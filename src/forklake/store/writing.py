@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from forklake.model.changes import Change, format_changes
+from forklake.model.entities import Option
 from forklake.model.kinds import ALL_CONTENT, BENEATH_TABLE, KIND_OF
 from forklake.model.plan import CommitPlan
 from forklake.model.snapshots import Head
@@ -78,6 +79,9 @@ class Writing:
     def _definitions(self) -> Iterator[Operation]:
         yield versions_insert([self.plan.catalog_id], self.new_head)
         yield from self.ledger.end(self.plan.ended_rows)
+        # Two may set an option for the first time: the last one holds.
+        options = [row for row in self.plan.new_rows if isinstance(row, Option)]
+        yield from self.ledger.supersede(options)
         for table_id in self.plan.dropped_tables:
             yield from self.tables.empty(table_id, BENEATH_TABLE, ALL_CONTENT)
         yield from self._grouped(self.plan.new_rows)

@@ -48,7 +48,8 @@ CREATE TABLE ducklake_snapshot_changes (
     PRIMARY KEY (catalog_id, snapshot_id)
 );
 
--- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created.
+-- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
+-- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
 CREATE TABLE ducklake_catalog (
     catalog_id BIGINT NOT NULL,
     catalog_uuid UUID NOT NULL,
@@ -58,7 +59,7 @@ CREATE TABLE ducklake_catalog (
     parent_catalog_id BIGINT,
     fork_snapshot BIGINT,
     data_path VARCHAR,
-    path VARCHAR NOT NULL,
+    path VARCHAR,
     PRIMARY KEY (catalog_id, begin_snapshot)
 );
 CREATE INDEX ducklake_catalog_name ON ducklake_catalog (catalog_name);

@@ -49,7 +49,8 @@ CREATE TABLE ducklake_snapshot_changes (
     PRIMARY KEY (catalog_id, snapshot_id)
 );
 
--- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created.
+-- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
+-- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
 CREATE TABLE ducklake_catalog (
     catalog_id BIGINT NOT NULL,
     catalog_uuid UUID NOT NULL,
@@ -59,12 +60,12 @@ CREATE TABLE ducklake_catalog (
     parent_catalog_id BIGINT,
     fork_snapshot BIGINT,
     data_path VARCHAR,
-    path VARCHAR COLLATE "C" NOT NULL,
+    path VARCHAR COLLATE "C",
     PRIMARY KEY (catalog_id, begin_snapshot)
 );
 CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (catalog_name)
     WHERE end_snapshot IS NULL;
-CREATE INDEX ducklake_catalog_path ON ducklake_catalog (path);
+CREATE UNIQUE INDEX ducklake_catalog_path ON ducklake_catalog (path);
 
 -- One row for each live catalog, locked by its commits: the only hot row.
 CREATE TABLE ducklake_catalog_head (

@@ -1,0 +1,72 @@
+"""Jobs that run at the same time, in processes or threads of their own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from multiprocessing.synchronize import Barrier
+from typing import TypeVar
+
+T = TypeVar("T")
+# A job calls what it is given once it is ready, which returns when all the others are, too.
+Start = Callable[[], object]
+Job = Callable[[Start], T]
+
+TIMEOUT_SECONDS = 60
+# Processes begin as forks of one that has loaded everything and holds nothing.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(
+    ["tests.concurrency.writers", "tests.fix_metastore", "psycopg_pool", "sqlite3"]
+)
+
+
+def in_processes(jobs: Sequence[Job[T]]) -> list[T]:
+    """The results of jobs, each run in a process of its own and all at the same time."""
+    barrier = CONTEXT.Barrier(len(jobs), timeout=TIMEOUT_SECONDS)
+    with ProcessPoolExecutor(len(jobs), CONTEXT, _remember, (barrier,)) as pool:
+        return _results([pool.submit(_start_here, job) for job in jobs])
+
+
+def in_threads(jobs: Sequence[Job[T]]) -> list[T]:
+    """The same with threads of this process."""
+    barrier = threading.Barrier(len(jobs), timeout=TIMEOUT_SECONDS)
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return _results([pool.submit(_run, job, barrier) for job in jobs])
+
+
+def for_seconds(seconds: float) -> Iterator[int]:
+    """0, 1, 2 … until the time is over."""
+    deadline = time.monotonic() + seconds
+    count = 0
+    while time.monotonic() < deadline:
+        yield count
+        count += 1
+
+
+def _results(futures: list[Future[T]]) -> list[T]:
+    for future in as_completed(futures, 2 * TIMEOUT_SECONDS):
+        future.result()  # the first one to fail is the one to hear about
+    return [future.result() for future in futures]
+
+
+_barrier: Barrier
+
+
+def _remember(barrier: Barrier) -> None:
+    global _barrier  # noqa: PLW0603 (a process inherits it only when it begins)
+    _barrier = barrier
+
+
+def _start_here(job: Job[T]) -> T:
+    return _run(job, _barrier)
+
+
+def _run(job: Job[T], barrier: threading.Barrier | Barrier) -> T:
+    try:
+        return job(barrier.wait)
+    except BaseException:
+        barrier.abort()
+        raise
