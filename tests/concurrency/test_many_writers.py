@@ -121,7 +121,7 @@ def test_no_update_is_lost(place: Place) -> None:
 def test_everyone_gets_to_update(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "shared")
-        jobs = [partial(count_for, place, "shared", SECONDS / 2) for _ in range(WRITERS)]
+        jobs = [partial(count_for, place, "shared", SECONDS) for _ in range(WRITERS)]
         acknowledged = in_processes(jobs)
         assert counted(catalog) == sum(acknowledged)
         assert_fair(acknowledged)

@@ -40,6 +40,7 @@ class Catalog:
         self._guard = threading.Lock()
         self._known: CatalogState | None = None
         self._last_committed: SnapshotId | None = None
+        self._was_outrun = False
         self.inherits = row.parent_catalog_id is not None
 
     def __repr__(self) -> str:
@@ -167,20 +168,28 @@ class Catalog:
     def run(
         self, work: Callable[[Transaction], T], *, attempts: int = 100, message: str | None = None
     ) -> T:
-        """Run a function in a transaction, again from the start when others were faster."""
+        """Run a function in a transaction, again from the start when others were faster.
 
-        @retry(
-            retry=retry_if_exception_type(Conflict),
-            stop=stop_after_attempt(attempts),
-            # Pauses that grow would let those who were outrun once be outrun for ever.
-            wait=wait_random(0, 0.01),
-            reraise=True,
-        )
+        Whoever was outrun once waits for a turn from then on: were all to try again at once, the
+        slowest would be outrun for ever.
+        """
+
         def attempt() -> T:
             with self.transaction(message=message) as transaction:
                 return work(transaction)
 
-        return attempt()
+        if not self._was_outrun:
+            try:
+                return attempt()
+            except Conflict:
+                self._was_outrun = True
+        with self.database.turn(self.catalog_id):
+            return retry(
+                retry=retry_if_exception_type(Conflict),
+                stop=stop_after_attempt(attempts),
+                wait=wait_random(0, 0.003),
+                reraise=True,
+            )(attempt)()
 
     # Options
 

@@ -19,6 +19,7 @@ class Lock(Enum):
     QUEUE = 1  # commits of one catalog, first come first served
     FENCE = 2  # shared by all commits, exclusive for reading the whole metastore at once
     INLINED = 3  # the making of a table for inlined rows
+    TURN = 4  # transactions that start over after a conflict, one at a time
 
 
 class Dialect(Protocol):
@@ -93,6 +94,10 @@ class Database(Protocol):
 
     def writing(self) -> AbstractContextManager[Connection]:
         """A transaction; unless `commit` was called it is rolled back at the end."""
+        ...
+
+    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        """A turn among those whose transaction was outrun and who start over, where it helps."""
         ...
 
     def is_initialised(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -193,6 +193,9 @@ class DuckdbDatabase:
             cursor.begin()
             # Closing the cursor rolls back what was not committed.
             yield DuckdbConnection(cursor)
+
+    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return nullcontext()  # writers take turns as it is
 
     def is_initialised(self) -> bool:
         text = (

@@ -175,13 +175,15 @@ class PostgresDatabase:
         # One dumper for all sizes keeps one prepared statement a text.
         raw.adapters.register_dumper(int, Int8Dumper)
         raw.adapters.register_loader("uuid", TextLoader)
+        raw.autocommit = True
+        raw.execute("SET default_transaction_isolation = 'read committed'")
         # Every statement finds its rows by an index whatever its parameters are: planning it
         # again for each of them would only cost time.
         raw.execute("SET plan_cache_mode = force_generic_plan")
         if self._schema is not None:
             name = identifiers.Identifier(self._schema)
             raw.execute(identifiers.SQL("SET search_path TO {}").format(name))
-        raw.commit()
+        raw.autocommit = False
         prepare(raw)
 
     @contextmanager
@@ -211,6 +213,12 @@ class PostgresDatabase:
                 raw.close()
             finally:
                 self._pool.putconn(raw)
+
+    @contextmanager
+    def turn(self, catalog_id: CatalogId) -> Iterator[None]:
+        with self.writing() as connection:
+            connection.run(connection.lock(Lock.TURN, catalog_id))
+            yield
 
     def is_initialised(self) -> bool:
         with self.reading() as connection:

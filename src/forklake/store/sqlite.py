@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -204,6 +204,9 @@ class SqliteDatabase:
             yield
         finally:
             os.close(handle)
+
+    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return nullcontext()  # writers take turns as it is
 
     def is_initialised(self) -> bool:
         if not Path(self.address).exists():

@@ -18,7 +18,7 @@ from psycopg.adapt import PyFormat, Transformer
 
 from forklake.store.batches import Batch
 
-_BEGIN = Batch((), "BEGIN ISOLATION LEVEL READ COMMITTED")
+_BEGIN = Batch((), "BEGIN")
 _COMMIT = Batch((), "COMMIT")
 _FORGET = Batch((), "DEALLOCATE ALL")
 # Statements that a connection keeps prepared before it starts afresh.

@@ -1,0 +1,1 @@
+"""Benchmarks: what the metastore costs, as ratios that hold on any machine."""

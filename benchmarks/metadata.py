@@ -1,0 +1,64 @@
+"""Measure the metastore: forks, commits and reads.
+
+python -m benchmarks.metadata                       all figures; writes results and report
+python -m benchmarks.metadata --only bulk_commit    some of them
+python -m benchmarks.metadata --quick               small and fast, only printed
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from benchmarks import bulk, committing, embedded, forking, listing
+from benchmarks.figures import Figure, Setting, read_figures, write_figures
+from benchmarks.report import write_report
+from benchmarks.server import running_server
+
+# In the order in which they are run and reported.
+GROUPS: dict[str, Callable[[Setting], Iterator[Figure]]] = {
+    "commits_different_catalogs": committing.different_catalogs,
+    "commits_one_catalog": committing.one_catalog,
+    "fork_latency": forking.fork_latency,
+    "listing_depth": listing.listing_depth,
+    "bulk_commit": bulk.bulk_commit,
+    "million_forks": forking.million_forks,
+    "embedded": embedded.embedded,
+}
+RESULTS = Path(__file__).parent / "results" / "metadata.jsonl"
+DOCUMENTS = Path(__file__).parent.parent / "docs"
+
+
+def main() -> None:
+    """Run the groups that were asked for."""
+    parser = argparse.ArgumentParser(description="Measure the metastore.")
+    parser.add_argument("--quick", action="store_true", help="small sizes; keep nothing")
+    parser.add_argument("--only", choices=GROUPS, action="append", help="only these figures")
+    arguments = parser.parse_args()
+    with running_server() as server:
+        setting = Setting(server, quick=arguments.quick)
+        for name in arguments.only or GROUPS:
+            found = []
+            for figure in GROUPS[name](setting):
+                print(figure.line(), flush=True)
+                found.append(figure)
+            if not arguments.quick:
+                _keep(found)
+        if not arguments.quick:
+            write_report(DOCUMENTS, read_figures(RESULTS), server.description())
+    unused = sorted(name for name, scans in setting.index_scans.items() if not scans)
+    print(f"Indexes that were not used: {', '.join(unused) or 'none'}.", file=sys.stderr)
+
+
+def _keep(figures: Sequence[Figure]) -> None:
+    """Put figures in the place of those of an earlier run."""
+    fresh = {figure.figure: figure for figure in figures}
+    earlier = read_figures(RESULTS)
+    kept = [fresh.pop(figure.figure, figure) for figure in earlier]
+    write_figures(RESULTS, [*kept, *fresh.values()])
+
+
+if __name__ == "__main__":
+    main()
