@@ -87,9 +87,8 @@ def live_names_are_unique(metastore: RawMetastore) -> Iterator[str]:
     """No two live catalogs share a name, and no two catalogs ever share a folder."""
     live = (row["catalog_name"] for row in metastore["catalog"] if row["end_snapshot"] is None)
     yield from _repeated("the catalog name", live)
-    yield from _repeated(
-        "the path", {(row["catalog_id"], row["path"]) for row in metastore["catalog"]}, 1
-    )
+    folders = {(row["catalog_id"], row["path"]) for row in metastore["catalog"] if row["path"]}
+    yield from _repeated("the folder", (path for _, path in folders))
 
 
 def heads_are_the_newest_snapshots(metastore: RawMetastore) -> Iterator[str]:
@@ -221,9 +220,8 @@ def _all_kinds(metastore: RawMetastore) -> list[Kind]:
     return [*KINDS, *(metastore.inlined_rows_kind(name) for name in sorted(names))]
 
 
-def _repeated(what: str, values: Iterable[Any], part: int | None = None) -> Iterator[str]:
-    counted = Counter(value if part is None else value[part] for value in values)
-    for value, count in counted.items():
+def _repeated(what: str, values: Iterable[Any]) -> Iterator[str]:
+    for value, count in Counter(values).items():
         if count > 1:
             yield f"{what} {value!r} is there {count} times"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import psycopg
@@ -24,6 +25,8 @@ from tests.concurrency.worlds import OPERATIONS, prepare
 from tests.concurrency.writers import append, make_catalog, table_of
 from tests.fix_metastore import Place
 from tests.properties.observe import observe
+
+CIRCLE_SECONDS = 5.0
 
 
 @pytest.fixture
@@ -145,6 +148,46 @@ def test_nothing_appears_below_the_latest_snapshot(
 def snapshots_upto(place: Place, latest: int) -> list[int]:
     numbers = (row["snapshot_id"] for row in RawMetastore(place)["snapshot"])
     return sorted(number for number in numbers if number <= latest)
+
+
+@pytest.fixture
+def impatient(place: Place) -> Iterator[Metastore]:
+    """The metastore, where whoever waits in a circle does so for long."""
+    patience = "&options=-c%20deadlock_timeout%3D10s"
+    with replace(place, uri=place.uri + patience).open() as metastore:
+        yield metastore
+
+
+@pytest.mark.xfail(reason="BUG: a fork locks its parent first and waits for the fence then")
+def test_forking_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
+    place: Place, impatient: Metastore, base: Catalog, pool: ThreadPoolExecutor
+) -> None:
+    with Held("fork.locked", partial(impatient.fork, "fork", "early")):
+        cutting = pool.submit(impatient.materialize, "fork")
+        until_waiting(place, cutting, count=1)
+        asking = pool.submit(impatient.latest_snapshot)
+        until_waiting(place, asking, count=2)
+        forking = pool.submit(impatient.fork, "fork", "late")
+        until_waiting(place, forking, count=3)
+    for one in (forking, cutting, asking):
+        one.result(CIRCLE_SECONDS)
+
+
+@pytest.mark.xfail(
+    reason="BUG: a drop locks the catalog first and waits for the fence then", strict=False
+)
+def test_dropping_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
+    place: Place, impatient: Metastore, base: Catalog, pool: ThreadPoolExecutor
+) -> None:
+    with Held("commit.locked", partial(append_to, impatient, "child", "last.parquet")):
+        dropping = pool.submit(impatient.drop_catalog, "child")
+        until_waiting(place, dropping, count=1)
+        cutting = pool.submit(impatient.materialize, "fork")
+        until_waiting(place, cutting, count=2)
+        asking = pool.submit(impatient.latest_snapshot)
+        until_waiting(place, asking, count=3)
+    for one in (dropping, cutting, asking):
+        one.result(CIRCLE_SECONDS)
 
 
 # Dropping

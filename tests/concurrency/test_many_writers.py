@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 
 from forklake import Catalog, Metastore
+from forklake.store.postgresql import PostgresDatabase
 from tests.concurrency.consistency import problems
 from tests.concurrency.processes import in_processes, in_threads
 from tests.concurrency.writers import (
@@ -136,6 +137,20 @@ class Opened:
     @contextmanager
     def open(self) -> Iterator[Metastore]:
         yield self.metastore
+
+
+@pytest.mark.xfail(
+    reason="BUG: those who wait for a turn hold the connections that the one whose turn it is needs"
+)
+@pytest.mark.parametrize("backend", ["postgresql"])
+def test_more_threads_than_connections_get_to_update(metastore: Metastore) -> None:
+    database = metastore.database
+    assert isinstance(database, PostgresDatabase)
+    database._pool.resize(min_size=0, max_size=4)
+    database._pool.timeout = 2.0
+    catalog = make_catalog(metastore, "shared")
+    in_threads([partial(count_times, Opened(metastore), "shared", 2) for _ in range(THREADS)])
+    assert counted(catalog) == THREADS * 2
 
 
 @pytest.mark.parametrize("backend", ["duckdb"])
