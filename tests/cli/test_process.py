@@ -41,6 +41,8 @@ def start(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env=os.environ | (environment or {}),
+        # Whoever runs the tests in the background may have told them to ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
 
 
