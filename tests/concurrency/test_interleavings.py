@@ -158,7 +158,6 @@ def impatient(place: Place) -> Iterator[Metastore]:
         yield metastore
 
 
-@pytest.mark.xfail(reason="BUG: a fork locks its parent first and waits for the fence then")
 def test_forking_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
     place: Place, impatient: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
@@ -173,9 +172,6 @@ def test_forking_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
         one.result(CIRCLE_SECONDS)
 
 
-@pytest.mark.xfail(
-    reason="BUG: a drop locks the catalog first and waits for the fence then", strict=False
-)
 def test_dropping_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
     place: Place, impatient: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:

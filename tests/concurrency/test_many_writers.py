@@ -139,9 +139,6 @@ class Opened:
         yield self.metastore
 
 
-@pytest.mark.xfail(
-    reason="BUG: those who wait for a turn hold the connections that the one whose turn it is needs"
-)
 @pytest.mark.parametrize("backend", ["postgresql"])
 def test_more_threads_than_connections_get_to_update(metastore: Metastore) -> None:
     database = metastore.database

@@ -6,6 +6,7 @@ An action returns False when there is nothing for it to act on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from random import Random
 
 from forklake import (
@@ -36,6 +37,7 @@ TYPES: dict[str, ColumnType | str] = {
 }
 SCALARS = ("int32", "int64", "varchar")
 ACTIONS: list[Action] = []
+_numbers = count()  # paths are never used twice
 
 
 def action(function: Action) -> Action:
@@ -319,7 +321,7 @@ def add_files(transaction: Transaction, model: ModelState, random: Random) -> bo
     new: list[NewDataFile] = []
     for _ in range(random.randint(1, 3)):
         rows, low = random.randint(1, 9), random.randint(-50, 50)
-        path = f"{random.getrandbits(60):x}.parquet"
+        path = f"{next(_numbers)}.parquet"
         bounds = ColumnBounds(
             column_id, value_count=rows, null_count=0, min_value=str(low), max_value=str(low + 9)
         )
@@ -364,7 +366,7 @@ def add_delete_file(transaction: Transaction, model: ModelState, random: Random)
         return False
     known = expected.files[path]
     count = known.rows - known.live + 1
-    name = f"{random.getrandbits(60):x}-delete.parquet"
+    name = f"{next(_numbers)}-delete.parquet"
     transaction.add_delete_files(table, [NewDeleteFile(file.data_file_id, name, count, 5)])
     known.delete_file, known.positions = (name, count), set()
     return True

@@ -251,8 +251,8 @@ def _shares_file(connection: Connection, plan: CommitPlan, finding: Finding) -> 
     """Whether something else ended rows of the same data files since the transaction began."""
     table_id = TableId(finding.mine.object_id or 0)
     work = plan.tables.get(table_id)
-    if work is None:
-        return False
+    if work is None or not (work.touched_files or work.ended_rows):
+        return False  # emptying a table ends whatever is in it by then
     dialect = connection.dialect
     parameters = {
         "catalog": plan.catalog_id,

@@ -58,12 +58,12 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         if not names:
             return existing, 0
         planned = Folders.for_names(names)
-        heads, ancestors, used, *_, (allocation,) = connection.run(
+        *_, heads, ancestors, used, (allocation,) = connection.run(
             [
+                *connection.lock(Lock.FENCE, shared=True),  # before the head: commits do so too
                 head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
                 _line_statement(parent.catalog_id),
                 planned.statement(connection),
-                *connection.lock(Lock.FENCE, shared=True),
                 Allocate(entities=len(names)),
             ]
         )

@@ -158,18 +158,23 @@ class PostgresDatabase:
         try:
             # The pool would try for long in the background: learn at once that nobody is there.
             psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))).close()
-            self._pool = ConnectionPool(
-                dsn,
-                min_size=0,
-                max_size=32,
-                timeout=connect_timeout,
-                connection_class=WireConnection,
-                configure=self._configure,
-                check=None,
-                open=True,
-            )
+            self._pool = self._new_pool(dsn, 32, connect_timeout)
+            # Whoever has a turn needs a connection besides: these must not be the same ones.
+            self._turns = self._new_pool(dsn, 8, connect_timeout)
         except psycopg.Error as reason:
             raise self._translated(reason) from reason
+
+    def _new_pool(self, dsn: str, size: int, timeout: float) -> ConnectionPool[WireConnection]:
+        return ConnectionPool(
+            dsn,
+            min_size=0,
+            max_size=size,
+            timeout=timeout,
+            connection_class=WireConnection,
+            configure=self._configure,
+            check=None,
+            open=True,
+        )
 
     def _configure(self, raw: WireConnection) -> None:
         # One dumper for all sizes keeps one prepared statement a text.
@@ -197,12 +202,15 @@ class PostgresDatabase:
             yield PostgresConnection(raw, self._lock_space, is_writing=True)
 
     @contextmanager
-    def _borrowed(self) -> Iterator[WireConnection]:
-        raw = self._pool.getconn()
+    def _borrowed(
+        self, pool: ConnectionPool[WireConnection] | None = None
+    ) -> Iterator[WireConnection]:
+        pool = pool or self._pool
+        raw = pool.getconn()
         while raw.is_stale():
             raw.close()
-            self._pool.putconn(raw)
-            raw = self._pool.getconn()
+            pool.putconn(raw)
+            raw = pool.getconn()
         try:
             yield raw
         finally:
@@ -212,11 +220,12 @@ class PostgresDatabase:
             except psycopg.Error:
                 raw.close()
             finally:
-                self._pool.putconn(raw)
+                pool.putconn(raw)
 
     @contextmanager
     def turn(self, catalog_id: CatalogId) -> Iterator[None]:
-        with self.writing() as connection:
+        with self._translating(), self._borrowed(self._turns) as raw:
+            connection = PostgresConnection(raw, self._lock_space, is_writing=True)
             connection.run(connection.lock(Lock.TURN, catalog_id))
             yield
 
@@ -246,6 +255,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         self._pool.close()
+        self._turns.close()
 
     @contextmanager
     def _translating(self) -> Iterator[None]:

@@ -214,14 +214,14 @@ def _drop(database: Database, names: Sequence[str], *, if_exists: bool) -> list[
         dialect = connection.dialect
         among = dialect.any_of("catalog_id", "ids")
         ids = dialect.array(sorted(row.catalog_id for row in rows))
-        gone, current, *_, (allocation,) = connection.run(
+        *_, gone, current, (allocation,) = connection.run(
             [
+                *connection.lock(Lock.FENCE, shared=True),  # before the heads: commits do so too
                 Statement(
                     f"DELETE FROM ducklake_catalog_head WHERE {among} RETURNING catalog_id",
                     {"ids": ids},
                 ),
                 names_statement(connection, names),
-                *connection.lock(Lock.FENCE, shared=True),
                 Allocate(),
             ]
         )
