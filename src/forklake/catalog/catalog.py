@@ -13,7 +13,7 @@ from forklake.catalog.reading import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.entities import Table
-from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.options import OPTIONS
 from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo, Head, Snapshot
@@ -89,7 +89,7 @@ class Catalog:
         if limit is not None and not 1 <= limit <= 10**9:
             raise InvalidInput(f"{limit} snapshots cannot be listed.", remedy="Use 1 or more.")
         with self.database.reading() as connection:
-            return list_snapshots(connection, self.catalog_id, upto=FOREVER, limit=limit)
+            return list_snapshots(connection, self.catalog_id, limit=limit)
 
     def at(self, *, version: int | None = None, timestamp: datetime | None = None) -> Snapshotted:
         """The catalog as it was at a snapshot or a moment."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import TracebackType
 from typing import TypeVar
 
@@ -248,7 +248,10 @@ class Metastore:
     def drop_catalogs(self, names: Sequence[str], *, if_exists: bool = False) -> int:
         """End many catalogs, ten thousand in a snapshot; returns how many there were."""
         count = 0
-        wanted = [_possible_name(name) for name in names if not (if_exists and _is_odd(name))]
+        wanted: list[str] = []
+        for name in names:
+            with suppress(NotFound) if if_exists else nullcontext():
+                wanted.append(_possible_name(name))
         for first in range(0, len(wanted), BATCH):
             batch = wanted[first : first + BATCH]
             count += len(provisioning.drop_catalogs(self.database, batch, if_exists=if_exists))
@@ -279,14 +282,6 @@ def _possible_name(name: str) -> str:
         return checked_catalog_name(name)
     except InvalidInput:
         raise store.missing(name) from None
-
-
-def _is_odd(name: str) -> bool:
-    try:
-        checked_catalog_name(name)
-    except InvalidInput:
-        return True
-    return False
 
 
 def _once(create: Callable[[], T], if_not_exists: bool) -> T:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from forklake.model.children import (
-    CHILDREN,
     Child,
     ColumnMapping,
     FileColumnStatistics,
@@ -185,7 +184,6 @@ class Snapshotted:
     def _children_of_files(
         self, child: type[C], table: Table, files: Sequence[DataFileId]
     ) -> list[C]:
-        assert child in CHILDREN
         with self._database.reading() as connection:
             statement = child_statement(child, connection, files, table_id=table.table_id)
             (rows,) = connection.run([statement])

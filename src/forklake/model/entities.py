@@ -227,10 +227,3 @@ class Option(Row):
     value: str
     scope: str
     scope_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaVersion(Row):
-    """From `begin_snapshot` on, the definitions of the catalog have this version."""
-
-    schema_version: int

@@ -24,7 +24,6 @@ def list_snapshots(
     connection: Connection,
     catalog_id: CatalogId,
     *,
-    upto: SnapshotId = FOREVER,
     limit: int | None = None,
 ) -> list[Snapshot]:
     """The snapshots of a catalog, oldest first; with a limit the newest ones."""
@@ -37,7 +36,7 @@ def list_snapshots(
     )
     if limit is not None:
         text += f" LIMIT {int(limit)}"
-    rows = connection.fetch(text, catalog=catalog_id, snapshot=upto)
+    rows = connection.fetch(text, catalog=catalog_id, snapshot=FOREVER)
     return [
         Snapshot(number, as_time(moment), version, owner, parse_changes(changes), *info)
         for number, moment, version, owner, changes, *info in reversed(rows)
