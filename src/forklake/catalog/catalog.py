@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,9 +13,9 @@ from forklake.catalog.reading import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.entities import Table
-from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.ids import CatalogId, SnapshotId, TableId
 from forklake.model.options import OPTIONS
-from forklake.model.plan import Committed
+from forklake.model.plan import Committed, KnownBounds
 from forklake.model.snapshots import CommitInfo, Head, Snapshot
 from forklake.model.state import CatalogState
 from forklake.store import scheduled
@@ -40,6 +40,7 @@ class Catalog:
         self._guard = threading.Lock()
         self._known: CatalogState | None = None
         self._last_committed: SnapshotId | None = None
+        self._known_bounds: dict[TableId, KnownBounds] = {}
         self._was_outrun = False
         self.inherits = row.parent_catalog_id is not None
 
@@ -140,10 +141,23 @@ class Catalog:
         """Remember a commit of ours: the definitions still hold if their version is the same."""
         with self._guard:
             self._last_committed = committed.snapshot_id
+            self._known_bounds |= committed.known_bounds
             known = self._known
         is_current = known is not None and known.schema_version == committed.schema_version
         if known is not None and is_current and not changed:
             self._remember(known, committed.snapshot_id)
+        else:
+            self.forget()
+
+    def forget(self) -> None:
+        """Begin the next transaction with a look at what is there now."""
+        with self._guard:
+            self._known = None
+
+    def known_bounds(self, table_ids: Iterable[TableId]) -> dict[TableId, KnownBounds]:
+        """What commits through this object have learnt about some tables."""
+        known = self._known_bounds
+        return {number: known[number] for number in table_ids if number in known}
 
     def highest_column_id(self, table: Table) -> int:
         """The highest id that any column of a table ever had."""

@@ -11,7 +11,7 @@ from forklake.catalog.data import DataChanges
 from forklake.catalog.definitions import DefinitionChanges
 from forklake.catalog.draft import Draft
 from forklake.catalog.reading import Snapshotted
-from forklake.errors import InvalidInput
+from forklake.errors import Conflict, InvalidInput
 from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
 from forklake.model.kinds import SCHEMA, TABLE
@@ -119,7 +119,11 @@ class Transaction(DefinitionChanges, DataChanges):
                 f"The catalog '{self._catalog.name}' requires a commit message.",
                 remedy="Set one with set_commit_message.",
             )
-        self.committed = commit(self._catalog.database, plan)
+        try:
+            self.committed = commit(self._catalog.database, plan)
+        except Conflict:
+            self._catalog.forget()  # or a transaction that never looks would meet it again
+            raise
         self.status = TransactionState.COMMITTED
         self._catalog.noted(self.committed, changed=plan.changes_definitions)
         return self.committed
@@ -144,6 +148,7 @@ class Transaction(DefinitionChanges, DataChanges):
             dropped_tables=list(draft.dropped_tables),
             children=draft.finished_children(),
             tables=draft.finished_tables(),
+            known_bounds=self._catalog.known_bounds(draft.tables),
             new_entities=draft.entity_ids.count,
             new_files=draft.file_ids.count,
             info=self._info,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forklake.model.changes import Change
 from forklake.model.children import Child
 from forklake.model.entities import (
     Column,
+    ColumnStatistics,
     DataFile,
     DeleteFile,
     InlinedDelete,
@@ -15,7 +17,7 @@ from forklake.model.entities import (
     Option,
     Row,
 )
-from forklake.model.files import NewDataFile, NewDeleteFile, NewInlinedRow
+from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile, NewInlinedRow
 from forklake.model.ids import (
     CatalogId,
     ColumnId,
@@ -66,9 +68,43 @@ class TableWork:
         return {number for number in touched if number >= 0}
 
     @property
+    def only_adds_files(self) -> bool:
+        """Whether new data files are all there is."""
+        return bool(self.data_files) and not (
+            self.truncates
+            or self.delete_files
+            or self.ended_files
+            or self.ended_delete_files
+            or self.inlined_rows
+            or self.ended_rows
+            or self.inlined_deletes
+            or self.ended_inlined_deletes
+        )
+
+    def bounds_by_column(self) -> dict[ColumnId, list[ColumnBounds]]:
+        """What the new files say about each column."""
+        found: dict[ColumnId, list[ColumnBounds]] = {}
+        for _, file in self.data_files:
+            for bound in file.bounds:
+                found.setdefault(bound.column_id, []).append(bound)
+        return found
+
+    @property
     def column_types(self) -> dict[ColumnId, str]:
         """The stored type of each node."""
         return {column.column_id: column.column_type for column in self.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBounds:
+    """The bounds of a table's columns at a snapshot, remembered from a commit to the table.
+
+    `is_alone`: nobody else had committed to the catalog since the commit before.
+    """
+
+    at: SnapshotId
+    columns: dict[ColumnId, ColumnStatistics]
+    is_alone: bool
 
 
 @dataclass(slots=True)
@@ -85,6 +121,7 @@ class CommitPlan:
     dropped_tables: list[TableId] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     tables: dict[TableId, TableWork] = field(default_factory=dict)
+    known_bounds: Mapping[TableId, KnownBounds] = field(default_factory=dict)
     new_entities: int = 0
     new_files: int = 0
     info: CommitInfo = field(default_factory=CommitInfo)
@@ -128,3 +165,4 @@ class Committed:
     entity_ids: tuple[int, ...] = ()
     file_ids: tuple[int, ...] = ()
     was_applied_before: bool = False
+    known_bounds: Mapping[TableId, KnownBounds] = field(default_factory=dict)

@@ -32,8 +32,9 @@ from forklake.model.kinds import (
     INLINED_TABLE,
     TABLE_STATISTICS,
 )
-from forklake.model.plan import CommitPlan, Committed, TableWork
+from forklake.model.plan import CommitPlan, Committed, KnownBounds, TableWork
 from forklake.model.snapshots import Head
+from forklake.store.appending import append_at_once
 from forklake.store.database import Connection, Database, Rows
 from forklake.store.heads import as_head, queue_for_head
 from forklake.store.ledger import Ledger
@@ -51,7 +52,7 @@ _DROPS = frozenset({ChangeKind.DROPPED_TABLE, ChangeKind.DROPPED_SCHEMA})
 def commit(database: Database, plan: CommitPlan) -> Committed:
     """Apply a plan on top of whatever was committed since it was begun, or raise Conflict."""
     try:
-        return _attempt(database, plan)
+        return append_at_once(database, plan) or _attempt(database, plan)
     except Unavailable:
         return _attempt_again(database, plan)
 
@@ -75,6 +76,7 @@ def _attempt(database: Database, plan: CommitPlan) -> Committed:
             writing.new_head.schema_version,
             tuple(locked.allocation.entity_ids),
             tuple(locked.allocation.file_ids),
+            known_bounds=_learnt(plan, locked, writing),
         )
 
 
@@ -144,6 +146,15 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
         inlined_tables=inlined,
         applied_as=_applied(mine[0]) if mine else None,
     )
+
+
+def _learnt(plan: CommitPlan, locked: _Locked, writing: Writing) -> dict[TableId, KnownBounds]:
+    """What the next commit may know already."""
+    is_alone = locked.head.snapshot_id == plan.start
+    return {
+        table_id: KnownBounds(writing.new_head.snapshot_id, columns, is_alone)
+        for table_id, columns in writing.tables.widened.items()
+    }
 
 
 def _applied(row: Any) -> Committed:

@@ -27,6 +27,7 @@ class Dialect(Protocol):
 
     name: str
     least: str
+    joins_writes: bool  # one statement may write to several tables
     # How a head row is locked: by commits, which forks do not wait for; by forks, which only
     # keep the row from going away; and by whoever takes it away or rewrites the line.
     for_commit: str
@@ -77,7 +78,7 @@ class Connection(Protocol):
         """The names of a table's columns."""
         ...
 
-    def commit(self, operations: Sequence[Operation] = ()) -> None:
+    def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
         """Run the operations and commit, in one round trip where the database can."""
         ...
 

@@ -52,6 +52,7 @@ class DuckdbDialect:
 
     name = "duckdb"
     least = "least"
+    joins_writes = False
     for_commit = ""
     for_fork = ""
     for_removal = ""
@@ -92,9 +93,10 @@ class DuckdbConnection:
     def run(self, operations: Sequence[Operation]) -> list[Rows]:
         return [self._one(operation) for operation in operations]
 
-    def commit(self, operations: Sequence[Operation] = ()) -> None:
-        self.run(operations)
+    def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
+        found = self.run(operations)
         self._raw.commit()
+        return found
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         return "", {}

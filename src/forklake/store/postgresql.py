@@ -46,6 +46,7 @@ class PostgresDialect:
 
     name = "postgresql"
     least = "least"
+    joins_writes = True
     for_commit = " FOR NO KEY UPDATE"
     for_fork = " FOR KEY SHARE"
     for_removal = " FOR UPDATE"
@@ -80,8 +81,8 @@ class PostgresConnection:
     def run(self, operations: Sequence[Operation]) -> list[Rows]:
         return self._send(operations, commits=False)
 
-    def commit(self, operations: Sequence[Operation] = ()) -> None:
-        self._send(operations, commits=True)
+    def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
+        return self._send(operations, commits=True)
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

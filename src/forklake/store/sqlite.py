@@ -38,6 +38,7 @@ class SqliteDialect:
 
     name = "sqlite"
     least = "min"
+    joins_writes = False
     for_commit = ""
     for_fork = ""
     for_removal = ""
@@ -82,9 +83,10 @@ class SqliteConnection:
     def run(self, operations: Sequence[Operation]) -> list[Rows]:
         return [self._one(operation) for operation in operations]
 
-    def commit(self, operations: Sequence[Operation] = ()) -> None:
-        self.run(operations)
+    def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
+        found = self.run(operations)
         self._raw.execute("COMMIT")
+        return found
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         return "", {}

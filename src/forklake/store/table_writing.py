@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -43,6 +43,8 @@ class TableWriting:
     statistics: dict[TableId, TableStatistics]
     bounds: dict[TableId, list[ColumnStatistics]]
     inlined_tables: dict[TableId, list[InlinedTable]]
+    # The bounds that hold after the commit, of the columns that new files say something about.
+    widened: dict[TableId, dict[ColumnId, ColumnStatistics]] = field(default_factory=dict)
 
     def operations(self, local_id: TableId, work: TableWork) -> Iterator[Operation]:
         """Everything to send for one table."""
@@ -216,14 +218,14 @@ class TableWriting:
 
     def _widen(self, table_id: TableId, work: TableWork) -> Iterator[Operation]:
         """New bounds for the columns of new files, where the old ones do not hold any more."""
-        found: dict[ColumnId, list[ColumnBounds]] = {}
-        for _, file in work.data_files:
-            for bound in file.bounds:
-                found.setdefault(bound.column_id, []).append(bound)
         before = {row.column_id: row for row in self.bounds.get(table_id, [])}
         types = work.column_types
-        for column_id, files in found.items():
+        for column_id, files in work.bounds_by_column().items():
             old = before.get(column_id)
             new = widened(old, (table_id, column_id, types.get(column_id, "")), files)
             if new != old:
                 yield from self.ledger.replace(COLUMN_STATISTICS, old, new)
+                new = replace(
+                    new, catalog_id=self.ledger.catalog_id, begin_snapshot=self.ledger.snapshot
+                )
+            self.widened.setdefault(table_id, {})[column_id] = new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forklake.model.changes import Change, format_changes
@@ -35,18 +35,16 @@ class Writing:
     head: Head
     ledger: Ledger
     tables: TableWriting
+    new_head: Head = field(init=False)  # after the commit
 
-    @property
-    def new_head(self) -> Head:
-        """The head after the commit."""
+    def __post_init__(self) -> None:
         changed = self.plan.changes_definitions
-        return following(self.head, self.ledger.allocation, changed=changed)
+        self.new_head = following(self.head, self.ledger.allocation, changed=changed)
 
     def operations(self) -> list[Operation]:
         """Everything to send, the head last."""
-        new_head = self.new_head
         done: list[Operation] = [
-            snapshot_insert(self.ledger.allocation, new_head),
+            snapshot_insert(self.ledger.allocation, self.new_head),
             self._changes(),
         ]
         if self.plan.changes_definitions:
@@ -55,7 +53,7 @@ class Writing:
         for local_id, work in self.plan.tables.items():
             done += self.tables.operations(local_id, work)
         done += self.ledger.tombstones()
-        done.append(move_head(self.plan.catalog_id, new_head))
+        done.append(move_head(self.plan.catalog_id, self.new_head))
         return done
 
     def _changes(self) -> Insert:
