@@ -42,11 +42,15 @@ lint: setup  ## Check style, formatting, types and layers.
 	$(BIN)/lint-imports
 
 .PHONY: bench
-bench: bench-metadata  ## Run all benchmarks.
+bench: bench-metadata bench-spark  ## Run all benchmarks.
 
 .PHONY: bench-metadata
 bench-metadata: setup  ## Measure the metastore: forks, commits and reads.
 	$(BIN)/python -m benchmarks.metadata
+
+.PHONY: bench-spark
+bench-spark: setup  ## Measure tables on Spark: scans, writes and changes.
+	$(BIN)/python -m benchmarks.spark
 
 .PHONY: lock
 lock: | $(BIN)/uv  ## Resolve all dependencies anew into requirements.lock.

@@ -36,17 +36,23 @@ class Figure:
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Where and at what size to measure."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """At what size to measure."""
 
-    server: Server
     quick: bool = False
-    index_scans: dict[str, int] = field(default_factory=dict)
 
     def size(self, full: int, quick: int) -> int:
         """One number for a full run and another for a quick one."""
         return quick if self.quick else full
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Sizes):
+    """Where and at what size to measure the metastore."""
+
+    server: Server
+    index_scans: dict[str, int] = field(default_factory=dict)
 
 
 def figure(
@@ -88,6 +94,13 @@ def read_figures(path: Path) -> list[Figure]:
     if not path.exists():
         return []
     return [Figure(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+def keep_figures(path: Path, figures: Iterable[Figure]) -> None:
+    """Put figures in the place of those of an earlier run."""
+    fresh = {one.figure: one for one in figures}
+    kept = [fresh.pop(one.figure, one) for one in read_figures(path)]
+    write_figures(path, [*kept, *fresh.values()])
 
 
 def write_figures(path: Path, figures: Iterable[Figure]) -> None:

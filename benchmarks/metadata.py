@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import bulk, committing, embedded, forking, listing
-from benchmarks.figures import Figure, Setting, read_figures, write_figures
+from benchmarks.figures import Figure, Setting, keep_figures, read_figures
 from benchmarks.report import write_report
 from benchmarks.server import running_server
 
@@ -45,19 +45,11 @@ def main() -> None:
                 print(figure.line(), flush=True)
                 found.append(figure)
             if not arguments.quick:
-                _keep(found)
+                keep_figures(RESULTS, found)
         if not arguments.quick:
             write_report(DOCUMENTS, read_figures(RESULTS), server.description())
     unused = sorted(name for name, scans in setting.index_scans.items() if not scans)
     print(f"Indexes that were not used: {', '.join(unused) or 'none'}.", file=sys.stderr)
-
-
-def _keep(figures: Sequence[Figure]) -> None:
-    """Put figures in the place of those of an earlier run."""
-    fresh = {figure.figure: figure for figure in figures}
-    earlier = read_figures(RESULTS)
-    kept = [fresh.pop(figure.figure, figure) for figure in earlier]
-    write_figures(RESULTS, [*kept, *fresh.values()])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ import psycopg
 
 from benchmarks.figures import Setting
 from forklake import Metastore
+from forklake.model.ids import CatalogId
 from forklake.store.database import Connection, Database, Dialect, Rows
 from forklake.store.operations import Operation, Statement, with_parameters
 
@@ -63,6 +64,9 @@ class RecordingDatabase:
     def writing(self) -> Iterator[Connection]:
         with self._inner.writing() as connection:
             yield cast("Connection", _RecordingConnection(connection, self.recorded))
+
+    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return self._inner.turn(catalog_id)
 
     def is_initialised(self) -> bool:
         return self._inner.is_initialised()

@@ -1,4 +1,7 @@
-"""The report: a page with the figures in words, and a chart of the most important ones."""
+"""The report: a part with figures in words for each kind of benchmark, and a chart.
+
+A run writes its own part of the document and leaves the others as they are.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +52,11 @@ _WORDS = {
     "duckdb_commits_of_1": "DuckDB: one writer",
 }
 
+_PART = "# Benchmarks of "
+_HEADER = """\
+| Figure | Measured | Compared with | Ratio | Target | Met |
+|---|---:|---:|---:|---|---|
+"""
 _PAGE = """\
 # Benchmarks of the metastore
 
@@ -56,8 +64,6 @@ _PAGE = """\
 
 {summary}
 
-| Figure | Measured | Compared with | Ratio | Target | Met |
-|---|---:|---:|---:|---|---|
 {table}
 
 ## How they were measured
@@ -103,22 +109,45 @@ def write_report(folder: Path, figures: Sequence[Figure], server: str) -> None:
     """Write the page and its chart."""
     folder.mkdir(parents=True, exist_ok=True)
     by_name = {figure.figure: figure for figure in figures}
-    (folder / "benchmarks.md").write_text(_page(by_name, server), "utf-8")
+    put_part(folder / "benchmarks.md", _page(by_name, server))
     _draw(folder / "benchmarks.svg", by_name)
 
 
+def put_part(document: Path, part: str) -> None:
+    """Put a part of the document, known by its first line, in the place of the earlier one."""
+    text = document.read_text("utf-8") if document.exists() else ""
+    parts = {f"{_PART}{one.splitlines()[0]}": f"{_PART}{one}" for one in text.split(_PART)[1:]}
+    parts[part.splitlines()[0]] = part
+    document.write_text("\n".join(one.strip() + "\n" for one in parts.values()), "utf-8")
+
+
+def summary(figures: Mapping[str, Figure], words: Mapping[str, str]) -> str:
+    """How many of the targets are met."""
+    judged = [one for name, one in figures.items() if name in words and one.met is not None]
+    return f"{sum(bool(one.met) for one in judged)} of {len(judged)} targets are met."
+
+
+def table(figures: Mapping[str, Figure], words: Mapping[str, str]) -> str:
+    """The figures that there are words for."""
+    return _HEADER + "\n".join(
+        _row(figures[name], words[name]) for name in words if name in figures
+    )
+
+
+def details(figures: Mapping[str, Figure], words: Mapping[str, str]) -> str:
+    """The other figures."""
+    return "\n".join(
+        f"| {one.figure.replace('_', ' ')} | {_number(one.value)} | {one.unit} |"
+        for name, one in figures.items()
+        if name not in words
+    )
+
+
 def _page(figures: Mapping[str, Figure], server: str) -> str:
-    told = [figures[name] for name in _WORDS if name in figures]
-    details = [figure for name, figure in figures.items() if name not in _WORDS]
-    judged = [figure for figure in told if figure.met is not None]
-    met = sum(bool(figure.met) for figure in judged)
     return _PAGE.format(
-        summary=f"{met} of {len(judged)} targets are met.",
-        table="\n".join(_row(figure) for figure in told),
-        details="\n".join(
-            f"| {figure.figure.replace('_', ' ')} | {_number(figure.value)} | {figure.unit} |"
-            for figure in details
-        ),
+        summary=summary(figures, _WORDS),
+        table=table(figures, _WORDS),
+        details=details(figures, _WORDS),
         cores=os.cpu_count(),
         server=server,
         python=platform.python_version(),
@@ -126,12 +155,11 @@ def _page(figures: Mapping[str, Figure], server: str) -> str:
     )
 
 
-def _row(figure: Figure) -> str:
+def _row(figure: Figure, words: str) -> str:
     baseline = "" if figure.baseline is None else f"{_number(figure.baseline)} {figure.unit}"
     ratio = "" if figure.ratio is None else _number(figure.ratio)
     met = {True: "yes", False: "**no**", None: ""}[figure.met]
     measured = f"{_number(figure.value)} {figure.unit}"
-    words = _WORDS[figure.figure]
     return f"| {words} | {measured} | {baseline} | {ratio} | {figure.target} | {met} |"
 
 

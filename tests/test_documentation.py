@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,14 +25,21 @@ def examples(page: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "python")], ids=str)
 def test_python_examples_run_from_top_to_bottom(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    code = "\n".join(examples(page, "python"))
+    if "forklake.connect(" in code:
+        request.getfixturevalue("engine")  # the Spark that all tests share
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     try:
-        exec(compile("\n".join(examples(page, "python")), str(page), "exec"), names)
+        exec(compile(code, str(page), "exec"), names)
     finally:
-        names["metastore"].close()  # type: ignore[attr-defined]
+        for name in {"session", "metastore"} & set(names):
+            names[name].close()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "console")], ids=str)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from forklake.errors import ForklakeError
     from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
     from forklake.model.types import ColumnSpec, list_of, map_of, struct
+    from forklake.spark.merging import when_matched, when_not_matched, when_not_matched_by_source
+    from forklake.spark.session import Session, connect
 
 _PLACES = {
     "Catalog": "catalog.catalog",
@@ -27,11 +29,16 @@ _PLACES = {
     "Metastore": "catalog.metastore",
     "NewDataFile": "model.files",
     "NewDeleteFile": "model.files",
+    "Session": "spark.session",
     "Transaction": "catalog.transaction",
+    "connect": "spark.session",
     "list_of": "model.types",
     "map_of": "model.types",
     "open": "catalog.metastore",
     "struct": "model.types",
+    "when_matched": "spark.merging",
+    "when_not_matched": "spark.merging",
+    "when_not_matched_by_source": "spark.merging",
 }
 
 __all__ = [
@@ -43,11 +50,16 @@ __all__ = [
     "Metastore",
     "NewDataFile",
     "NewDeleteFile",
+    "Session",
     "Transaction",
+    "connect",
     "list_of",
     "map_of",
     "open",
     "struct",
+    "when_matched",
+    "when_not_matched",
+    "when_not_matched_by_source",
 ]
 
 

@@ -181,6 +181,32 @@ def test_the_last_column_and_partition_keys_cannot_be_dropped(catalog: Catalog) 
     assert catalog.now().state.partitioning(table) == []
 
 
+@pytest.mark.parametrize(
+    ("column_type", "transform", "is_fine"),
+    [
+        ("blob", "identity", False),
+        ("interval", "identity", False),
+        ("float64", "identity", True),
+        ("decimal(9,2)", "identity", True),
+        ("date", "hour", True),
+        ("timestamptz", "year", True),
+        ("varchar", "year", False),
+        ("int32", "day", False),
+    ],
+)
+def test_a_key_needs_values_that_can_be_told_apart(
+    catalog: Catalog, column_type: str, transform: str, is_fine: bool
+) -> None:
+    transaction = catalog.transaction()
+    columns, keys = [ColumnSpec("c", column_type)], [("c", transform)]
+    if is_fine:
+        table = transaction.create_table("t", columns, partition_by=keys)
+        assert [key.transform for key in transaction.state.partitioning(table)] == [transform]
+        return
+    with pytest.raises(InvalidInput, match=f"'c' of type {column_type} cannot be partitioned"):
+        transaction.create_table("t", columns, partition_by=keys)
+
+
 def test_setting_the_same_partitioning_again_changes_nothing(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         transaction.create_table("t", COLUMNS, partition_by=[("id", "identity")])

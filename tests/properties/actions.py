@@ -22,6 +22,7 @@ from forklake import (
 )
 from forklake.model.entities import Table
 from forklake.model.types import ColumnType
+from forklake.model.values import from_text
 from tests.properties.model import ModelColumn, ModelFile, ModelSchema, ModelState, ModelTable
 
 Action = Callable[[Transaction, ModelState, Random], bool]
@@ -154,6 +155,8 @@ def add_column(transaction: Transaction, model: ModelState, random: Random) -> b
     default = "7" if kind in SCALARS and random.random() < 0.5 else None
     transaction.add_column(table, ColumnSpec(name, TYPES[kind], default=default))
     expected.columns[name] = ModelColumn(kind, default=default, initial_default=default)
+    for row in expected.rows.values():
+        row[name] = None if default is None else from_text(kind, default)
     return True
 
 

@@ -151,6 +151,24 @@ def test_bounds_that_are_once_unknown_stay_unknown() -> None:
     assert widened(None, (TableId(1), ColumnId(1), "struct"), [known]).min_value is None
 
 
+def test_whether_there_is_a_nan_is_known_only_while_every_file_tells() -> None:
+    column = (TableId(1), ColumnId(1), "float64")
+    without, having, silent = (
+        ColumnBounds(ColumnId(1), value_count=5, null_count=0, contains_nan=told)
+        for told in (False, True, None)
+    )
+    none_yet = widened(None, column, [without])
+    assert none_yet.contains_nan is False
+    assert widened(none_yet, column, [without]) == none_yet
+    assert widened(none_yet, column, [silent]).contains_nan is None
+    assert widened(widened(none_yet, column, [silent]), column, [without]).contains_nan is None
+    assert widened(none_yet, column, [silent, having]).contains_nan is True
+    assert widened(widened(None, column, [having]), column, [silent]).contains_nan is True
+    whole = widened(None, (TableId(1), ColumnId(1), "int32"), [silent])
+    assert whole.contains_nan is None
+    assert widened(whole, (TableId(1), ColumnId(1), "int32"), [silent]) == whole
+
+
 def test_every_error_has_a_status_and_an_exit_code_of_its_own() -> None:
     family = [
         kind

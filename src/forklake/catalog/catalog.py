@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
+from forklake.catalog.changes import table_changes
+from forklake.catalog.paths import DataPaths
 from forklake.catalog.reading import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, InvalidInput
@@ -16,6 +18,7 @@ from forklake.model.entities import Table
 from forklake.model.ids import CatalogId, SnapshotId, TableId
 from forklake.model.options import OPTIONS
 from forklake.model.plan import Committed, KnownBounds
+from forklake.model.scans import TableChanges
 from forklake.model.snapshots import CommitInfo, Head, Snapshot
 from forklake.model.state import CatalogState
 from forklake.store import scheduled
@@ -23,7 +26,12 @@ from forklake.store.catalogs import CatalogRow, has_ancestors, missing
 from forklake.store.columns import highest_column_id
 from forklake.store.database import Database
 from forklake.store.heads import find_head
-from forklake.store.snapshots import list_snapshots, snapshot_at_time, snapshot_at_version
+from forklake.store.snapshots import (
+    first_snapshot_since,
+    list_snapshots,
+    snapshot_at_time,
+    snapshot_at_version,
+)
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
@@ -42,6 +50,7 @@ class Catalog:
         self._last_committed: SnapshotId | None = None
         self._known_bounds: dict[TableId, KnownBounds] = {}
         self._was_outrun = False
+        self.paths = DataPaths(metastore.database, row)
         self.inherits = row.parent_catalog_id is not None
 
     def __repr__(self) -> str:
@@ -110,11 +119,36 @@ class Catalog:
                     )
                 at = snapshot_at_time(connection, self.catalog_id, timestamp)
             state = load_state(connection, self.catalog_id, at, inherits=self.inherits)
-        return Snapshotted(self.database, state, inherits=self.inherits)
+        return self._seen(state)
+
+    def first_snapshot_since(self, moment: datetime) -> SnapshotId | None:
+        """The oldest snapshot that is not before a moment, if there is one."""
+        with self.database.reading() as connection:
+            return first_snapshot_since(connection, self.catalog_id, moment)
 
     def now(self) -> Snapshotted:
         """The catalog as it is; the result does not follow later commits."""
-        return Snapshotted(self.database, self.refresh(), inherits=self.inherits)
+        return self._seen(self.refresh())
+
+    def _seen(self, state: CatalogState) -> Snapshotted:
+        return Snapshotted(self.database, state, inherits=self.inherits, paths=self.paths)
+
+    def table_changes(self, seen: Snapshotted, table: Table, start: int) -> TableChanges:
+        """What happened to the rows of a table from snapshot `start` to the one that is seen, both
+        included."""
+        return table_changes(self.database, self.paths, seen, table, SnapshotId(start))
+
+    # Where its files are
+
+    def data_path(self) -> str:
+        """The folder, or bucket and prefix, below which new files of this catalog go."""
+        return self.paths.own
+
+    def table_folder(self, state: CatalogState, table: Table) -> str:
+        """The folder of new files of a table relative to the data path, with a slash at its end:
+        below the folder of this catalog, also where the table was inherited."""
+        parts = (self._row.path, state.schema_of(table).path, table.path)
+        return "".join(part.rstrip("/") + "/" for part in parts)
 
     # The definitions that are known
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from forklake.catalog.draft import Draft
 from forklake.errors import AlreadyExists, InvalidInput
-from forklake.model.entities import Column, ColumnTag, Table
+from forklake.model.entities import Column, ColumnTag, Table, Tag
+from forklake.model.fields import (
+    DROPPED_NAMES,
+    PHYSICAL_NAME,
+    TYPE_BEFORE,
+    checked_tag,
+    is_read_apart,
+)
 from forklake.model.ids import ColumnId
+from forklake.model.inlining import default_value, initial_value
 from forklake.model.kinds import COLUMN, COLUMN_TAG
 from forklake.model.names import checked_name, folded
 from forklake.model.types import NESTED, ColumnSpec, ColumnType, as_type, is_wider
@@ -35,7 +44,12 @@ class ColumnChanges:
 
     def _checked_columns(self, columns: Sequence[ColumnSpec], table: str) -> list[ColumnSpec]:
         specs = [
-            replace(spec, name=_checked_column_name(spec.name), type=as_type(spec.type))
+            replace(
+                spec,
+                name=_checked_column_name(spec.name),
+                type=as_type(spec.type),
+                tags={checked_tag(checked_name(key, "tag")): spec.tags[key] for key in spec.tags},
+            )
             for spec in columns
         ]
         names = [folded(spec.name) for spec in specs]
@@ -75,12 +89,16 @@ class ColumnChanges:
         self._draft.put(column)
         for name, field_type in kind.fields:
             self._add_nodes(table, ColumnSpec(name, field_type), column.column_id)
+        self._name_dotted(table, column.column_id)
         tags = dict(spec.tags) | ({"comment": spec.comment} if spec.comment is not None else {})
         for key, value in tags.items():
-            self._draft.put(
-                ColumnTag(table_id=table.table_id, column_id=column.column_id, key=key, value=value)
-            )
+            self._put_tag(column, key, value)
         return column
+
+    def _put_tag(self, column: Column, key: str, value: str) -> None:
+        self._draft.put(
+            ColumnTag(table_id=column.table_id, column_id=column.column_id, key=key, value=value)
+        )
 
     def add_column(self, table: Table, spec: ColumnSpec, *, inside: Path = ()) -> Column:
         """A new column, or a new field of the struct that `inside` leads to.
@@ -94,6 +112,8 @@ class ColumnChanges:
                 "We cannot add a column with a non-literal default value.",
                 remedy="Add it without one, then set the default for new rows.",
             )
+        if checked.default is not None and as_type(checked.type).name not in NESTED:
+            default_value(as_type(checked.type).name, checked.default)  # every old row shows it
         parent = state.column(table, *_names(inside)) if _names(inside) else None
         if parent is not None and parent.column_type != "struct":
             raise InvalidInput(
@@ -102,11 +122,22 @@ class ColumnChanges:
             )
         parent_id = parent.column_id if parent else None
         self._refuse_taken(table, checked.name, parent_id)
+        used = self._used_names(table, parent_id)
         column = self._add_nodes(table, checked, parent_id)
+        self._name_physically(column, used)
         if checked.default is not None:
             column = replace(column, initial_default=checked.default)
             self._draft.put(column)
+            self._fill_staged_rows(table, column)
         return column
+
+    def _fill_staged_rows(self, table: Table, column: Column) -> None:
+        """Rows that the transaction inserted before show the default of a new column too."""
+        work = self._draft.tables.get(table.table_id)
+        for field in self._draft.state.fields(table):
+            if work is not None and field.column_id == column.column_id:
+                for row in work.inlined_rows:
+                    row.values[field.column_id] = initial_value(field)
 
     def _refuse_taken(self, table: Table, name: str, parent: ColumnId | None) -> None:
         siblings = self._draft.state.columns(table, parent)
@@ -115,6 +146,42 @@ class ColumnChanges:
                 f"Column '{name}' already exists in table '{table.table_name}'",
                 remedy="Choose another name.",
             )
+
+    # Names inside data files
+
+    def _physical_name(self, column: Column) -> str:
+        tag = self._draft.state.get(COLUMN_TAG, (column.table_id, column.column_id, PHYSICAL_NAME))
+        return tag.value if isinstance(tag, ColumnTag) else column.column_name
+
+    def _used_names(self, table: Table, parent: ColumnId | None) -> set[str]:
+        """The physical names that columns with one parent have, or had before they were dropped."""
+        state = self._draft.state
+        live = (self._physical_name(row) for row in state.columns(table, parent))
+        gone = state.dropped_names(table).get(_parent_key(parent), [])
+        return {folded(name) for name in (*live, *gone)}
+
+    def _name_dotted(self, table: Table, parent: ColumnId | None) -> None:
+        """Name new columns physically whose names could be taken for paths, once their siblings
+        have names."""
+        for column in self._draft.state.columns(table, parent):
+            if "." in column.column_name:
+                self._name_physically(column, self._used_names(table, parent))
+
+    def _name_physically(self, column: Column, used: set[str]) -> None:
+        """Give a column a name that no other has: without dots, which separate names in paths."""
+        name = column.column_name.replace(".", "_")
+        while folded(name) in used:
+            name = f"{name}_{int(column.column_id)}"
+        if name != column.column_name:
+            self._put_tag(column, PHYSICAL_NAME, name)
+
+    def _note_dropped(self, table: Table, column: Column) -> None:
+        gone = self._draft.state.dropped_names(table)
+        names = gone.setdefault(_parent_key(column.parent_column), [])
+        names.append(self._physical_name(column))
+        self._draft.put(
+            Tag(object_id=table.table_id, key=DROPPED_NAMES, value=json.dumps(gone, sort_keys=True))
+        )
 
     def drop_column(self, table: Table, path: Path) -> None:
         """End a column with all inside it."""
@@ -131,6 +198,7 @@ class ColumnChanges:
                 remedy="Change the partitioning first.",
             )
         self._refuse_element(column)
+        self._note_dropped(table, column)
         self._drop_nodes(table, column)
 
     def _refuse_element(self, column: Column) -> None:
@@ -163,6 +231,8 @@ class ColumnChanges:
         self._refuse_element(column)
         if folded(new_name) != folded(column.column_name):
             self._refuse_taken(table, new_name, column.parent_column)
+        if new_name != column.column_name:
+            self._put_tag(column, PHYSICAL_NAME, self._physical_name(column))
         return self._replaced(replace(column, column_name=new_name))
 
     def set_column_type(self, table: Table, path: Path, new_type: ColumnType | str) -> Column:
@@ -177,7 +247,21 @@ class ColumnChanges:
                 f" {target}: only widening is possible.",
                 remedy="Add a new column and copy the values.",
             )
+        work = self._draft.tables.get(table.table_id)
+        if work and work.data_files and is_read_apart(column.column_type, target.name):
+            raise InvalidInput(
+                f"Column '{column.column_name}' cannot change its type after files were written"
+                " in the same transaction.",
+                remedy="Commit first, or change the type first.",
+            )
+        self._put_tag(column, f"{TYPE_BEFORE}{self._promotions(column)}", column.column_type)
         return self._replaced(replace(column, column_type=target.name))
+
+    def _promotions(self, column: Column) -> int:
+        """How many times the type was widened before."""
+        tags = self._draft.state.beneath(COLUMN_TAG, column.table_id)
+        own = (tag for tag in tags if tag.column_id == column.column_id)
+        return sum(tag.key.startswith(TYPE_BEFORE) for tag in own)
 
     def set_default(
         self, table: Table, path: Path, default: str | None, *, default_type: str = "literal"
@@ -204,6 +288,10 @@ class ColumnChanges:
     def _replaced(self, column: Column) -> Column:
         self._draft.put(column)
         return column
+
+
+def _parent_key(parent: ColumnId | None) -> str:
+    return "" if parent is None else str(int(parent))
 
 
 def _checked_column_name(name: str) -> str:

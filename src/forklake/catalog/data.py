@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.draft import Draft
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.reading import Snapshotted, scan_file
 from forklake.errors import InvalidInput
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.children import ColumnMapping, NameMapping
 from forklake.model.entities import DataFile, DeleteFile, InlinedDelete, InlinedRow, Table
+from forklake.model.fields import Field
 from forklake.model.files import NewDataFile, NewDeleteFile, NewInlinedRow
-from forklake.model.ids import ColumnId, DataFileId, DeleteFileId, MappingId
+from forklake.model.ids import UNCOMMITTED, ColumnId, DataFileId, DeleteFileId, MappingId
+from forklake.model.inlining import checked, initial_value, shown
+from forklake.model.kinds import COLUMN
 from forklake.model.plan import TableWork
+from forklake.model.predicates import Anything, Predicate, may_match, question
+from forklake.model.scans import FoundFile, ScanFile
+
+if TYPE_CHECKING:
+    from forklake.catalog.catalog import Catalog
 
 # Rows of an open transaction show ids from here on until they are committed.
 LOCAL_ROW_IDS = 10**18
@@ -22,6 +31,7 @@ LOCAL_ROW_IDS = 10**18
 class DataChanges:
     """The part of a transaction that changes what tables hold."""
 
+    _catalog: Catalog
     _draft: Draft
 
     def _ready(self) -> Draft:
@@ -148,25 +158,21 @@ class DataChanges:
 
     # Rows in the metastore
 
-    def insert_rows(self, table: Table, rows: Iterable[Mapping[str, Any]]) -> int:
-        """Keep rows in the metastore; values by column name. Returns how many."""
-        columns = {column.column_name: column for column in self._ready().state.columns(table)}
-        staged: list[NewInlinedRow] = []
-        for row in rows:
-            unknown = sorted(set(row) - set(columns))
-            if unknown:
-                raise InvalidInput(
-                    f"Table '{table.table_name}' has no column '{unknown[0]}'.",
-                    remedy="Columns are: " + ", ".join(columns),
-                )
-            for name, column in columns.items():
-                if row.get(name) is None and not column.nulls_allowed:
-                    raise InvalidInput(
-                        f"NOT NULL constraint failed: {table.table_name}.{name}",
-                        remedy="Give the column a value.",
-                    )
-            values = {ColumnId(columns[name].column_id): value for name, value in row.items()}
-            staged.append(NewInlinedRow(values))
+    def insert_rows(
+        self,
+        table: Table,
+        rows: Iterable[Mapping[str, Any]],
+        row_ids: Iterable[int | None] = (),
+    ) -> int:
+        """Keep rows in the metastore; values by column name. Returns how many.
+
+        Rows that are new versions of others come with their ids, None for rows that are new.
+        """
+        fields = {field.name: field for field in self._ready().state.fields(table)}
+        staged = [
+            NewInlinedRow(_checked_row(table, fields, row), row_id)
+            for row, row_id in zip_longest(rows, row_ids)
+        ]
         if staged:
             self._work(table, ChangeKind.INLINED_INSERT).inlined_rows.extend(staged)
         return len(staged)
@@ -175,26 +181,34 @@ class DataChanges:
         """Delete rows that live in the metastore."""
         self._ready()
         work = self._work(table, ChangeKind.INLINED_DELETE)
-        local = {row.row_id - LOCAL_ROW_IDS for row in rows if row.row_id >= LOCAL_ROW_IDS}
+        staged = {row.row_id for row in rows if _is_staged(row)}
         work.inlined_rows = [
-            row for position, row in enumerate(work.inlined_rows) if position not in local
+            row
+            for position, row in enumerate(work.inlined_rows)
+            if _shown_id(row, position) not in staged
         ]
-        committed = [row for row in rows if row.row_id < LOCAL_ROW_IDS]
-        work.ended_rows.extend(committed)
+        work.ended_rows.extend(row for row in rows if not _is_staged(row))
 
     def update_rows(
         self, table: Table, rows: Sequence[tuple[InlinedRow, Mapping[str, Any]]]
     ) -> None:
         """Change values of rows that live in the metastore; they keep their row ids."""
-        columns = {
-            column.column_name: column.column_id for column in self._ready().state.columns(table)
-        }
-        committed = [(row, values) for row, values in rows if row.row_id < LOCAL_ROW_IDS]
-        self.delete_rows(table, [row for row, _ in committed])
-        work = self._work(table, ChangeKind.INLINED_INSERT, ChangeKind.INLINED_DELETE)
-        for row, values in committed:
-            changed = dict(row.values) | {columns[name]: value for name, value in values.items()}
-            work.inlined_rows.append(NewInlinedRow(changed, row.row_id))
+        fields = {field.name: field for field in self._ready().state.fields(table)}
+        changes = [
+            (row, _checked_row(table, fields, _named(fields, row) | dict(values)))
+            for row, values in rows
+        ]
+        kinds = (ChangeKind.INLINED_INSERT, ChangeKind.INLINED_DELETE)
+        work = self._work(table, *kinds)
+        staged = {row.row_id: values for row, values in changes if _is_staged(row)}
+        work.inlined_rows = [
+            NewInlinedRow(staged.get(_shown_id(row, position), row.values), row.row_id)
+            for position, row in enumerate(work.inlined_rows)
+        ]
+        for row, values in changes:
+            if not _is_staged(row):
+                work.ended_rows.append(row)
+                work.inlined_rows.append(NewInlinedRow(values, row.row_id))
 
     # Mappings
 
@@ -218,48 +232,166 @@ class DataChanges:
         )
         return mapping_id
 
+    def name_mapping(self, mapping_id: MappingId) -> tuple[ColumnMapping, list[NameMapping]]:
+        """How the columns of foreign files are found."""
+        if mapping_id >= 0:
+            return self._committed().name_mapping(mapping_id)
+        state = self._ready().state
+        return (
+            state.children(ColumnMapping, mapping_id)[0],
+            state.children(NameMapping, mapping_id),
+        )
+
     # Reading, with what is staged
+
+    def _work_seen(self, table: Table) -> TableWork:
+        """The data changes of a table, for looking at them only."""
+        self._ready()
+        return self._draft.tables.get(table.table_id) or TableWork(columns=())
 
     def data_files(self, table: Table) -> list[DataFile]:
         """The data files of a table as this transaction sees them."""
-        self._ready()
-        work = self._draft.tables.get(table.table_id)
+        work = self._work_seen(table)
         found: list[DataFile] = []
-        if table.table_id >= 0 and not (work and work.truncates):
-            ended = {file.data_file_id for file in work.ended_files} if work else set()
+        if table.table_id >= 0 and not work.truncates:
+            ended = {file.data_file_id for file in work.ended_files}
             committed = self._committed().data_files(table)
             found = [file for file in committed if file.data_file_id not in ended]
-        if work:
-            found += [
-                DataFile(
-                    table_id=table.table_id,
-                    data_file_id=number,
-                    path=file.path,
-                    path_is_relative=file.path_is_relative,
-                    record_count=file.record_count,
-                    file_size_bytes=file.file_size_bytes,
-                    footer_size=file.footer_size,
-                )
-                for number, file in work.data_files
-            ]
-        return found
+        return found + [file for file, _ in _staged_files(table, work)]
+
+    def scan_files(self, table: Table, predicate: Predicate | None = None) -> list[ScanFile]:
+        """The data files that may hold rows a predicate wants, as this transaction sees them."""
+        work = self._work_seen(table)
+        found: list[FoundFile] = []
+        if table.table_id >= 0 and not work.truncates:
+            ended = {file.data_file_id for file in work.ended_files}
+            committed = self._committed().found_files(table, predicate)
+            found = [one for one in committed if one.file.data_file_id not in ended]
+        nodes = self._draft.state.beneath(COLUMN, table.table_id)
+        types = {row.column_id: row.column_type for row in nodes}
+        asked = question(predicate, types) if predicate is not None else Anything()
+        found += [
+            FoundFile(file)
+            for file, new in _staged_files(table, work)
+            if may_match(asked, {bound.column_id: bound for bound in new.bounds})
+        ]
+        return [scan_file(self._catalog.paths, one) for one in _with_staged_deletes(found, work)]
 
     def inlined_rows(self, table: Table) -> list[InlinedRow]:
         """The rows in the metastore as this transaction sees them."""
-        self._ready()
-        work = self._draft.tables.get(table.table_id)
+        work = self._work_seen(table)
         found: list[InlinedRow] = []
-        if table.table_id >= 0 and not (work and work.truncates):
-            ended = {row.row_id for row in work.ended_rows} if work else set()
-            committed = self._committed().inlined_rows(table)
+        fields = self._draft.state.fields(table)
+        if table.table_id >= 0 and not work.truncates:
+            ended = {row.row_id for row in work.ended_rows}
+            committed = self._committed().inlined_rows(table, fields)
             found = [row for row in committed if row.row_id not in ended]
-        for position, row in enumerate(work.inlined_rows if work else ()):
+        for position, row in enumerate(work.inlined_rows):
             found.append(
                 InlinedRow(
                     table_id=table.table_id,
-                    row_id=row.row_id if row.row_id is not None else LOCAL_ROW_IDS + position,
+                    row_id=_shown_id(row, position),
                     stored_in="",
-                    values=row.values,
+                    values={
+                        field.column_id: shown(field, row.values[field.column_id])
+                        if field.column_id in row.values
+                        else initial_value(field)
+                        for field in fields
+                    },
                 )
             )
         return found
+
+
+def _checked_row(
+    table: Table, fields: Mapping[str, Field], row: Mapping[str, Any]
+) -> dict[ColumnId, Any]:
+    """A value for each column: null where the row has none."""
+    unknown = sorted(set(row) - set(fields))
+    if unknown:
+        raise InvalidInput(
+            f"Table '{table.table_name}' has no column '{unknown[0]}'.",
+            remedy="Columns are: " + ", ".join(fields),
+        )
+    for name, field in fields.items():
+        if row.get(name) is None and not field.nulls_allowed:
+            raise InvalidInput(
+                f"NOT NULL constraint failed: {table.table_name}.{name}",
+                remedy="Give the column a value.",
+            )
+    return {field.column_id: checked(field, row.get(name)) for name, field in fields.items()}
+
+
+def _named(fields: Mapping[str, Field], row: InlinedRow) -> dict[str, Any]:
+    return {name: row.values.get(field.column_id) for name, field in fields.items()}
+
+
+def _is_staged(row: InlinedRow) -> bool:
+    return row.begin_snapshot == UNCOMMITTED
+
+
+def _shown_id(row: NewInlinedRow, position: int) -> int:
+    return row.row_id if row.row_id is not None else LOCAL_ROW_IDS + position
+
+
+def _staged_files(table: Table, work: TableWork) -> list[tuple[DataFile, NewDataFile]]:
+    """New files as they are shown before they are committed."""
+    found = []
+    next_row_id = LOCAL_ROW_IDS + len(work.inlined_rows)
+    for order, (number, new) in enumerate(work.data_files):
+        file = DataFile(
+            table_id=table.table_id,
+            data_file_id=number,
+            file_order=order,
+            path=new.path,
+            path_is_relative=new.path_is_relative,
+            file_format=new.file_format,
+            record_count=new.record_count,
+            file_size_bytes=new.file_size_bytes,
+            footer_size=new.footer_size,
+            row_id_start=next_row_id if new.row_ids else None,
+            partition_id=new.partition_id,
+            encryption_key=new.encryption_key,
+            partial_file_info=new.partial_file_info,
+            mapping_id=new.mapping_id,
+        )
+        next_row_id += new.record_count if new.row_ids else 0
+        found.append((file, new))
+    return found
+
+
+def _with_staged_deletes(found: Sequence[FoundFile], work: TableWork) -> list[FoundFile]:
+    """Files with the deletes that hold in the transaction; a new delete file replaces all others
+    of its data file."""
+    replaced = {new.data_file_id: (number, new) for number, new in work.delete_files}
+    ended_files = {row.delete_file_id for row in work.ended_delete_files}
+    ended = {(row.data_file_id, row.row_position) for row in work.ended_inlined_deletes}
+    added: dict[DataFileId, list[int]] = {}
+    for data_file_id, position in work.inlined_deletes:
+        added.setdefault(data_file_id, []).append(position)
+    seen = []
+    for one in found:
+        number, file = one.file.data_file_id, one.delete_file
+        if file is not None and file.delete_file_id in ended_files:
+            file = None
+        if number in replaced:
+            file = _staged_delete_file(one.file, *replaced[number])
+        kept = [place for place in one.deleted_positions if (number, place) not in ended]
+        positions = tuple(sorted([*kept, *added.get(number, ())]))
+        seen.append(FoundFile(one.file, file, positions))
+    return seen
+
+
+def _staged_delete_file(file: DataFile, number: DeleteFileId, new: NewDeleteFile) -> DeleteFile:
+    return DeleteFile(
+        table_id=file.table_id,
+        delete_file_id=number,
+        data_file_id=file.data_file_id,
+        path=new.path,
+        path_is_relative=new.path_is_relative,
+        format=new.format,
+        delete_count=new.delete_count,
+        file_size_bytes=new.file_size_bytes,
+        footer_size=new.footer_size,
+        encryption_key=new.encryption_key,
+    )

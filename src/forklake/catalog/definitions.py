@@ -19,11 +19,13 @@ from forklake.model.entities import (
     Tag,
     View,
 )
+from forklake.model.fields import checked_tag
 from forklake.model.ids import MacroId, PartitionId, SchemaId, TableId, ViewId
 from forklake.model.kinds import COLUMN_TAG, OPTION, PARTITION, TAG
 from forklake.model.names import checked_name, folder_for
 from forklake.model.options import CATALOG_SCOPE_ID, Scope, checked_option
 from forklake.model.types import ColumnSpec
+from forklake.model.values import has_date, has_text
 
 TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
 COMMENT = "comment"
@@ -137,6 +139,7 @@ class DefinitionChanges(ColumnChanges):
         self._draft.put(table)
         for spec in specs:
             self._add_nodes(table, spec, parent=None)
+        self._name_dotted(table, parent=None)
         if partition_by:
             self.set_partitioning(table, partition_by)
         if comment is not None:
@@ -167,10 +170,13 @@ class DefinitionChanges(ColumnChanges):
         state = self._ready().state
         columns = [(state.column(table, name), transform.lower()) for name, transform in keys]
         for column, transform in columns:
-            if transform not in TRANSFORMS or column.column_type in {"struct", "list", "map"}:
+            can_be = has_text if transform == "identity" else has_date
+            if transform not in TRANSFORMS or not can_be(column.column_type):
                 raise InvalidInput(
-                    f"Column '{column.column_name}' cannot be partitioned by {transform!r}.",
-                    remedy=f"Transforms of plain columns are: {', '.join(sorted(TRANSFORMS))}.",
+                    f"Column '{column.column_name}' of type {column.column_type} cannot be"
+                    f" partitioned by {transform!r}.",
+                    remedy="Partition by the identity of plain values, or by the year, month, day"
+                    " or hour of dates and timestamps.",
                 )
         current = [(key.column_id, key.transform) for key in state.partitioning(table)]
         if current == [(column.column_id, transform) for column, transform in columns]:
@@ -308,7 +314,7 @@ class DefinitionChanges(ColumnChanges):
     def set_tag(self, target: Schema | Table | View, key: str, value: str | None) -> None:
         """Set a tag of an object, or remove it with None. A comment is the tag `comment`."""
         self._ready()
-        key = checked_name(key, "tag")
+        key = checked_tag(checked_name(key, "tag"))
         match target:
             case Schema():
                 object_id: int = target.schema_id
@@ -330,7 +336,7 @@ class DefinitionChanges(ColumnChanges):
         row = ColumnTag(
             table_id=table.table_id,
             column_id=column.column_id,
-            key=checked_name(key, "tag"),
+            key=checked_tag(checked_name(key, "tag")),
             value=value or "",
         )
         self._put_or_end(row, is_set=value is not None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from forklake.catalog.paths import DataPaths
 from forklake.model.children import (
     Child,
     ColumnMapping,
@@ -16,6 +17,7 @@ from forklake.model.children import (
     PartitionColumn,
 )
 from forklake.model.entities import (
+    Column,
     ColumnStatistics,
     DataFile,
     DeleteFile,
@@ -25,6 +27,7 @@ from forklake.model.entities import (
     Table,
     TableStatistics,
 )
+from forklake.model.fields import Field
 from forklake.model.ids import CatalogId, DataFileId, MappingId, SnapshotId
 from forklake.model.kinds import (
     COLUMN,
@@ -38,11 +41,16 @@ from forklake.model.kinds import (
     PARTITION,
     TABLE_STATISTICS,
 )
+from forklake.model.predicates import Anything, Predicate, question
+from forklake.model.scans import FoundFile, Outline, ScanFile
 from forklake.model.snapshots import Head
 from forklake.model.state import CatalogState
 from forklake.store import inlined
 from forklake.store.database import Connection, Database
-from forklake.store.rows import Reader, child_statement, decoded_children
+from forklake.store.operations import Statement
+from forklake.store.pruning import pruned
+from forklake.store.rows import Reader, child_statement, decoded, decoded_children
+from forklake.store.visibility import table_history
 
 C = TypeVar("C", bound=Child)
 
@@ -75,9 +83,17 @@ def load_state(
 class Snapshotted:
     """A catalog as it was at one snapshot. What it returns never changes."""
 
-    def __init__(self, database: Database, state: CatalogState, *, inherits: bool = True) -> None:
+    def __init__(
+        self,
+        database: Database,
+        state: CatalogState,
+        *,
+        inherits: bool = True,
+        paths: DataPaths | None = None,
+    ) -> None:
         self._database = database
         self._inherits = inherits
+        self._paths = paths
         self.state = state
 
     @property
@@ -92,7 +108,94 @@ class Snapshotted:
         """The data files of a table, in the order in which they were added."""
         with self._database.reading() as connection:
             rows: list[DataFile] = self._reader(connection).rows(DATA_FILE, scope=table.table_id)
-        return sorted(rows, key=lambda row: (row.begin_snapshot, row.data_file_id))
+        return sorted(rows, key=_file_order)
+
+    # Scanning
+
+    def scan_files(self, table: Table, predicate: Predicate | None = None) -> list[ScanFile]:
+        """The data files that may hold rows a predicate wants, with their deletes and paths."""
+        assert self._paths is not None
+        return [scan_file(self._paths, one) for one in self.found_files(table, predicate)]
+
+    def found_files(self, table: Table, predicate: Predicate | None = None) -> list[FoundFile]:
+        """The same, before their paths are looked up.
+
+        Without a predicate one round trip brings files and deletes; with one, a second brings the
+        deletes of the files that were found.
+        """
+        types = {row.column_id: row.column_type for row in self._nodes(table)}
+        asked = question(predicate, types) if predicate is not None else Anything()
+        with self._database.reading() as connection:
+            reader = self._reader(connection)
+            files = reader.statement(DATA_FILE, scope=table.table_id)
+            if asked == Anything():
+                kinds = (DATA_FILE, DELETE_FILE, INLINED_DELETE)
+                rest = [reader.statement(kind, scope=table.table_id) for kind in kinds[1:]]
+                answers = connection.run([files, *rest])
+                found, deletes, positions = map(decoded, kinds, answers)
+            else:
+                narrowed = pruned(files, DATA_FILE.columns, asked, connection.dialect)
+                (answer,) = connection.run([narrowed])
+                found = decoded(DATA_FILE, answer)
+                ids = [file.data_file_id for file in found]
+                deletes, positions = self._deletes_of(connection, table, ids)
+        return with_deletes(sorted(found, key=_file_order), deletes, positions)
+
+    def narrowed(
+        self, table: Table, files: Sequence[DataFileId], predicate: Predicate
+    ) -> set[DataFileId]:
+        """Which of some data files may hold rows a predicate wants; they may have ended."""
+        types = {row.column_id: row.column_type for row in self._nodes(table)}
+        asked = question(predicate, types)
+        if asked == Anything():
+            return set(files)
+        parameters = {
+            "catalog": self.state.catalog_id,
+            "snapshot": self.snapshot_id,
+            "scope": table.table_id,
+        }
+        with self._database.reading() as connection:
+            dialect = connection.dialect
+            among = dialect.any_of("h.data_file_id", "files")
+            text = table_history(DATA_FILE, dialect, DATA_FILE.columns, where=among)
+            every = Statement(text, {**parameters, "files": dialect.array(files)})
+            (rows,) = connection.run([pruned(every, ("data_file_id",), asked, dialect)])
+        return {DataFileId(number) for (number,) in rows}
+
+    def outline(self, table: Table, *, before: SnapshotId) -> Outline:
+        """The data files of a table in outline: those from before a snapshot are special too.
+
+        One round trip, and one more for files with deletes.
+        """
+        assert self._paths is not None
+        with self._database.reading() as connection:
+            reader = self._reader(connection)
+            files = reader.statement(DATA_FILE, scope=table.table_id)
+            total = f"SELECT count(*), coalesce(sum(f.file_size_bytes), 0) FROM ({files.sql}) f"
+            statements = [
+                Statement(total, files.parameters),
+                reader.statement(DATA_FILE, scope=table.table_id, where=_SPECIAL, before=before),
+                reader.statement(DELETE_FILE, scope=table.table_id),
+                reader.statement(INLINED_DELETE, scope=table.table_id),
+            ]
+            ((count, size),), *answers = connection.run(statements)
+            special, deletes, positions = map(
+                decoded, (DATA_FILE, DELETE_FILE, INLINED_DELETE), answers
+            )
+            known = {file.data_file_id for file in special}
+            further = {row.data_file_id for row in [*deletes, *positions]} - known
+            if further:
+                special += reader.rows(
+                    DATA_FILE,
+                    scope=table.table_id,
+                    where=connection.dialect.any_of("r.data_file_id", "files"),
+                    files=connection.dialect.array(sorted(further)),
+                )
+        found = with_deletes(sorted(special, key=_file_order), deletes, positions)
+        return Outline(count, int(size), tuple(scan_file(self._paths, one) for one in found))
+
+    def _nodes(self, table: Table) -> list[Column]:
+        return self.state.beneath(COLUMN, table.table_id)
 
     def delete_files(self, table: Table) -> list[DeleteFile]:
         """The delete files in force for a table."""
@@ -115,15 +218,26 @@ class Snapshotted:
     ) -> tuple[list[DeleteFile], list[InlinedDelete]]:
         """The deletes in force for some data files."""
         with self._database.reading() as connection:
-            reader, dialect = self._reader(connection), connection.dialect
-            among = {
-                "where": dialect.any_of("r.data_file_id", "files"),
-                "files": dialect.array(files),
-            }
-            return (
-                reader.rows(DELETE_FILE, scope=table.table_id, **among),
-                reader.rows(INLINED_DELETE, scope=table.table_id, **among),
+            return self._deletes_of(connection, table, files)
+
+    def _deletes_of(
+        self, connection: Connection, table: Table, files: Sequence[DataFileId]
+    ) -> tuple[list[DeleteFile], list[InlinedDelete]]:
+        if not files:
+            return [], []
+        reader, dialect = self._reader(connection), connection.dialect
+        kinds = (DELETE_FILE, INLINED_DELETE)
+        statements = [
+            reader.statement(
+                kind,
+                scope=table.table_id,
+                where=dialect.any_of("r.data_file_id", "files"),
+                files=dialect.array(files),
             )
+            for kind in kinds
+        ]
+        deletes, positions = map(decoded, kinds, connection.run(statements))
+        return deletes, positions
 
     def inlined_tables(self, table: Table) -> list[InlinedTable]:
         """The tables of the metastore that hold rows of a table."""
@@ -133,14 +247,14 @@ class Snapshotted:
             )
         return sorted(rows, key=lambda row: row.schema_version)
 
-    def inlined_rows(self, table: Table) -> list[InlinedRow]:
-        """The rows that are kept in the metastore, by row id."""
+    def inlined_rows(self, table: Table, fields: Sequence[Field] | None = None) -> list[InlinedRow]:
+        """The rows that are kept in the metastore, by row id, with values of the table's columns
+        or of others that it has by now."""
+        wanted = self.state.fields(table) if fields is None else fields
         tables = self.inlined_tables(table)
-        nodes = self.state.beneath(COLUMN, table.table_id)
-        types = {column.column_id: column.column_type for column in nodes}
         with self._database.reading() as connection:
             return inlined.read_rows(
-                connection, self.state.catalog_id, self.snapshot_id, tables, types
+                connection, self.state.catalog_id, self.snapshot_id, tables, wanted
             )
 
     def statistics(self, table: Table) -> TableStatistics:
@@ -151,7 +265,7 @@ class Snapshotted:
 
     def column_statistics(self, table: Table) -> list[ColumnStatistics]:
         """Bounds of the columns of a table, where they are known."""
-        columns = [column.column_id for column in self.state.beneath(COLUMN, table.table_id)]
+        columns = [column.column_id for column in self._nodes(table)]
         with self._database.reading() as connection:
             rows: list[ColumnStatistics] = self._reader(connection).newest(
                 COLUMN_STATISTICS, table.table_id, columns
@@ -190,4 +304,40 @@ class Snapshotted:
         return decoded_children(child, rows)
 
 
+_SPECIAL = (
+    "r.mapping_id IS NOT NULL OR r.partial_file_info IS NOT NULL OR r.begin_snapshot < :before"
+)
 _MAPPINGS: tuple[type[ColumnMapping], type[NameMapping]] = (ColumnMapping, NameMapping)
+
+
+def _file_order(file: DataFile) -> tuple[int, int]:
+    return file.begin_snapshot, file.data_file_id
+
+
+def with_deletes(
+    files: Iterable[DataFile],
+    delete_files: Iterable[DeleteFile],
+    inlined_deletes: Iterable[InlinedDelete],
+) -> list[FoundFile]:
+    """Files, each with its deletes."""
+    deletes = {row.data_file_id: row for row in delete_files}
+    positions: dict[DataFileId, list[int]] = {}
+    for row in inlined_deletes:
+        positions.setdefault(row.data_file_id, []).append(row.row_position)
+    ordered = {number: tuple(sorted(places)) for number, places in positions.items()}
+    return [
+        FoundFile(file, deletes.get(file.data_file_id), ordered.get(file.data_file_id, ()))
+        for file in files
+    ]
+
+
+def scan_file(paths: DataPaths, found: FoundFile) -> ScanFile:
+    """A file with its path and that of its delete file."""
+    delete_file = found.delete_file
+    return ScanFile(
+        found.file,
+        paths.full(found.file),
+        delete_file,
+        paths.full(delete_file) if delete_file else None,
+        found.deleted_positions,
+    )

@@ -128,6 +128,14 @@ class Transaction(DefinitionChanges, DataChanges):
         self._catalog.noted(self.committed, changed=plan.changes_definitions)
         return self.committed
 
+    def staged_paths(self) -> set[str]:
+        """The relative paths of the files that the commit will add."""
+        found: set[str] = set()
+        for work in self._draft.tables.values():
+            found.update(file.path for _, file in work.data_files if file.path_is_relative)
+            found.update(file.path for _, file in work.delete_files if file.path_is_relative)
+        return found
+
     def rollback(self) -> None:
         """Forget the changes."""
         self._require_open()

@@ -1,1 +1,1 @@
-"""Files: their paths, and later what is in them."""
+"""Files: where they are, what their footers say, which rows are deleted, and their keys."""

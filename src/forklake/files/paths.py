@@ -29,13 +29,17 @@ def resolve(data_path: str, path: str, *, is_relative: bool) -> str:
     """The full path of a stored one; it cannot lead out of the data path."""
     if not is_relative:
         return path
-    clean = normpath(path)
-    if clean.startswith(("/", "../")) or clean == "..":
+    if (".." in path or path.startswith("/")) and _leads_out(path):
         raise InvalidInput(
             f"The stored path {path!r} leads out of the data path {data_path!r}.",
             remedy="The metastore may have been tampered with.",
         )
     return data_path.rstrip("/") + "/" + path
+
+
+def _leads_out(path: str) -> bool:
+    clean = normpath(path)
+    return clean.startswith(("/", "../")) or clean == ".."
 
 
 def overlap(one: str, other: str) -> bool:

@@ -5,6 +5,7 @@ Data files and statistics are not part of it: they are many, and read when they 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from copy import copy
 from typing import Any, TypeVar
@@ -23,6 +24,13 @@ from forklake.model.entities import (
     Table,
     Tag,
     View,
+)
+from forklake.model.fields import (
+    DROPPED_NAMES,
+    PHYSICAL_NAME,
+    TYPE_BEFORE,
+    Field,
+    is_internal_tag,
 )
 from forklake.model.ids import CatalogId, ColumnId, SnapshotId
 from forklake.model.kinds import DEFINITIONS, KIND_OF, Kind
@@ -232,15 +240,42 @@ class CatalogState:
             raise NotFound(f"No column of table '{table.table_name}' was named.")
         return found
 
+    def fields(self, table: Table) -> tuple[Field, ...]:
+        """The columns of a table as trees, in their order."""
+        nodes: dict[ColumnId | None, list[Column]] = {}
+        tags: dict[ColumnId, dict[str, ColumnTag]] = {}
+        for column in self.beneath(kinds.COLUMN, table.table_id):
+            nodes.setdefault(column.parent_column, []).append(column)
+        for tag in self.beneath(kinds.COLUMN_TAG, table.table_id):
+            tags.setdefault(tag.column_id, {})[tag.key] = tag
+
+        def beneath(parent: ColumnId | None) -> tuple[Field, ...]:
+            siblings = sorted(nodes.get(parent, ()), key=lambda node: node.column_order)
+            return tuple(
+                _field(node, tags.get(node.column_id, {}), beneath(node.column_id))
+                for node in siblings
+            )
+
+        return beneath(None)
+
+    def dropped_names(self, table: Table) -> dict[str, list[str]]:
+        """The physical names of dropped columns by the parent's id; those of no parent under ''."""
+        row = self.get(kinds.TAG, (table.table_id, DROPPED_NAMES))
+        return json.loads(row.value) if isinstance(row, Tag) else {}
+
     def tags(self, object_id: int) -> dict[str, str]:
-        """The tags of a schema, table, view or macro."""
+        """The tags that users set on a schema, table, view or macro."""
         rows: list[Tag] = self.beneath(kinds.TAG, object_id)
-        return {row.key: row.value for row in rows}
+        return {row.key: row.value for row in rows if not is_internal_tag(row.key)}
 
     def column_tags(self, column: Column) -> dict[str, str]:
-        """The tags of a column."""
+        """The tags that users set on a column."""
         rows: list[ColumnTag] = self.beneath(kinds.COLUMN_TAG, column.table_id)
-        return {row.key: row.value for row in rows if row.column_id == column.column_id}
+        return {
+            row.key: row.value
+            for row in rows
+            if row.column_id == column.column_id and not is_internal_tag(row.key)
+        }
 
     def partitioning(self, table: Table) -> list[PartitionColumn]:
         """The keys by which new files of a table are partitioned."""
@@ -284,3 +319,23 @@ class CatalogState:
         if metastore and name in metastore:
             return metastore[name], Scope.GLOBAL
         return OPTIONS[name].default, None
+
+
+def _field(column: Column, tags: dict[str, ColumnTag], fields: tuple[Field, ...]) -> Field:
+    named = tags.get(PHYSICAL_NAME)
+    steps = sorted(
+        (tag for key, tag in tags.items() if key.startswith(TYPE_BEFORE)),
+        key=lambda tag: int(tag.key.removeprefix(TYPE_BEFORE)),
+    )
+    return Field(
+        column_id=column.column_id,
+        name=column.column_name,
+        physical_name=named.value if named else column.column_name,
+        type=column.column_type,
+        nulls_allowed=column.nulls_allowed,
+        initial_default=column.initial_default,
+        default_value=column.default_value,
+        default_value_type=column.default_value_type,
+        fields=fields,
+        promotions=tuple((tag.begin_snapshot, tag.value) for tag in steps),
+    )

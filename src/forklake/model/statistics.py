@@ -54,16 +54,16 @@ def widened(
 ) -> ColumnStatistics:
     """Bounds of a column that also hold for new files; equal to `before` if they held already.
 
-    Bounds that are once unknown stay so: a row without them says "any value", never "no value".
+    What is once unknown stays so: a row without bounds says "any value", never "no value".
     """
     table_id, column_id, column_type = column
     old = before or ColumnStatistics(table_id=table_id, column_id=column_id, contains_null=False)
     bounds = [] if before is None else [(old.min_value, old.max_value)]
-    contains_null, contains_nan = bool(old.contains_null), old.contains_nan
+    contains_null = bool(old.contains_null)
+    contains_nan = False if before is None else old.contains_nan
     for file in files:
         contains_null = contains_null or file.null_count != 0
-        if file.contains_nan is not None:
-            contains_nan = bool(contains_nan) or file.contains_nan
+        contains_nan = _either(contains_nan, file.contains_nan)
         if file.value_count is None or file.null_count != file.value_count or not bounds:
             bounds.append((file.min_value, file.max_value))
     low, high = _union(bounds, comparable(column_type))
@@ -74,6 +74,13 @@ def widened(
         min_value=low,
         max_value=high,
     )
+
+
+def _either(one: bool | None, other: bool | None) -> bool | None:
+    """Whether one of two is true, as far as that is known."""
+    if one or other:
+        return True
+    return None if one is None or other is None else False
 
 
 Bounds = tuple[str | None, str | None]

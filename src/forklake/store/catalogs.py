@@ -141,3 +141,12 @@ def has_ancestors(connection: Connection, catalog_id: CatalogId) -> bool:
     """Whether a catalog reads rows of others."""
     text = "SELECT 1 FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth = 1"
     return bool(connection.fetch(text, catalog=catalog_id))
+
+
+def data_paths(connection: Connection, catalog_id: CatalogId) -> dict[CatalogId, str | None]:
+    """The data path of each catalog on the line."""
+    text = (
+        "SELECT DISTINCT c.catalog_id, c.data_path FROM ducklake_catalog_lineage l"
+        " JOIN ducklake_catalog c ON c.catalog_id = l.ancestor_id WHERE l.catalog_id = :catalog"
+    )
+    return dict(connection.fetch(text, catalog=catalog_id))

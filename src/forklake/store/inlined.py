@@ -8,20 +8,28 @@ in different ways never meet in one table, and those that do not, do.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, time
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from forklake.errors import InvalidInput
 from forklake.model.entities import Column, InlinedRow, InlinedTable
+from forklake.model.fields import Field
 from forklake.model.ids import CatalogId, ColumnId, SnapshotId, TableId
+from forklake.model.inlining import from_stored, initial_value, to_stored
 from forklake.model.kinds import INLINED_ROW
 from forklake.store.database import Connection
 from forklake.store.operations import Statement
-from forklake.store.visibility import visible_rows
+from forklake.store.visibility import CHANGED, table_history, visible_rows
 
+__all__ = [
+    "create_statement",
+    "read_changed_rows",
+    "read_rows",
+    "row_columns",
+    "shape_of",
+    "stored_columns",
+    "table_name",
+    "to_stored",
+]
 _KEYS = ("catalog_id", "table_id", "row_id", "begin_snapshot")
 
 
@@ -67,9 +75,9 @@ def read_rows(
     catalog_id: CatalogId,
     snapshot_id: SnapshotId,
     tables: Iterable[InlinedTable],
-    types: Mapping[ColumnId, str],
+    fields: Sequence[Field],
 ) -> list[InlinedRow]:
-    """The visible rows of a lake table, by row id."""
+    """The visible rows of a lake table, by row id, with a value for each of its columns."""
     found: list[InlinedRow] = []
     for table in tables:
         columns = row_columns(connection, table.table_name)
@@ -77,61 +85,52 @@ def read_rows(
             INLINED_ROW, connection.dialect, columns=columns, scoped=True, table=table.table_name
         )
         parameters = {"catalog": catalog_id, "snapshot": snapshot_id, "scope": table.table_id}
-        ids = [ColumnId(int(name[1:])) for name in columns[len(_KEYS) :]]
-        for owner, table_id, row_id, begin, *values in connection.fetch(text, **parameters):
-            known = {
-                column_id: from_stored(types[column_id], value)
-                for column_id, value in zip(ids, values, strict=True)
-                if column_id in types
-            }
-            found.append(
-                InlinedRow(
-                    catalog_id=owner,
-                    begin_snapshot=begin,
-                    table_id=table_id,
-                    row_id=row_id,
-                    stored_in=table.table_name,
-                    values=known,
-                )
-            )
+        make = _row_maker(table, columns, fields)
+        found += [make(row) for row in connection.fetch(text, **parameters)]
     return sorted(found, key=lambda row: row.row_id)
 
 
-_AS_IS = {"boolean", "blob", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    "int": int,
-    "uint": int,
-    "float": float,
-    "decimal": Decimal,
-    "date": date.fromisoformat,
-    "timestamp": datetime.fromisoformat,
-    "time": time.fromisoformat,
-    "struct": json.loads,
-    "list": json.loads,
-    "map": json.loads,
-}
+def read_changed_rows(
+    connection: Connection,
+    parameters: Mapping[str, Any],
+    tables: Iterable[InlinedTable],
+    fields: Sequence[Field],
+) -> list[tuple[InlinedRow, SnapshotId | None]]:
+    """The rows that began or ended from :start to :snapshot, with their ends."""
+    found: list[tuple[InlinedRow, SnapshotId | None]] = []
+    for table in tables:
+        columns = row_columns(connection, table.table_name)
+        text = table_history(
+            INLINED_ROW, connection.dialect, columns, where=CHANGED, table=table.table_name
+        )
+        make = _row_maker(table, columns, fields)
+        for *row, ended in connection.fetch(text, **parameters):
+            found.append((make(row), ended))
+    return sorted(found, key=lambda one: (one[0].begin_snapshot, one[0].row_id))
 
 
-def to_stored(column_type: str, value: Any) -> Any:
-    """The value as it is stored: numbers, truth and bytes as such, everything else as text."""
-    if value is None or column_type in _AS_IS:
-        return value
-    if column_type in {"struct", "list", "map"}:
-        try:
-            return json.dumps(value)
-        except TypeError as reason:
-            raise InvalidInput(
-                f"A nested value cannot be kept in the metastore: {reason}.",
-                remedy="Write it to a data file.",
-            ) from None
-    if isinstance(value, (date, datetime, time)):
-        return value.isoformat()
-    return repr(value) if isinstance(value, float) else str(value)
+def _row_maker(
+    table: InlinedTable, columns: Sequence[str], fields: Sequence[Field]
+) -> Callable[[Sequence[Any]], InlinedRow]:
+    """How rows of one of the tables become rows of the lake table."""
+    ids = [ColumnId(int(name[1:])) for name in columns[len(_KEYS) :]]
+    missing = {field.column_id: initial_value(field) for field in fields}
+    known = {field.column_id: field for field in fields}
 
+    def made(row: Sequence[Any]) -> InlinedRow:
+        owner, table_id, row_id, begin, *values = row
+        stored = {
+            column_id: from_stored(known[column_id], value)
+            for column_id, value in zip(ids, values, strict=True)
+            if column_id in known
+        }
+        return InlinedRow(
+            catalog_id=owner,
+            begin_snapshot=begin,
+            table_id=table_id,
+            row_id=row_id,
+            stored_in=table.table_name,
+            values=missing | stored,
+        )
 
-def from_stored(column_type: str, stored: Any) -> Any:
-    """The value that was stored."""
-    if stored is None or column_type in _AS_IS:
-        return stored
-    parsers = (parse for prefix, parse in _PARSERS.items() if column_type.startswith(prefix))
-    return next(parsers, str)(stored)
+    return made

@@ -1,4 +1,4 @@
-"""The named phases of commits, forks and drops: points at which a test may stop the world.
+"""The named phases of writes, commits, forks and drops: points at which a test stops the world.
 
 Production code only says that it reached one; a test sets `observer` to raise, to kill this
 process or to kill the server there.
@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 PHASES = (
+    "write.started",
+    "write.files",
+    "write.footers",
+    "delete.files",
     "create.begun",
     "create.allocated",
     "create.committed",

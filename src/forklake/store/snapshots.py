@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from forklake.errors import NotFound
 from forklake.model.changes import parse_changes
@@ -10,6 +12,7 @@ from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Head, Snapshot
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import as_head
+from forklake.store.operations import Statement
 from forklake.store.times import as_time
 from forklake.store.visibility import lineage_cte
 
@@ -41,6 +44,16 @@ def list_snapshots(
         Snapshot(number, as_time(moment), version, owner, parse_changes(changes), *info)
         for number, moment, version, owner, changes, *info in reversed(rows)
     ]
+
+
+def changes_statement(connection: Connection, parameters: Mapping[str, Any]) -> Statement:
+    """The statement that reads what each snapshot from :start to :snapshot changed."""
+    text = (
+        f"WITH {lineage_cte(connection.dialect)} SELECT h.snapshot_id, h.changes_made"
+        " FROM lineage l JOIN ducklake_snapshot_changes h ON h.catalog_id = l.ancestor_id"
+        " AND h.snapshot_id BETWEEN :start AND l.cap"
+    )
+    return Statement(text, parameters)
 
 
 def snapshot_at_version(connection: Connection, catalog_id: CatalogId, version: int) -> Head:
@@ -93,6 +106,20 @@ def snapshot_at_time(connection: Connection, catalog_id: CatalogId, moment: date
             remedy="The catalog is younger than that.",
         )
     return found
+
+
+def first_snapshot_since(
+    connection: Connection, catalog_id: CatalogId, moment: datetime
+) -> SnapshotId | None:
+    """The catalog's oldest snapshot that is not before a moment."""
+    rows = connection.fetch(
+        f"WITH {lineage_cte(connection.dialect)} SELECT min(s.snapshot_id){_HISTORY}"
+        " WHERE s.snapshot_time >= :moment",
+        catalog=catalog_id,
+        snapshot=FOREVER,
+        moment=moment,
+    )
+    return None if rows[0][0] is None else SnapshotId(rows[0][0])
 
 
 def latest_snapshot_of_all(database: Database) -> SnapshotId:

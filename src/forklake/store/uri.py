@@ -53,22 +53,39 @@ def parse_uri(uri: str) -> Target:
     return Target(_backend_of_file(Path(rest), new="sqlite"), rest)
 
 
+# What files are, and what those will be that do not exist yet. A process that closes a file gives
+# up all its locks on it, those of its database connections too: others would take the database for
+# unused, and remove its log. So no file is opened here twice.
+_known: dict[tuple[Path, int, int], str] = {}
+_expected: dict[Path, str] = {}
+
+
 def _backend_of_file(path: Path, *, new: str) -> str:
     """What a file is by its header; `new` if there is none or it is empty."""
     if path.is_dir():
         raise InvalidInput(f"The metastore {path} is a folder.", remedy="Name a file in it.")
-    if not path.exists():
-        return new
+    where = path.resolve()
     try:
-        with path.open("rb") as file:
-            header = file.read(16)
+        found = path.stat()
+        if not found.st_size:
+            raise FileNotFoundError
+        identity = where, found.st_dev, found.st_ino
+        if identity not in _known:
+            _known[identity] = _expected.pop(where, "") or _backend_by_header(path)
+    except FileNotFoundError:
+        _expected[where] = new
+        return new
     except OSError as reason:
         raise InvalidInput(
             f"The metastore file {path} cannot be read: {reason.strerror}.",
             remedy="Check its permissions.",
         ) from reason
-    if not header:
-        return new
+    return _known[identity]
+
+
+def _backend_by_header(path: Path) -> str:
+    with path.open("rb") as file:
+        header = file.read(16)
     if header == _SQLITE_MAGIC:
         return "sqlite"
     if header[8:12] == _DUCKDB_MAGIC:

@@ -21,6 +21,8 @@ from forklake.model.ids import FOREVER
 from forklake.model.kinds import ALL_CONTENT, ALL_FILES, DATA_FILE, DELETE_FILE, Kind
 from forklake.store.database import Dialect
 
+# A condition for `table_history`: what began or ended from :start to :snapshot.
+CHANGED = "h.begin_snapshot >= :start OR h.seen_until >= :start"
 # Rows whose id is never given twice: the hot reads, which compare one number less.
 _SINGLE_VERSION = frozenset({DATA_FILE.code, DELETE_FILE.code})
 
@@ -173,6 +175,23 @@ def inherited_history(
     Parameters as above, with :snapshot the newest snapshot to look at. Selects the expressions
     `columns` over the row `r`, then the end; this is what materialising copies.
     """
+    return _history(kind, dialect, columns, table or kind.name, "l.depth > 0")
+
+
+def table_history(
+    kind: Kind, dialect: Dialect, columns: Sequence[str], *, where: str, table: str | None = None
+) -> str:
+    """SELECT of every row beneath the table :scope that the catalog sees at any snapshot up to
+    :snapshot, its own included, with the end it sees; `where` is a condition on `h`, the row and
+    its end `seen_until`."""
+    chosen = [f"r.{column}" for column in columns]
+    text = _history(kind, dialect, chosen, table or kind.name, f"r.{kind.scope} = :scope")
+    return f"SELECT * FROM ({text}) h WHERE {where}"
+
+
+def _history(
+    kind: Kind, dialect: Dialect, columns: Sequence[str], table: str, condition: str
+) -> str:
     keys = [tombstone for tombstone, _ in _key_columns(kind)]
     ends = [
         "CASE WHEN r.end_snapshot <= l.cap THEN r.end_snapshot END",
@@ -187,8 +206,8 @@ def inherited_history(
     return (
         f"WITH {', '.join(ctes)}"
         f" SELECT {', '.join(columns)}, nullif({dialect.least}({known}), {FOREVER}) AS seen_until"
-        f" FROM lineage l JOIN {table or kind.name} r"
-        " ON r.catalog_id = l.ancestor_id AND r.begin_snapshot <= l.cap WHERE l.depth > 0"
+        f" FROM lineage l JOIN {table} r"
+        f" ON r.catalog_id = l.ancestor_id AND r.begin_snapshot <= l.cap WHERE {condition}"
     )
 
 

@@ -1,0 +1,68 @@
+"""Measure tables on Spark: scans, planning, writes, deletes and inserts.
+
+python -m benchmarks.spark                     all figures; writes results and report
+python -m benchmarks.spark --only selective    some of them
+python -m benchmarks.spark --quick             small and fast, only printed
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import forklake
+from benchmarks import changing, scanning
+from benchmarks.figures import Figure, keep_figures, read_figures
+from benchmarks.spark_report import write_spark_report
+from benchmarks.tables import LAKE, SparkSetting
+
+# In the order in which they are run and reported.
+GROUPS: dict[str, Callable[[SparkSetting], Iterator[Figure]]] = {
+    "scan_of_10_files": partial(scanning.scans, 10),
+    "scan_of_1000_files": partial(scanning.scans, 1_000),
+    "planning": scanning.planning,
+    "selective": scanning.selective,
+    "writes": changing.writes,
+    "deletes": changing.deletes,
+    "inserts": changing.inserts,
+}
+RESULTS = Path(__file__).parent / "results" / "spark.jsonl"
+DOCUMENTS = Path(__file__).parent.parent / "docs"
+
+
+def main() -> None:
+    """Run the groups that were asked for."""
+    parser = argparse.ArgumentParser(description="Measure tables on Spark.")
+    parser.add_argument("--quick", action="store_true", help="small sizes; keep nothing")
+    parser.add_argument("--only", choices=GROUPS, action="append", help="only these figures")
+    arguments = parser.parse_args()
+    for name in arguments.only or GROUPS:
+        found = []
+        for figure in _measured(GROUPS[name], quick=arguments.quick):
+            print(figure.line(), flush=True)
+            found.append(figure)
+        if not arguments.quick:
+            keep_figures(RESULTS, found)
+    if not arguments.quick:
+        write_spark_report(DOCUMENTS, read_figures(RESULTS))
+
+
+def _measured(
+    group: Callable[[SparkSetting], Iterator[Figure]], *, quick: bool
+) -> Iterator[Figure]:
+    """The figures of a group, on a lake of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="forklake-bench-") as folder,
+        forklake.connect() as session,
+    ):
+        uri = f"ducklake:{folder}/meta.db"
+        session.attach(uri, LAKE, catalog=LAKE, create_if_not_exists=True)
+        session.use(LAKE)
+        yield from group(SparkSetting(session, uri, Path(folder), quick=quick))
+
+
+if __name__ == "__main__":
+    main()

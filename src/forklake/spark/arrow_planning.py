@@ -1,0 +1,187 @@
+"""Plans what tasks read of a table with Arrow: files and rows that need no metastore any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from forklake.catalog.reading import Snapshotted
+from forklake.files import keys
+from forklake.model.entities import InlinedRow, Table
+from forklake.model.fields import Field
+from forklake.model.ids import MappingId, SnapshotId
+from forklake.model.predicates import Predicate
+from forklake.model.scans import ScanFile, TableChanges
+from forklake.spark.arrow_reading import VIRTUAL, Positions, Snapshots, StoredFile
+from forklake.spark.feed import Part
+from forklake.spark.grouping import is_partial
+from forklake.spark.inlined import inlined_columns
+from forklake.spark.projection import Layout, mapped
+
+# A task reads about so many bytes; opening a file counts as much as reading some.
+_TASK, _OPENING = 64 * 2**20, 2**20
+
+
+class Planner:
+    """Turns what a snapshot tells about files and rows of a table into what tasks need."""
+
+    def __init__(self, seen: Snapshotted, table: Table, fields: Sequence[Field]) -> None:
+        self._seen = seen
+        self._table = table
+        self._fields = tuple(fields)
+        self._layouts: dict[MappingId | None, Layout] = {None: Layout(self._fields)}
+        self._key_encryption_key = keys.load_key_encryption_key()
+
+    def whole_table(self, wanted: Predicate | None = None) -> list[Part]:
+        """All rows, but for files without wanted ones."""
+        last = self._seen.snapshot_id
+        files = [
+            self._stored(file, Snapshots(0, last) if is_partial(file, last) else None)
+            for file in self._seen.scan_files(self._table, wanted)
+        ]
+        rows = self._seen.inlined_rows(self._table, self._fields)
+        return self._insertions(files, rows)
+
+    def inserted_rows(self, changes: Changes) -> list[Part]:
+        """The rows that came, new versions of others included."""
+        files = [
+            self._stored(one, changes.rows_of(one)) for one in changes.added(changes.inserting)
+        ]
+        return self._insertions(files, changes.inserted_rows(changes.inserting))
+
+    def changed_rows(self, changes: Changes) -> list[Part]:
+        """All changes: snapshots that only insert are read together, others one by one."""
+        plain = changes.inserting - changes.deleting
+        files = [
+            self._stored(one, replace(changes.rows_of(one), without=changes.deleting))
+            for one in changes.added(plain)
+        ]
+        parts = self._insertions(files, changes.inserted_rows(plain))
+        return parts + [self._snapshot(changes, at) for at in sorted(changes.deleting)]
+
+    def _snapshot(self, changes: Changes, at: SnapshotId) -> Part:
+        """What one snapshot inserted and deleted."""
+        begun = [one for one in changes.all.added if one.file.begin_snapshot == at]
+        moved = begun if at in changes.all.mixed else []
+        return Part(
+            self._fields,
+            added=tuple(
+                self._stored(one, Snapshots(at, at)) for one in changes.added(frozenset({at}))
+            ),
+            inserted=self._inlined(changes.inserted_rows(frozenset({at}))),
+            deleted=tuple(
+                self._stored(one.before, only=one.after)
+                for one in changes.all.deleted
+                if one.snapshot_id == at
+            ),
+            removed=self._inlined([row for end, row in changes.all.deleted_rows if end == at]),
+            moved=tuple(self._stored(one, Snapshots(0, at - 1)) for one in moved),
+            deleted_at=at,
+        )
+
+    def _insertions(self, files: Sequence[StoredFile], rows: Sequence[InlinedRow]) -> list[Part]:
+        parts = [Part(self._fields, added=bundle) for bundle in _bundles(files)]
+        inlined = self._inlined(rows)
+        return parts if inlined is None else [*parts, Part(self._fields, inserted=inlined)]
+
+    # Files and rows
+
+    def _stored(
+        self, file: ScanFile, snapshots: Snapshots | None = None, *, only: ScanFile | None = None
+    ) -> StoredFile:
+        """A file without its deleted rows; with `only` those that are deleted in there."""
+        return StoredFile(
+            path=file.path,
+            size=file.file.file_size_bytes,
+            layout=self._layout(file.file.mapping_id),
+            key=self._key(file.file.encryption_key),
+            row_id_start=file.file.row_id_start,
+            began=file.file.begin_snapshot,
+            deleted=self._positions(file),
+            only=None if only is None else self._positions(only),
+            snapshots=snapshots,
+        )
+
+    def _inlined(self, rows: Sequence[InlinedRow]) -> pa.RecordBatch | None:
+        """Rows of the metastore, with their virtual columns."""
+        if not rows:
+            return None
+        columns = inlined_columns(self._fields, rows)
+        columns.append(pa.array([row.row_id for row in rows], pa.int64()))
+        columns.append(pa.array([row.begin_snapshot for row in rows], pa.int64()))
+        names = [*(field.name for field in self._fields), *VIRTUAL]
+        return pa.RecordBatch.from_arrays(columns, names)
+
+    def _layout(self, mapping_id: MappingId | None) -> Layout:
+        if mapping_id not in self._layouts:
+            assert mapping_id is not None
+            _, names = self._seen.name_mapping(mapping_id)
+            self._layouts[mapping_id] = mapped(self._layouts[None], names)
+        return self._layouts[mapping_id]
+
+    def _positions(self, file: ScanFile) -> Positions:
+        key = file.delete_file.encryption_key if file.delete_file else None
+        return Positions(file.delete_path, self._key(key), file.deleted_positions)
+
+    def _key(self, stored: str | None) -> keys.Key | None:
+        return None if stored is None else keys.unwrap(stored, self._key_encryption_key)
+
+
+class Changes:
+    """What happened to a table after one snapshot, up to another one."""
+
+    def __init__(self, changes: TableChanges, after: int, last: int) -> None:
+        self.all = changes
+        self._first = after + 1
+        self._last = last
+        begun = {one.file.begin_snapshot for one in changes.added}
+        begun |= {row.begin_snapshot for row in changes.inserted_rows}
+        ended = {one.snapshot_id for one in changes.deleted}
+        ended |= {end for end, _ in changes.deleted_rows}
+        self.deleting = self._within(ended)
+        self.inserting = self._within(begun)
+        # Rows of some snapshots may only be in files that were put together later, or before.
+        self._partial = [one for one in changes.added if is_partial(one, SnapshotId(after))]
+        if self._partial and last not in self.inserting:
+            self.inserting |= {SnapshotId(last)}
+
+    def _within(self, snapshots: Iterable[SnapshotId]) -> frozenset[SnapshotId]:
+        found = (one for one in snapshots if self._first <= one <= self._last)
+        return frozenset(found) - self.all.rewrites
+
+    @property
+    def touched(self) -> list[SnapshotId]:
+        """The snapshots that changed rows."""
+        return sorted(self.inserting | self.deleting)
+
+    def added(self, snapshots: frozenset[SnapshotId]) -> list[ScanFile]:
+        """The files that may hold rows which came with some snapshots."""
+        if not snapshots:
+            return []
+        whole = [one for one in self.all.added if one.file.begin_snapshot in snapshots]
+        return list({one.path: one for one in (*whole, *self._partial)}.values())
+
+    def rows_of(self, file: ScanFile) -> Snapshots:
+        """Which rows of a file came: not those that were moved there."""
+        return Snapshots(max(self._first, file.file.begin_snapshot), self._last)
+
+    def inserted_rows(self, snapshots: frozenset[SnapshotId]) -> list[InlinedRow]:
+        """The rows of the metastore that came with some snapshots."""
+        return [row for row in self.all.inserted_rows if row.begin_snapshot in snapshots]
+
+
+def _bundles(files: Iterable[StoredFile]) -> Iterator[tuple[StoredFile, ...]]:
+    """Files for one task each: big ones alone, small ones together."""
+    bundle: list[StoredFile] = []
+    size = 0
+    for file in files:
+        cost = file.size + _OPENING
+        if bundle and size + cost > _TASK:
+            yield tuple(bundle)
+            bundle, size = [], 0
+        bundle.append(file)
+        size += cost
+    if bundle:
+        yield tuple(bundle)

@@ -1,0 +1,253 @@
+"""Reads data files with Arrow, without Spark and without the metastore.
+
+A `StoredFile` holds all that must be known to read one file anywhere; it can be pickled. What comes
+out are batches of the table's columns, under their logical names, with rows that are deleted left
+out. Files are read by physical names; what a file itself lacks shows its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from forklake.errors import Corruption
+from forklake.files.deletes import read_positions
+from forklake.files.footers import decryption, unreadable
+from forklake.files.systems import open_input, translating
+from forklake.model.fields import Field
+from forklake.spark.projection import Layout, folder_value
+from forklake.spark.types import arrow_type, literal
+
+# Columns that some files have besides those of the table.
+ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
+# Virtual columns, each of 64 bits.
+VIRTUAL = ("rowid", "snapshot_id")
+_ROWS = 65_536  # of a batch
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Rows of a file by their positions: those of a delete file, and others."""
+
+    path: str | None = None
+    key: bytes | None = None
+    others: tuple[int, ...] = ()
+
+    def read(self, data_path: str) -> pa.Array:
+        """All of them."""
+        others = pa.array(self.others, pa.int64())
+        if self.path is None:
+            return others
+        found = read_positions(self.path, data_path, key=self.key)
+        return pa.concat_arrays([*getattr(found, "chunks", [found]), others])
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """The snapshots whose rows are meant: from the first to the last, but for some."""
+
+    first: int
+    last: int
+    without: frozenset[int] = frozenset()
+
+    def among(self, snapshots: pa.Array) -> pa.Array:
+        """Which of some snapshots are meant."""
+        kept = pc.and_(pc.greater_equal(snapshots, self.first), pc.less_equal(snapshots, self.last))
+        left_out = pa.array(self.without, pa.int64())
+        return pc.and_(kept, pc.invert(pc.is_in(snapshots, value_set=left_out)))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A data file, and which of its rows are meant.
+
+    Args:
+        layout: how the file calls the columns.
+        row_id_start: the id of its first row, where rows do not carry their own.
+        began: the snapshot of its rows, where they do not carry their own.
+        deleted: rows that are left out.
+        only: if given, no others than these.
+        snapshots: if given, no rows of others; a file may hold rows of several.
+    """
+
+    path: str
+    size: int
+    layout: Layout
+    key: bytes | None = None
+    row_id_start: int | None = None
+    began: int | None = None
+    deleted: Positions = Positions()
+    only: Positions | None = None
+    snapshots: Snapshots | None = None
+
+
+def read_file(
+    file: StoredFile, fields: Sequence[Field], virtual: Sequence[str] = ()
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a file: columns of the table, then the virtual ones that were asked for."""
+    names = [*(field.name for field in fields), *virtual]
+    written = {one.column_id: one for one in file.layout.fields}
+    wanted = [written[field.column_id].physical_name for field in fields]
+    for rows in _selected(file, [*wanted, ROW_ID, SNAPSHOT_ID]):
+        columns = [_column(file, field, written[field.column_id], rows.batch) for field in fields]
+        columns += [_VIRTUAL[name](file, rows) for name in virtual]
+        yield pa.RecordBatch.from_arrays(columns, names)
+
+
+def row_ids(file: StoredFile) -> pa.Array:
+    """The ids of the rows that are meant, without reading any other column."""
+    found = [_row_id(file, rows) for rows in _selected(file, [ROW_ID, SNAPSHOT_ID])]
+    return pa.concat_arrays([pa.array([], pa.int64()), *found])
+
+
+# Rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Some rows of a file, as they are in it, with their positions."""
+
+    batch: pa.RecordBatch
+    positions: pa.Array
+
+
+def _selected(file: StoredFile, columns: Sequence[str]) -> Iterator[_Rows]:
+    """The rows of a file that are meant, with those of the columns that it has."""
+    deleted = file.deleted.read(file.path)
+    only = None if file.only is None else file.only.read(file.path)
+    start = 0
+    for batch in _batches(file, columns):
+        positions = pa.arange(start, start + batch.num_rows)
+        start += batch.num_rows
+        keep = pc.invert(pc.is_in(positions, value_set=deleted))
+        if only is not None:
+            keep = pc.and_(keep, pc.is_in(positions, value_set=only))
+        if file.snapshots is not None:
+            snapshots = _snapshot_id(file, _Rows(batch, positions))
+            keep = pc.and_(keep, file.snapshots.among(snapshots))
+        if pc.any(keep).as_py():
+            yield _Rows(batch.filter(keep), positions.filter(keep))
+
+
+def _batches(file: StoredFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    with open_input(file.path) as opened:
+        with translating(file.path):
+            size = opened.size()
+        try:
+            stored = pq.ParquetFile(opened, decryption_properties=decryption(file.key))
+            present = [name for name in columns if name in stored.schema_arrow.names]
+            if present:
+                yield from stored.iter_batches(_ROWS, columns=present)
+            else:
+                yield _without_columns(stored.metadata.num_rows)
+        except (pa.ArrowException, OSError) as reason:
+            raise unreadable(file.path, opened, size, file.key) from reason
+
+
+def _without_columns(count: int) -> pa.RecordBatch:
+    """As many rows, since a batch without columns has none."""
+    return pa.RecordBatch.from_arrays([pa.nulls(count)], ["_ducklake_nothing"])
+
+
+def _row_id(file: StoredFile, rows: _Rows) -> pa.Array:
+    counted = (
+        pa.nulls(len(rows.positions), pa.int64())
+        if file.row_id_start is None
+        else pc.add(rows.positions, file.row_id_start)
+    )
+    return _own_or(rows, ROW_ID, counted)
+
+
+def _snapshot_id(file: StoredFile, rows: _Rows) -> pa.Array:
+    began = pa.repeat(pa.scalar(file.began, pa.int64()), len(rows.positions))
+    return _own_or(rows, SNAPSHOT_ID, began)
+
+
+def _own_or(rows: _Rows, name: str, otherwise: pa.Array) -> pa.Array:
+    if name not in rows.batch.schema.names:
+        return otherwise
+    return pc.coalesce(rows.batch.column(name), otherwise)
+
+
+_VIRTUAL = dict(zip(VIRTUAL, (_row_id, _snapshot_id), strict=True))
+
+
+# Columns
+
+
+def _column(file: StoredFile, shown: Field, written: Field, batch: pa.RecordBatch) -> pa.Array:
+    """A column of the table, out of what the file has."""
+    layout, count = file.layout, batch.num_rows
+    if shown.column_id in layout.folders:
+        text = folder_value(layout.folders[shown.column_id], file.path)
+        return _repeated(None if text is None else literal(text, shown), shown, count)
+    name = written.physical_name
+    if shown.column_id in layout.missing or name not in batch.schema.names:
+        return _default(shown, count)
+    try:
+        return _shown(batch.column(name), shown, written)
+    except pa.ArrowException as reason:
+        raise Corruption(
+            f"The column '{shown.name}' of the file {file.path!r} does not hold {shown.type}:"
+            f" {reason}.",
+            remedy="Restore the file from a backup.",
+            path=file.path,
+        ) from reason
+
+
+def _shown(array: pa.Array, shown: Field, written: Field) -> pa.Array:
+    """Values under the names and in the types of the table."""
+    wanted = arrow_type(shown)
+    mask = array.is_null() if array.null_count else None
+    match shown.type:
+        case "struct":
+            pairs = zip(shown.fields, written.fields, strict=True)
+            parts = [_part(array, one, own) for one, own in pairs]
+            return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=mask)
+        case "list":
+            (one,), (own,) = shown.fields, written.fields
+            held = _shown(array.flatten(), one, own)
+            return pa.ListArray.from_arrays(_offsets(array), held, wanted, mask=mask)
+        case "map":
+            (key, one), (own_key, own) = shown.fields, written.fields
+            kind = pa.struct([array.type.key_field, array.type.item_field])
+            listed = array.cast(pa.list_(kind))
+            pair = listed.flatten()
+            return pa.MapArray.from_arrays(
+                _offsets(listed),
+                _shown(pair.field(0), key, own_key),
+                _shown(pair.field(1), one, own),
+                wanted,
+                mask=mask,
+            )
+    # Nanoseconds of other writers are cut: the lake counts microseconds.
+    return array.cast(wanted, safe=not pa.types.is_timestamp(wanted))
+
+
+def _part(array: pa.StructArray, shown: Field, written: Field) -> pa.Array:
+    at = array.type.get_field_index(written.physical_name)
+    if at < 0:
+        return _default(shown, len(array))
+    return _shown(array.field(at), shown, written)
+
+
+def _offsets(array: pa.ListArray) -> pa.Array:
+    """Where the values of each list begin among those that `flatten` gives."""
+    lengths = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int32())
+    return pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
+
+
+def _default(shown: Field, count: int) -> pa.Array:
+    """What files show for a column that they do not have."""
+    value = None if shown.fields else literal(shown.initial_default, shown)
+    return _repeated(value, shown, count)
+
+
+def _repeated(value: Any, shown: Field, count: int) -> pa.Array:
+    kind = arrow_type(shown)
+    return pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)

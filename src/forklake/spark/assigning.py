@@ -1,0 +1,147 @@
+"""Assignments: what UPDATE and MERGE put into the columns of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from forklake.catalog.data import LOCAL_ROW_IDS
+from forklake.errors import InvalidInput
+from forklake.model.fields import Field
+from forklake.model.names import folded
+from forklake.spark import align
+from forklake.spark.deciding import UNDECIDED, literal_value
+from forklake.spark.matching import analysing
+from forklake.spark.names import perhaps, split_name
+from forklake.spark.projection import quoted
+from forklake.spark.scan import ROW
+from forklake.spark.targets import ROW_ID, Target
+
+Value = str | Column
+Assignments = Mapping[str, Value]
+
+
+@dataclass(slots=True)
+class _Node:
+    """What is assigned to a column, or to fields inside it."""
+
+    value: Value | None = None
+    inside: dict[str, _Node] = field(default_factory=dict)
+
+
+def new_versions(
+    rows: DataFrame, target: Target, assignments: Assignments, alias: str
+) -> DataFrame:
+    """Rows of a table with new values, as files hold them, with their row ids.
+
+    Values are expressions over the old rows. Keys are columns, or fields of structs: `s.x`.
+    """
+    table = target.table.table_name
+    tree = _tree(assignments, target.fields, table)
+    # A row that is new in the transaction has no id yet that could be carried.
+    own_id = F.when(F.col(ROW) < LOCAL_ROW_IDS, F.col(ROW)).alias(ROW_ID)
+    with analysing(table):
+        columns = [
+            _assigned(F.col(f"{quoted(alias)}.{quoted(one.name)}"), one, tree.get(folded(one.name)))
+            for one in target.fields
+        ]
+        chosen = rows.select(*columns, own_id)
+    return align.aligned(chosen, target.fields, table, keep=(ROW_ID,))
+
+
+def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
+    """New rows for a table, as files hold them; columns without a value get their defaults."""
+    table = target.table.table_name
+    given: dict[str, Column] = {}
+    for name, value in values.items():
+        (column,) = _path(name, target.fields, table, deepest=1)
+        if folded(column.name) in given:
+            raise _twice(name, table)
+        if not _is_default(value):
+            given[folded(column.name)] = _expression(value).alias(column.name)
+    no_id = F.lit(None).cast("bigint").alias(ROW_ID)
+    with analysing(table):
+        chosen = rows.select(*given.values(), no_id)
+    return align.aligned(chosen, target.fields, table, by_name=True, keep=(ROW_ID,))
+
+
+def literal_values(target: Target, assignments: Assignments) -> dict[str, Any] | None:
+    """The values of columns that are set to plain literals; None if it takes Spark to know."""
+    table = target.table.table_name
+    given: dict[str, Any] = {}
+    for name, node in _tree(assignments, target.fields, table).items():
+        (column,) = (one for one in target.fields if folded(one.name) == name)
+        value = literal_value(node.value, column) if isinstance(node.value, str) else UNDECIDED
+        if value is UNDECIDED:
+            return None
+        given[column.name] = value
+    return given
+
+
+def _tree(assignments: Assignments, fields: Sequence[Field], table: str) -> dict[str, _Node]:
+    if not assignments:
+        raise InvalidInput(
+            f"An UPDATE of table '{table}' sets no column.", remedy="Give a value for one."
+        )
+    root = _Node()
+    for name, value in assignments.items():
+        node = root
+        for one in _path(name, fields, table):
+            if node.value is not None:
+                raise _twice(name, table)
+            node = node.inside.setdefault(folded(one.name), _Node())
+        if node.value is not None or node.inside:
+            raise _twice(name, table)
+        node.value = value
+    return root.inside
+
+
+def _path(
+    name: str, fields: Sequence[Field], table: str, *, deepest: int | None = None
+) -> Iterator[Field]:
+    """The column, and the fields inside it, that a name leads through."""
+    parts = split_name(name)
+    within: Sequence[Field] = fields
+    for part in parts[:deepest]:
+        found = next((one for one in within if folded(one.name) == folded(part)), None)
+        if found is None or len(parts) > (deepest or len(parts)):
+            raise InvalidInput(
+                f"Table '{table}' has no column '{name}'.",
+                remedy=perhaps(part, [one.name for one in within], what="columns"),
+            )
+        yield found
+        within = found.fields if found.type == "struct" else ()
+
+
+def _twice(name: str, table: str) -> InvalidInput:
+    return InvalidInput(
+        f"The column '{name}' of table '{table}' is set twice.", remedy="Set each column once."
+    )
+
+
+def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
+    if node is None:
+        return old
+    if node.value is not None:
+        return align.default(column) if _is_default(node.value) else _expression(node.value)
+    # As SQL has it, a struct that was null is not null any more once a field of it is set.
+    return F.struct(
+        *(
+            _assigned(old.getField(one.name), one, node.inside.get(folded(one.name))).alias(
+                one.name
+            )
+            for one in column.fields
+        )
+    )
+
+
+def _is_default(value: Value) -> bool:
+    return isinstance(value, str) and value.strip().upper() == "DEFAULT"
+
+
+def _expression(value: Value) -> Column:
+    return F.expr(value) if isinstance(value, str) else value

@@ -1,0 +1,359 @@
+"""Attachments: catalogs under the names by which a session knows them.
+
+All attachments of one metastore in a process share one `Metastore`, and so its connections; it is
+closed with the last of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.metastore import Metastore, open_metastore
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
+from forklake.files.paths import checked_data_path, resolve
+from forklake.model.entities import Schema, Table
+from forklake.model.names import folded
+from forklake.model.options import Scope, checked_option
+from forklake.model.state import CatalogState
+from forklake.spark.names import perhaps
+from forklake.store.catalogs import CatalogRow, missing
+from forklake.store.uri import Target, parse_uri
+
+AUTOMATIC = "AUTOMATIC"
+
+
+@dataclass(frozen=True, slots=True)
+class AttachOptions:
+    """What a user says when attaching a catalog; the words of ATTACH."""
+
+    catalog: str | None = None
+    data_path: str | None = None
+    metadata_schema: str | None = None
+    snapshot_version: int | None = None
+    snapshot_time: datetime | str | None = None
+    encrypted: bool | str | None = None
+    data_inlining_row_limit: int | None = None
+    create_if_not_exists: bool = False
+    migrate_if_required: bool = True
+    override_data_path: bool = False
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A catalog in a session: its alias, and how it may be used."""
+
+    alias: str
+    metastore: Metastore
+    catalog: Catalog
+    pinned: Snapshotted | None = None
+    read_only: bool = False
+    defaults: dict[str, str] = field(default_factory=dict)
+    uri: str = ""
+    metadata_schema: str | None = None
+
+    def require_writable(self) -> None:
+        """Forbidden if nothing can be changed through this attachment."""
+        if self.pinned is not None:
+            raise Forbidden(
+                f"The catalog '{self.alias}' is attached at snapshot {self.pinned.snapshot_id}"
+                " and so read-only.",
+                remedy="Attach it without a snapshot to change it.",
+            )
+        if self.read_only:
+            raise Forbidden(
+                f"The catalog '{self.alias}' is attached read-only.",
+                remedy="Attach it without read_only to change it.",
+            )
+
+    @property
+    def data_path(self) -> str:
+        """The folder beneath which the catalog's files lie, with a slash at its end."""
+        path = self.catalog.row.data_path
+        if path is None:
+            raise InvalidInput(
+                f"The catalog '{self.catalog.name}' has no data path, and so no place for files.",
+                remedy="Attach it with a data_path.",
+            )
+        return path
+
+    def folder(self, state: CatalogState, table: Table) -> str:
+        """The folder of a table relative to the data path, with a slash at its end."""
+        parts = (self.catalog.row.path, state.schema_of(table).path, table.path)
+        return "".join(part.rstrip("/") + "/" for part in parts)
+
+    def located(self, path: str) -> str:
+        """The full path of one that is relative to the data path."""
+        return resolve(self.data_path, path, is_relative=True)
+
+    def option(
+        self,
+        state: CatalogState,
+        name: str,
+        table: Table | None = None,
+        schema: Schema | None = None,
+    ) -> str | None:
+        """The value of an option: as set anywhere in the metastore, as attached, or the default."""
+        wide = self.catalog.metastore_options()
+        value, scope = state.option(name, table, schema, wide)
+        return value if scope is not None else self.defaults.get(name, value)
+
+
+class Attachments:
+    """The attachments of a session and of its cursors, by alias."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._found: dict[str, Attachment] = {}
+        self._sessions = 0
+
+    def join(self) -> None:
+        """One more session uses these."""
+        with self._guard:
+            self._sessions += 1
+
+    def leave(self) -> None:
+        """One session less; the last one detaches everything."""
+        with self._guard:
+            self._sessions -= 1
+            gone = list(self._found.values()) if not self._sessions else []
+            if gone:
+                self._found = {}
+        for attachment in gone:
+            _metastores.give_back(attachment.metastore)
+
+    def aliases(self) -> list[str]:
+        """The names under which catalogs are attached."""
+        return [attachment.alias for attachment in self._found.values()]
+
+    def all(self) -> list[Attachment]:
+        """All attachments."""
+        return list(self._found.values())
+
+    def find(self, alias: str) -> Attachment | None:
+        """The attachment of an alias."""
+        return self._found.get(folded(alias))
+
+    def get(self, alias: str) -> Attachment:
+        """The attachment of an alias, or NotFound."""
+        found = self.find(alias)
+        if found is None:
+            raise NotFound(
+                f"No catalog is attached as '{alias}'.",
+                remedy=perhaps(alias, self.aliases(), what="attached catalogs"),
+                alias=alias,
+            )
+        return found
+
+    def attach(self, uri: str, alias: str | None, options: AttachOptions) -> Attachment:
+        """Open a catalog under an alias; nothing is attached, nor created, if anything is wrong."""
+        if not options.catalog:
+            raise InvalidInput(
+                "CATALOG is required. Please provide CATALOG when attaching the database."
+            )
+        alias = alias or options.catalog
+        self._refuse_taken(alias)
+        _check(options)
+        metastore = _metastores.take(uri, options)
+        try:
+            opened = _opened(metastore, parse_uri(uri), alias, options)
+            return self._add(replace(opened, uri=uri, metadata_schema=options.metadata_schema))
+        except BaseException:
+            _metastores.give_back(metastore)
+            raise
+
+    def attach_beside(self, attached: Metastore, catalog: Catalog, alias: str) -> Attachment:
+        """Attach one more catalog of a metastore of which some are attached."""
+        beside = next(one for one in self.all() if one.metastore is attached)
+        attachment = self._add(
+            Attachment(
+                alias,
+                attached,
+                catalog,
+                uri=beside.uri,
+                metadata_schema=beside.metadata_schema,
+            )
+        )
+        _metastores.share(attached)
+        return attachment
+
+    def _add(self, attachment: Attachment) -> Attachment:
+        with self._guard:
+            self._refuse_taken(attachment.alias)
+            self._found[folded(attachment.alias)] = attachment
+        return attachment
+
+    def _refuse_taken(self, alias: str) -> None:
+        if folded(alias) in self._found:
+            raise AlreadyExists(
+                f"A catalog is already attached as '{alias}': the alias already exists.",
+                remedy="Choose another alias, or detach that one.",
+            )
+
+    def detach(self, alias: str) -> None:
+        """Forget an attachment; NotFound if there is none."""
+        self.get(alias)
+        with self._guard:
+            gone = self._found.pop(folded(alias))
+        _metastores.give_back(gone.metastore)
+
+
+def _check(options: AttachOptions) -> None:
+    """What can be refused before anything is opened."""
+    if options.snapshot_version is not None and options.snapshot_time is not None:
+        raise InvalidInput(
+            "Cannot specify both SNAPSHOT_VERSION and SNAPSHOT_TIME.", remedy="Give one of them."
+        )
+    if options.data_inlining_row_limit is not None:
+        checked_option("data_inlining_row_limit", options.data_inlining_row_limit, Scope.CATALOG)
+    _is_encrypted(options.encrypted)
+    if options.data_path is not None:
+        checked_data_path(options.data_path)
+
+
+def _is_encrypted(encrypted: bool | str | None) -> bool | None:
+    """Whether encryption is asked for; None leaves it to the catalog."""
+    if encrypted is None or str(encrypted).upper() == AUTOMATIC:
+        return None
+    _, text = checked_option("encrypted", encrypted, Scope.CATALOG)
+    return text == "true"
+
+
+def _opened(metastore: Metastore, target: Target, alias: str, options: AttachOptions) -> Attachment:
+    catalog = _found_or_created(metastore, target, options)
+    _check_encryption(catalog, options)
+    defaults = {}
+    if options.data_inlining_row_limit is not None:
+        defaults["data_inlining_row_limit"] = str(options.data_inlining_row_limit)
+    pinned = None
+    if options.snapshot_version is not None:
+        pinned = catalog.at(version=options.snapshot_version)
+    elif options.snapshot_time is not None:
+        pinned = catalog.at(timestamp=moment(options.snapshot_time))
+    return Attachment(alias, metastore, catalog, pinned, options.read_only, defaults)
+
+
+def _found_or_created(metastore: Metastore, target: Target, options: AttachOptions) -> Catalog:
+    assert options.catalog is not None
+    given = None if options.data_path is None else absolute(options.data_path)
+    row = metastore.find(options.catalog)
+    if row is not None:
+        return Catalog(metastore, _with_data_path(row, given, options))
+    if not options.create_if_not_exists:
+        raise missing(options.catalog)
+    if options.read_only or options.snapshot_version is not None or options.snapshot_time:
+        raise InvalidInput(
+            f"The catalog '{options.catalog}' does not exist and cannot be created read-only.",
+            remedy="Attach it once without read_only or a snapshot.",
+        )
+    path = given or _default_data_path(target, options.catalog)
+    catalog = metastore.create_catalog(options.catalog, data_path=path, if_not_exists=True)
+    if _is_encrypted(options.encrypted):
+        catalog.set_option("encrypted", True)
+    return catalog
+
+
+def _with_data_path(row: CatalogRow, given: str | None, options: AttachOptions) -> CatalogRow:
+    """The catalog's row with the data path to use."""
+    if given is None or given == row.data_path:
+        return row
+    if row.data_path is not None and not options.override_data_path:
+        raise InvalidInput(
+            f"The data path {given!r} does not match existing data path {row.data_path!r}"
+            f" of the catalog '{row.catalog_name}'.",
+            remedy="Leave data_path out, or say override_data_path if the files were moved.",
+        )
+    return replace(row, data_path=given)
+
+
+def _default_data_path(target: Target, catalog: str) -> str:
+    if target.backend == "postgresql":
+        raise InvalidInput(
+            f"The new catalog '{catalog}' has no data path, and so no place for files.",
+            remedy="Give a data_path: a folder, or a bucket and prefix.",
+        )
+    return absolute(f"{target.location}.files")
+
+
+def _check_encryption(catalog: Catalog, options: AttachOptions) -> None:
+    wanted = _is_encrypted(options.encrypted)
+    value, _ = catalog.refresh().option("encrypted", metastore=catalog.metastore_options())
+    if wanted is not None and wanted != (value == "true"):
+        are = "are" if value == "true" else "are not"
+        raise InvalidInput(
+            f"The files of the catalog '{catalog.name}' {are} encrypted: this cannot be changed.",
+            remedy="Attach it without the option ENCRYPTED.",
+        )
+
+
+def absolute(path: str) -> str:
+    """A data path in the form in which it is kept: a local folder from its root."""
+    return checked_data_path(path if "://" in path else str(Path(path).absolute()))
+
+
+def moment(time: datetime | str) -> datetime:
+    """A moment; without a time zone it is in UTC."""
+    if isinstance(time, str):
+        try:
+            time = datetime.fromisoformat(time)
+        except ValueError:
+            raise InvalidInput(
+                f"The timestamp {time!r} cannot be read.", remedy="Write 2024-01-31 12:00:00."
+            ) from None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+class _Metastores:
+    """The open metastores of this process, each with the number of its attachments."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._open: dict[tuple[str, ...], tuple[Metastore, int]] = {}
+
+    def take(self, uri: str, options: AttachOptions) -> Metastore:
+        """The metastore behind an attach string; to be given back."""
+        target = parse_uri(uri)
+        place = target.location
+        if target.backend != "postgresql":
+            place = str(Path(place).absolute())
+        key = (target.backend, place, options.metadata_schema or "")
+        with self._guard:
+            metastore, count = self._open.get(key, (None, 0))
+            if metastore is None:
+                metastore = open_metastore(
+                    uri,
+                    create=options.create_if_not_exists,
+                    metadata_schema=options.metadata_schema,
+                )
+            self._open[key] = (metastore, count + 1)
+        return metastore
+
+    def share(self, metastore: Metastore) -> None:
+        """One attachment more."""
+        with self._guard:
+            self._count(metastore, 1)
+
+    def give_back(self, metastore: Metastore) -> None:
+        """One attachment less; the last one closes it."""
+        with self._guard:
+            is_unused = self._count(metastore, -1) == 0
+        if is_unused:
+            metastore.close()
+
+    def _count(self, metastore: Metastore, change: int) -> int:
+        ((key, count),) = (
+            (key, count) for key, (found, count) in self._open.items() if found is metastore
+        )
+        if count + change:
+            self._open[key] = (metastore, count + change)
+        else:
+            del self._open[key]
+        return count + change
+
+
+_metastores = _Metastores()

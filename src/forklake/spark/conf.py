@@ -1,0 +1,66 @@
+"""The settings of Spark: of a Spark that we start, and of every session that reads the lake."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+# What a session needs to read and write the lake's files rightly, whosever Spark it is.
+SESSION = {
+    "spark.sql.timeType.enabled": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.parquet.fieldId.read.enabled": "false",  # its answers are wrong
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.variant.writeShredding.enabled": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.python.filterPushdown.enabled": "true",
+}
+
+SMALL_BOX_CORES = 4
+
+
+def local(cores: int | None) -> dict[str, str]:
+    """The settings of our own Spark, on this machine alone."""
+    cores = cores or available_cores()
+    return {
+        **SESSION,
+        "spark.app.name": "forklake",
+        "spark.master": f"local[{cores}]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "forklake-warehouse").as_uri(),
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        # Files are often small here: opening one costs less than Spark assumes.
+        "spark.sql.files.openCostInBytes": "256k",
+        "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
+        # Listing folders needs no cluster.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000000",
+    }
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def heap() -> str:
+    """A quarter of the machine's memory, at least one and at most eight gigabytes."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return f"{min(8192, max(1024, pages // 4 // 2**20))}m"
+
+
+def java_flags(cores: int | None) -> list[str]:
+    """A few cores are served best by the simplest garbage collector."""
+    return ["-XX:+UseSerialGC"] if (cores or available_cores()) <= SMALL_BOX_CORES else []

@@ -1,0 +1,318 @@
+"""Rows of Python's and Arrow's that fit a table, without Spark.
+
+Values are checked and converted as SQL's INSERT has it. Python values mostly have the right type
+already; whatever has not is cast by DuckDB, which also computes the defaults.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, time
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import duckdb
+import pyarrow as pa
+
+from forklake.errors import InvalidInput
+from forklake.model.fields import Field
+from forklake.model.names import folded, quoted
+from forklake.model.values import INTEGER_RANGES
+from forklake.spark.types import arrow_type, literal
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]] | pa.Table
+
+# The types of which Arrow takes values that are none of theirs, or does not round them.
+_CHECKED = frozenset(
+    "uint8 uint16 uint32 uint64 uint128 float32 timestamp_s timestamp_ms uuid json".split()
+)
+_SQL_TYPES = {
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "int128": "HUGEINT",
+    "uint8": "UTINYINT",
+    "uint16": "USMALLINT",
+    "uint32": "UINTEGER",
+    "uint64": "UBIGINT",
+    "uint128": "UHUGEINT",
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+}
+_MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
+
+
+# Rows that fit
+
+
+def conformed(rows: Rows, fields: Sequence[Field], table: str) -> pa.Table:
+    """The rows with all columns of a table, in its types; InvalidInput where they do not fit."""
+    given, count = _columns(rows, fields, table)
+    columns: list[pa.ChunkedArray | _Cast] = []
+    for field in fields:
+        path = f"{table}.{field.name}"
+        values = given.get(folded(field.name))
+        columns.append(
+            _defaults(field, count, path) if values is None else _array(values, field, path)
+        )
+    arrays = _all_cast(columns, count)
+    for field, array in zip(fields, arrays, strict=True):
+        if array.null_count and not field.nulls_allowed:
+            raise InvalidInput(
+                f"NOT NULL constraint failed: {table}.{field.name}",
+                remedy="Give the column a value.",
+            )
+    return pa.table(arrays, names=[field.name for field in fields])
+
+
+Values: TypeAlias = list[Any] | pa.ChunkedArray
+
+
+def _columns(rows: Rows, fields: Sequence[Field], table: str) -> tuple[dict[str, Values], int]:
+    names = [field.name for field in fields]
+    if isinstance(rows, pa.Table):
+        _require_known(rows.column_names, names, table)
+        return {folded(name): rows.column(name) for name in rows.column_names}, rows.num_rows
+    listed: list[Any] = list(rows)
+    if listed and all(isinstance(row, Mapping) for row in listed):
+        return _of_mappings(listed, names, table), len(listed)
+    for row in listed:
+        if not isinstance(row, list | tuple) or len(row) != len(fields):
+            raise InvalidInput(
+                f"Table '{table}' has {len(fields)} columns but a row is {str(row)[:100]!r}.",
+                remedy="Columns are: " + ", ".join(names),
+            )
+    by_position = {folded(name): [row[at] for row in listed] for at, name in enumerate(names)}
+    return by_position, len(listed)
+
+
+def _of_mappings(rows: Sequence[Any], names: Sequence[str], table: str) -> dict[str, Values]:
+    """Values by column, which all rows must name alike: else defaults would be told from nulls."""
+    given = {name: None for row in rows for name in row}
+    _require_known(list(given), names, table)
+    for name in given:
+        if any(name not in row for row in rows):
+            raise InvalidInput(
+                f"Some rows for table '{table}' have a value for '{name}' and some have none.",
+                remedy="Give the same columns in all rows; None stands for NULL.",
+            )
+    return {folded(name): [row[name] for row in rows] for name in given}
+
+
+def _require_known(given: Sequence[str], names: Sequence[str], table: str) -> None:
+    known = {folded(name) for name in names}
+    unknown = [name for name in given if folded(name) not in known]
+    twice = [name for name in given if [folded(one) for one in given].count(folded(name)) > 1]
+    if unknown or twice:
+        listed = ", ".join(f"'{name}'" for name in unknown or twice)
+        problem = f"has no column {listed}" if unknown else f"is given the column {listed} twice"
+        raise InvalidInput(f"Table '{table}' {problem}.", remedy="Columns are: " + ", ".join(names))
+
+
+# One column
+
+
+def _array(values: Values, field: Field, path: str) -> pa.ChunkedArray | _Cast:
+    wanted = arrow_type(field)
+    if not isinstance(values, list):
+        array = values
+    elif field.fields:
+        array = _converted([_shaped(value, field, path) for value in values], wanted, path)
+    else:
+        array = _guessed([_plain(value) for value in values], field, path)
+    if array.type == wanted and not _is_checked(field):
+        return array
+    return _Cast(array, field, path)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, uuid.UUID) else value
+
+
+def _guessed(values: list[Any], field: Field, path: str) -> pa.ChunkedArray:
+    """Values in the type that is wanted, or in the one that they have, to be cast."""
+    cuts = field.type == "float32" or field.type in INTEGER_RANGES  # where Arrow may lose a part
+    for kind in (None,) if cuts else (arrow_type(field), None):
+        with suppress(*_MISFITS):
+            return pa.chunked_array([pa.array(values, kind)])
+    # They are of several types: what they have in common is that they can be written down.
+    texts = [None if value is None else _text(value, path) for value in values]
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _text(value: Any, path: str) -> str:
+    if isinstance(value, str | int | float | Decimal | date | time):
+        return str(value)
+    raise InvalidInput(
+        f"Column '{path}' cannot hold {str(value)[:100]!r}.",
+        remedy="Give values of the column's type.",
+    )
+
+
+def _converted(values: list[Any], wanted: pa.DataType, path: str) -> pa.ChunkedArray:
+    try:
+        return pa.chunked_array([pa.array(values, wanted)])
+    except _MISFITS as reason:
+        raise InvalidInput(
+            f"Column '{path}' cannot hold the values that were given: {reason}.",
+            remedy="Give values of the column's type.",
+        ) from None
+
+
+def _shaped(value: Any, field: Field, path: str) -> Any:
+    """A nested value as Arrow wants it: maps as pairs, structs without unknown fields."""
+    if value is None or not field.fields:
+        return _plain(value)
+    match field.type, value:
+        case "struct", Mapping():
+            _require_known(list(value), [part.name for part in field.fields], path)
+            known = {folded(name): item for name, item in value.items()}
+            return {
+                part.name: _shaped(known.get(folded(part.name)), part, f"{path}.{part.name}")
+                for part in field.fields
+            }
+        case "list", list() | tuple():
+            return [_shaped(item, field.fields[0], f"{path}.element") for item in value]
+        case "map", Mapping() | list() | tuple():
+            pairs = value.items() if isinstance(value, Mapping) else value
+            key, item = field.fields
+            return [
+                (_shaped(one, key, f"{path}.key"), _shaped(other, item, f"{path}.value"))
+                for one, other in pairs
+            ]
+    raise InvalidInput(
+        f"Column '{path}' of type {field.type} cannot hold {str(value)[:100]!r}.",
+        remedy="Structs and maps are given as dictionaries, lists as lists.",
+    )
+
+
+def _is_checked(field: Field) -> bool:
+    return field.type in _CHECKED or any(_is_checked(part) for part in field.fields)
+
+
+def _defaults(field: Field, count: int, path: str) -> pa.ChunkedArray | _Cast:
+    wanted = arrow_type(field)
+    if field.default_value is None:
+        return pa.chunked_array([pa.nulls(count, wanted)])
+    if field.default_value_type == "literal" and not field.fields:
+        value = literal(field.default_value, field)
+        return pa.chunked_array([pa.array([value] * count, wanted)])
+    return _Cast(field.default_value, field, path)
+
+
+def retyped(array: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    """The same values under other names of nested fields, units and widths."""
+    if array.type == wanted:
+        return array
+    if not pa.types.is_nested(wanted):
+        return array.cast(wanted)
+    return pa.chunked_array([_renested(chunk, wanted) for chunk in array.chunks], wanted)
+
+
+def _renested(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if array.type == wanted:
+        return array
+    mask = array.is_null() if array.null_count else None
+    if pa.types.is_struct(wanted):
+        # The fields are in the order of the column; only their names may be other ones.
+        parts = [_renested(array.field(at), part.type) for at, part in enumerate(wanted)]
+        return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=mask)
+    if pa.types.is_map(wanted):
+        keyed, held = (
+            _renested(array.keys, wanted.key_type),
+            _renested(array.items, wanted.item_type),
+        )
+        return pa.MapArray.from_arrays(array.offsets, keyed, held, wanted, mask=mask)
+    if pa.types.is_list(wanted):
+        inner = _renested(array.values, wanted.value_type)
+        return pa.ListArray.from_arrays(array.offsets, inner, wanted, mask=mask)
+    return array.cast(wanted)
+
+
+# DuckDB
+
+
+@lru_cache(maxsize=1)
+def _database() -> duckdb.DuckDBPyConnection:
+    """A database of nothing, which sees no files and no network."""
+    database = duckdb.connect(config={"threads": 1})
+    database.execute(
+        "SET TimeZone = 'UTC'; SET enable_external_access = false; SET lock_configuration = true"
+    )
+    return database
+
+
+_guard = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """Values, or an expression for each row, that are to become a column."""
+
+    source: pa.ChunkedArray | str
+    field: Field
+    path: str
+
+
+def _all_cast(columns: Sequence[pa.ChunkedArray | _Cast], count: int) -> list[pa.ChunkedArray]:
+    """The columns with all casts done, in one query; in case of an error, in one each."""
+    casts = {at: column for at, column in enumerate(columns) if isinstance(column, _Cast)}
+    if not casts:
+        return list(columns)
+    try:
+        done = dict(zip(casts, _cast(list(casts.values()), count), strict=True))
+    except duckdb.Error:
+        done = {at: _cast_alone(cast, count) for at, cast in casts.items()}
+    return [done.get(at, column) for at, column in enumerate(columns)]
+
+
+def _cast_alone(cast: _Cast, count: int) -> pa.ChunkedArray:
+    try:
+        return _cast([cast], count)[0]
+    except duckdb.Error as reason:
+        said = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
+        raise InvalidInput(
+            f"Column '{cast.path}' of type {cast.field.type} cannot hold a value:"
+            f" {said.split(' when casting from source column', 1)[0]}.",
+            remedy="Nothing was written.",
+        ) from None
+
+
+def _cast(casts: Sequence[_Cast], count: int) -> list[pa.ChunkedArray]:
+    given = {"row": pa.nulls(count, pa.bool_())}  # so that there are as many rows
+    chosen = []
+    for at, cast in enumerate(casts):
+        source = cast.source
+        if not isinstance(source, str):
+            given[f"c{at}"], source = source, f"c{at}"
+        chosen.append(f"CAST(({source}) AS {_sql_type(cast.field)}) AS r{at}")
+    with _guard:
+        cursor = _database().cursor()
+    try:
+        cursor.register("given", pa.table(given))
+        found = cursor.execute(f"SELECT {', '.join(chosen)} FROM given").to_arrow_table()
+    finally:
+        cursor.close()
+    return [
+        retyped(column, arrow_type(cast.field))
+        for column, cast in zip(found.columns, casts, strict=True)
+    ]
+
+
+def _sql_type(field: Field) -> str:
+    match field.type, [_sql_type(part) for part in field.fields]:
+        case "struct", parts:
+            named = zip(field.fields, parts, strict=True)
+            return f"STRUCT({', '.join(f'{quoted(part.name)} {kind}' for part, kind in named)})"
+        case "list", [element]:
+            return f"{element}[]"
+        case "map", [key, value]:
+            return f"MAP({key}, {value})"
+        case kind, _:
+            return _SQL_TYPES.get(kind, kind.upper())

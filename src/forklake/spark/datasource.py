@@ -1,0 +1,294 @@
+"""Tables for any Spark session: `spark.read.format("forklake")` and `df.write.format("forklake")`.
+
+A data source in Python works wherever PySpark does, also over Spark Connect. What to read is
+planned by a process beside the driver; tasks read and write files with Arrow, and never need the
+metastore. Sessions of Forklake are faster where they can be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    DataSourceStreamArrowWriter,
+    DataSourceStreamReader,
+    Filter,
+    InputPartition,
+    WriterCommitMessage,
+)
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from forklake.errors import Conflict, InvalidInput
+from forklake.files.keys import Key
+from forklake.files.systems import remove
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.names import folded
+from forklake.model.predicates import Predicate
+from forklake.spark import conf
+from forklake.spark.feed import COLUMNS, Part, read_rows
+from forklake.spark.places import Place, When, switch
+from forklake.spark.types import logical_schema, spark_type
+
+NAME = "forklake"
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+QUERY_ID = "sql.streaming.queryId"
+
+
+def register(spark: SparkSession) -> None:
+    """Make `format("forklake")` known to a session of Spark, which may know it already.
+
+    Spark finds it by itself where this package is installed beside it; then a session only needs
+    the setting that lets data sources see filters.
+    """
+    spark.conf.set(_PUSHDOWN, conf.SESSION[_PUSHDOWN])
+    try:
+        spark.dataSource.register(ForklakeSource)
+    except AnalysisException as reason:
+        if reason.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
+            raise
+
+
+class ForklakeSource(DataSource):
+    """A table, found by the options `uri`, `catalog` and `table`.
+
+    Read with `version` or `timestamp` it is as it was then.
+    """
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._place = Place.of(options)
+        self._when = When.of(options)
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    @property
+    def _is_feed(self) -> bool:
+        return switch("readChangeFeed", self.options.get("readChangeFeed"))
+
+    def schema(self) -> StructType:
+        """The columns of the table; from then on, it is read as it is at this moment."""
+        with self._place.opened(self._when) as (session, name):
+            seen = self._when.seen(name.attachment.catalog)
+            fields = seen.state.fields(session.find_table(seen, name))
+            self._when = When(version=seen.snapshot_id)
+        return feed_schema(fields) if self._is_feed else logical_schema(fields)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        if self._is_feed:
+            raise InvalidInput(
+                "A change feed is read as a stream.", remedy="Use readStream, or table_changes."
+            )
+        return TableReader(self._place, self._when, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        return TableWriter(self._place, overwrite)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        from forklake.spark.streaming import StreamReader
+
+        return StreamReader(self._place, self._when, schema, dict(self.options))
+
+    def streamWriter(  # noqa: N802
+        self, schema: StructType, overwrite: bool
+    ) -> DataSourceStreamArrowWriter:
+        return StreamWriter(self._place, overwrite)
+
+
+# Reading
+
+
+@dataclass
+class ReadPart(InputPartition):
+    """What one task reads."""
+
+    part: Part
+
+
+class TableReader(DataSourceReader):
+    """Reads a table at one snapshot."""
+
+    def __init__(self, place: Place, when: When, schema: StructType) -> None:
+        self._place = place
+        self._when = when
+        self._schema = schema
+        self._filters: list[Filter] = []
+
+    def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
+        """Files without matching rows are left out; the rows are filtered by Spark."""
+        self._filters = filters
+        return filters
+
+    def partitions(self) -> Sequence[InputPartition]:
+        from forklake.spark.arrow_planning import Planner
+
+        with self._place.opened(self._when) as (session, name):
+            seen = self._when.seen(name.attachment.catalog)
+            table = session.find_table(seen, name)
+            fields = seen.state.fields(table)
+            wanted = self._wanted(fields) if self._filters else None
+            planner = Planner(seen, table, shown_fields(fields, self._schema, name.table))
+            parts = planner.whole_table(wanted)
+        return [ReadPart(part) for part in parts]
+
+    def _wanted(self, fields: Sequence[Field]) -> Predicate | None:
+        from forklake.spark.filters import conditions
+        from forklake.spark.pushdown import predicate_of
+
+        return predicate_of(conditions(self._filters), fields)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if isinstance(partition, ReadPart):  # else there is nothing to read
+            yield from exactly(read_rows(partition.part), self._schema)
+
+
+def exactly(batches: Iterator[pa.RecordBatch], schema: StructType) -> Iterator[pa.RecordBatch]:
+    """Batches as Spark demands them, up to which columns may be null."""
+    wanted = to_arrow_schema(schema, timezone="UTC")
+    for batch in batches:
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=wanted)
+
+
+def shown_fields(fields: Sequence[Field], schema: StructType, table: str) -> tuple[Field, ...]:
+    """The columns that a schema names, which must be the table's in name and type."""
+    known = {folded(field.name): field for field in fields}
+    found = []
+    for wanted in schema.fields:
+        field = known.get(folded(wanted.name))
+        if field is None or spark_type(field) != wanted.dataType:
+            kind = wanted.dataType.simpleString()
+            raise InvalidInput(
+                f"Table '{table}' has no column '{wanted.name}' of type {kind}.",
+                remedy="Its columns are: " + logical_schema(fields).simpleString(),
+            )
+        found.append(field)
+    return tuple(found)
+
+
+def feed_schema(fields: Sequence[Field]) -> StructType:
+    """The columns of a change feed."""
+    taken = {folded(field.name) for field in fields} & set(COLUMNS.names)
+    if taken:
+        raise InvalidInput(
+            f"The table has a column '{taken.pop()}' of its own, which its change feed has too.",
+            remedy="Rename the column.",
+        )
+    return StructType([*logical_schema(fields).fields, *COLUMNS.fields])
+
+
+# Writing
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """The files that one task wrote, with the key of the job and the streaming query, if any."""
+
+    paths: list[str]
+    job_key: Key | None
+    query_id: str | None
+
+
+class _Writing:
+    """Writes files in tasks, and adds them to the table at the end."""
+
+    def __init__(self, place: Place, overwrite: bool) -> None:
+        from forklake.spark.arrow_writing import WritePlan
+        from forklake.spark.targets import Target
+
+        self._place = place
+        self._overwrite = overwrite
+        with place.opened() as (session, name):
+            view = session.viewing(name.attachment)
+            table = session.find_table(view, name)
+            name.attachment.require_writable()
+            self._table_id = table.table_id
+            self._plan = WritePlan.of(Target(name.attachment, view.state, table))
+
+    def _write(self, batches: Iterator[pa.RecordBatch]) -> Written:
+        from forklake.spark.arrow_writing import FilesWriter
+
+        context = TaskContext.get()
+        query_id = context.getLocalProperty(QUERY_ID) if context is not None else None
+        with FilesWriter(self._plan) as writer:
+            for batch in batches:
+                writer.add(batch)
+        return Written(writer.paths, self._plan.job_key, query_id)
+
+    def _commit(self, messages: Sequence[Any], key: str | None = None) -> None:
+        """Add the files of all tasks to the table, in place of what it held if so asked."""
+        from forklake.spark.arrow_writing import add_files
+
+        written = [message for message in messages if isinstance(message, Written)]
+        paths = [path for message in written for path in message.paths]
+        with self._place.opened() as (session, name):
+            with session.changing(name.attachment, idempotency_key=key) as change:
+                change.wrote(paths)
+                table = session.find_table(change.transaction, name)
+                self._require_same(table, change.transaction.state.fields(table))
+                if self._overwrite:
+                    change.transaction.truncate(table)
+                if paths:
+                    add_files(change, table, paths, written[0].job_key)
+            change.remove_unused(table)
+
+    def _require_same(self, table: Table, fields: Sequence[Field]) -> None:
+        if table.table_id != self._table_id or tuple(fields) != self._plan.fields:
+            raise Conflict(
+                f"The columns of table '{table.table_name}' changed while rows were written.",
+                remedy="Write them again.",
+            )
+
+    def _abort(self, messages: Sequence[Any]) -> None:
+        """Remove the files of a job that failed.
+
+        Not those of one whose tasks all went well: then it was the commit that failed, which has
+        removed them, or does not know whether it happened.
+        """
+        if any(message is None for message in messages):
+            remove(path for one in messages if isinstance(one, Written) for path in one.paths)
+
+
+class TableWriter(_Writing, DataSourceArrowWriter):
+    """Writes a DataFrame."""
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        return self._write(iterator)
+
+    def commit(self, messages: Sequence[Any]) -> None:
+        self._commit(messages)
+
+    def abort(self, messages: Sequence[Any]) -> None:
+        self._abort(messages)
+
+
+class StreamWriter(_Writing, DataSourceStreamArrowWriter):
+    """Writes the batches of a stream, each of them once."""
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        return self._write(iterator)
+
+    def commit(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803
+        queries = {one.query_id for one in messages if isinstance(one, Written)}
+        if queries:
+            (query_id,) = queries
+            self._commit(messages, batch_key(str(query_id), batchId, self._table_id))
+
+    def abort(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803
+        self._abort(messages)
+
+
+def batch_key(query_id: str, batch_id: int, table_id: int) -> str:
+    """The key under which a batch of a streaming query is added to a table, once."""
+    return f"stream:{query_id}:{batch_id}:{table_id}"

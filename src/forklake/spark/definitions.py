@@ -1,0 +1,250 @@
+"""Definitions by name: schemas, tables, columns and options, each statement a change of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from forklake.catalog.transaction import Transaction
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.entities import Column, Table
+from forklake.model.types import ColumnSpec, ColumnType, as_type
+from forklake.spark.names import split_name
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+    from forklake.spark.attachments import Attachment
+    from forklake.spark.engine import Engine
+    from forklake.spark.session import TableName, View
+    from forklake.spark.work import Change
+
+_TRANSFORM = re.compile(r"\s*(\w+)\s*\((.+)\)\s*")
+
+
+class Definitions:
+    """The part of a session that changes what there is. Paths lead into nested columns: `s.x`."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def engine(self) -> Engine: ...
+        def attachment(self, alias: str) -> Attachment: ...
+        def changing(self, attachment: Attachment) -> AbstractContextManager[Change]: ...
+        def resolve(self, name: str | Sequence[str]) -> TableName: ...
+        def find_table(self, view: View, name: TableName) -> Table: ...
+        def _current_attachment(self, looking_for: str) -> Attachment: ...
+
+    # Schemas
+
+    def create_schema(self, name: str, *, if_not_exists: bool = False) -> None:
+        """A new schema: `schema` in the current catalog, or `catalog.schema`."""
+        attachment, schema = self._schema_place(name)
+        with self.changing(attachment) as change:
+            change.transaction.create_schema(schema, if_not_exists=if_not_exists)
+
+    def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
+        """End a schema, with everything in it if asked."""
+        attachment, schema = self._schema_place(name)
+        with self.changing(attachment) as change:
+            change.transaction.drop_schema(schema, cascade=cascade, if_exists=if_exists)
+
+    def _schema_place(self, name: str) -> tuple[Attachment, str]:
+        match split_name(name):
+            case (schema,):
+                return self._current_attachment(schema), schema
+            case (alias, schema):
+                return self.attachment(alias), schema
+        raise InvalidInput(f"The name {name!r} is no schema.", remedy="Write catalog.schema.")
+
+    # Tables
+
+    def create_table(
+        self,
+        name: str | Sequence[str],
+        columns: StructType | Sequence[ColumnSpec],
+        *,
+        partition_by: Sequence[str | tuple[str, str]] = (),
+        comment: str | None = None,
+        if_not_exists: bool = False,
+        or_replace: bool = False,
+    ) -> None:
+        """A new table, with columns as Spark or Forklake describe them.
+
+        Args:
+            partition_by: columns, or `year(column)`, `month(…)`, `day(…)`, `hour(…)`.
+        """
+        place = self.resolve(name)
+        specs = as_column_specs(columns)
+        with self.changing(place.attachment) as change:
+            change.transaction.create_table(
+                place.table,
+                specs,
+                schema=place.schema,
+                partition_by=partition_keys(partition_by),
+                comment=comment,
+                if_not_exists=if_not_exists,
+                or_replace=or_replace,
+            )
+
+    def drop_table(self, name: str | Sequence[str], *, if_exists: bool = False) -> None:
+        """End a table; its rows can be seen at older snapshots."""
+        try:
+            place = self.resolve(name)
+        except NotFound:
+            if if_exists:
+                return
+            raise
+        with self.changing(place.attachment) as change:
+            if not if_exists:
+                self.find_table(change.transaction, place)
+            change.transaction.drop_table(place.table, schema=place.schema, if_exists=if_exists)
+
+    def rename_table(self, name: str | Sequence[str], new_name: str) -> None:
+        """The table under another name in the same schema."""
+        place = self.resolve(name)
+        with self.changing(place.attachment) as change:
+            self.find_table(change.transaction, place)
+            change.transaction.rename_table(place.table, new_name, schema=place.schema)
+
+    def set_partitioning(
+        self, name: str | Sequence[str], partition_by: Sequence[str | tuple[str, str]]
+    ) -> None:
+        """How files are partitioned that are written from now on; nothing means not at all."""
+        with self._altering(name) as (transaction, table):
+            transaction.set_partitioning(table, partition_keys(partition_by))
+
+    @contextmanager
+    def _altering(self, name: str | Sequence[str]) -> Iterator[tuple[Transaction, Table]]:
+        place = self.resolve(name)
+        with self.changing(place.attachment) as change:
+            yield change.transaction, self.find_table(change.transaction, place)
+
+    # Columns
+
+    def add_column(
+        self,
+        name: str | Sequence[str],
+        column: str,
+        type: ColumnType | DataType | str,
+        *,
+        default: str | None = None,
+    ) -> None:
+        """A new column, or a field of a struct. Rows of before show the default."""
+        *inside, own_name = split_name(column)
+        spec = ColumnSpec(own_name, as_column_type(type), default=default)
+        with self._altering(name) as (transaction, table):
+            transaction.add_column(table, spec, inside=inside)
+
+    def drop_column(self, name: str | Sequence[str], column: str) -> None:
+        """End a column, or a field of a struct."""
+        with self._altering(name) as (transaction, table):
+            transaction.drop_column(table, split_name(column))
+
+    def rename_column(self, name: str | Sequence[str], column: str, new_name: str) -> None:
+        """The column, or the field of a struct, under another name."""
+        with self._altering(name) as (transaction, table):
+            transaction.rename_column(table, split_name(column), new_name)
+
+    def set_column_type(
+        self, name: str | Sequence[str], column: str, type: ColumnType | DataType | str
+    ) -> None:
+        """The column with a type that holds all values of the old one."""
+        target = as_column_type(type)
+        with self._altering(name) as (transaction, table):
+            transaction.set_column_type(table, split_name(column), target)
+
+    def set_default(
+        self,
+        name: str | Sequence[str],
+        column: str,
+        default: str | None,
+        *,
+        default_type: str = "literal",
+    ) -> None:
+        """What new rows get for a column that they do not name; None takes the default away."""
+        with self._altering(name) as (transaction, table):
+            path = split_name(column)
+            transaction.set_default(table, path, default, default_type=default_type)
+
+    def set_not_null(self, name: str | Sequence[str], column: str, not_null: bool = True) -> None:
+        """Forbid nulls in a column, which must have none, or allow them again."""
+        with self._altering(name) as (transaction, table):
+            path = split_name(column)
+            found = transaction.state.column(table, *path)
+            if not_null and found.nulls_allowed:
+                self._require_no_nulls(transaction, table, path, found)
+            transaction.set_nullable(table, path, not not_null)
+
+    def _require_no_nulls(
+        self, transaction: Transaction, table: Table, path: Sequence[str], column: Column
+    ) -> None:
+        """Only files whose statistics do not rule nulls out are looked into."""
+        from forklake.spark.scan import has_nulls
+
+        if has_nulls(lambda: self.engine, transaction, table, path):
+            raise InvalidInput(
+                f"Column '{'.'.join(path)}' of table '{table.table_name}' has NULL values:"
+                " a NOT NULL constraint cannot be set.",
+                remedy="Update or delete these rows first.",
+            )
+
+    # Options
+
+    def set_option(
+        self,
+        alias: str,
+        option: str,
+        value: object,
+        *,
+        schema: str | None = None,
+        table: str | None = None,
+    ) -> None:
+        """Set an option of a catalog, a schema or a table; None removes it."""
+        with self.changing(self.attachment(alias)) as change:
+            change.transaction.set_option(option, value, schema=schema, table=table)
+
+
+def partition_keys(keys: Sequence[str | tuple[str, str]]) -> list[tuple[str, str]]:
+    """Columns with their transforms: `d` is by identity, `year(d)` by the year of it."""
+    found: list[tuple[str, str]] = []
+    for key in keys:
+        if not isinstance(key, str):
+            found.append(key)
+            continue
+        match = _TRANSFORM.fullmatch(key)
+        column = split_name(match[2] if match else key)
+        if len(column) != 1:
+            raise InvalidInput(
+                f"A table cannot be partitioned by {key!r}.", remedy="Name a plain column."
+            )
+        found.append((column[0], match[1].lower() if match else "identity"))
+    return found
+
+
+def as_column_specs(columns: StructType | Sequence[ColumnSpec]) -> list[ColumnSpec]:
+    """Columns as Forklake describes them, each of a type that files can hold."""
+    from pyspark.sql.types import StructType
+
+    from forklake.spark.types import column_specs, require_supported
+
+    specs = column_specs(columns) if isinstance(columns, StructType) else list(columns)
+    for spec in specs:
+        require_supported(as_type(spec.type))
+    return specs
+
+
+def as_column_type(type: Any) -> ColumnType:
+    """A type as Forklake describes it, which files can hold."""
+    from pyspark.sql.types import DataType, StructField, StructType
+
+    from forklake.spark.types import column_specs, require_supported
+
+    if isinstance(type, DataType):
+        (spec,) = column_specs(StructType([StructField("column", type)]))
+        type = spec.type
+    found = as_type(type)
+    require_supported(found)
+    return found

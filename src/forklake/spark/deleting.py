@@ -1,0 +1,85 @@
+"""DELETE and TRUNCATE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from forklake.errors import InvalidInput
+from forklake.model.entities import Table
+from forklake.spark.grouping import is_partial
+from forklake.spark.matching import Condition, about, filtered, joined, matching, text_of
+from forklake.spark.removal import deleted_rows
+from forklake.spark.scan import scan
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+    from forklake.spark.work import Change
+
+
+def delete(
+    session: Session,
+    name: str | Sequence[str],
+    where: Condition | None = None,
+    *,
+    using: DataFrame | None = None,
+    target_alias: str = "target",
+    source_alias: str = "source",
+) -> int:
+    """Delete the rows for which a condition is true; how many there were.
+
+    With `using`, those that together with some row of another DataFrame make it true. The
+    condition names the two by their aliases.
+    """
+    place = session.resolve(name)
+    if using is not None and where is None:
+        raise InvalidInput(
+            f"A DELETE from table '{place}' that uses other rows needs a condition.",
+            remedy="Say which rows belong together.",
+        )
+    with session.changing(place.attachment) as change:
+        if using is None and _is_always_true(where):
+            return _truncate(session, change, session.find_table(change.transaction, place))
+        narrowed = text_of(where) if using is None else about(target_alias, where)
+        found = matching(session, name, change, target_alias, narrowed)
+        few = found.decided(where) if using is None else None
+        if few is not None:
+            if few:
+                change.transaction.delete_rows(found.target.table, few)
+            return len(few)
+        table = found.target.table.table_name
+        if using is None:
+            rows = filtered(found.rows(where), where, table)
+        else:
+            rows = joined(found.rows(where), using.alias(source_alias), where, "left_semi", table)
+        return found.removal().end(rows).count
+
+
+def truncate(session: Session, name: str | Sequence[str]) -> int:
+    """Delete all rows of a table without looking at them; how many there were."""
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        return _truncate(session, change, session.find_table(change.transaction, place))
+
+
+def _is_always_true(where: Condition | None) -> bool:
+    return where is None or (isinstance(where, str) and where.strip().lower() == "true")
+
+
+def _truncate(session: Session, change: Change, table: Table) -> int:
+    count = _count(session, change, table)
+    if count:
+        change.transaction.truncate(table)
+    return count
+
+
+def _count(session: Session, change: Change, table: Table) -> int:
+    """How many rows there are. Only files with rows of later snapshots must be looked at."""
+    view = change.transaction
+    files = view.scan_files(table)
+    if any(is_partial(file, view.start_snapshot) for file in files):
+        return scan(session.engine, view, table).count()
+    in_files = sum(one.file.record_count - deleted_rows(one) for one in files)
+    return in_files + len(view.inlined_rows(table))

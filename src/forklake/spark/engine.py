@@ -1,0 +1,221 @@
+"""Spark as the data plane needs it: sessions, and the routes between tables and files.
+
+An engine is one session of a Spark: of our own, started with the first engine and stopped with
+the last, or of one that the user brought. With a Java machine at hand the routes are native;
+without one, over Spark Connect, plain ones do the same more slowly.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkContext
+from pyspark.logger import PySparkLogger
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from forklake.spark import conf, java
+from forklake.spark.native import NativeRoutes
+from forklake.spark.plain import PlainRoutes
+from forklake.spark.routes import (
+    PARTITION_PREFIX,
+    Deletes,
+    IsDeleted,
+    ListedFile,
+    ListFiles,
+    Routes,
+)
+
+__all__ = ["PARTITION_PREFIX", "Engine", "ListedFile"]
+
+
+class Engine:
+    """A session of Spark, isolated from others, and what it can do with files."""
+
+    def __init__(self, base: SparkSession, *, native: bool = True) -> None:
+        """An engine on a new session of a running Spark; `start` is for everybody else."""
+        self._base = base
+        self.spark = _new_session(base)
+        self.is_native, self._routes = _routes(self.spark, native)
+        _own.watch(self)
+
+    @classmethod
+    def start(
+        cls,
+        spark: SparkSession | None = None,
+        *,
+        cores: int | None = None,
+        memory: str | None = None,
+    ) -> Engine:
+        """An engine on the user's Spark, or on our own, started unless it runs.
+
+        Cores and memory (as Java has it: "2g") are of our own Spark when it is started.
+        """
+        return cls(spark if spark is not None else _own.session(cores, memory))
+
+    def new_session(self) -> Engine:
+        """An engine on the same Spark with settings and temporary views of its own."""
+        return type(self)(self._base, native=self.is_native)
+
+    def relation(
+        self,
+        schema: StructType,
+        constants: StructType,
+        list_files: ListFiles,
+        *,
+        size: int,
+        options: Mapping[str, str] = {},
+    ) -> DataFrame:
+        """The rows of the files that `list_files` gives.
+
+        Columns are those of `schema`, read from the files by name, then those of `constants`, with
+        one value for each file, and Spark's own `_metadata` (row_index, file_path).
+
+        `list_files` is called whenever Spark plans a query, on any thread. It gets Spark's filters
+        as SQL texts (timestamps in UTC) and may leave out files without matching rows; filters on
+        constants are applied here. An error of ours that it raises becomes the query's.
+        Plain routes call it at once, without filters, and `_metadata` is an ordinary last column.
+
+        `size` is a guess at the bytes of all files, by which Spark chooses how to join.
+        """
+        return self._routes.relation(schema, constants, list_files, size, options)
+
+    def deleted(self, deletes: Deletes, *, keys: Mapping[str, bytes] = {}) -> IsDeleted:
+        """The function (number of a file, position of a row) -> is the row deleted?
+
+        Each file has a number, the path of its delete file or None, and further positions.
+        `keys` are of encrypted delete files, by path.
+        """
+        return self._routes.deleted(deletes, keys)
+
+    def write(
+        self,
+        df: DataFrame,
+        folder: str,
+        *,
+        field_ids: Mapping[str, int],
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, str] = {},
+        job_key: bytes | None = None,
+    ) -> list[str]:
+        """Write rows as Parquet files named ducklake-<uuid>.parquet; their full paths.
+
+        Columns of `partition_by` make folders and are left out of the files; in the names of
+        folders PARTITION_PREFIX is cut off. `field_ids` are by path of the Parquet node. Options
+        are those of Spark and Parquet. With a job key each file is encrypted with the key that
+        `forklake.files.keys.derived_key` gives for it. A write that fails leaves no files behind;
+        one of no rows may write a file without rows.
+        """
+        return self._routes.write(df, folder, field_ids, partition_by, options, job_key)
+
+    def close(self) -> None:
+        """End the session; our own Spark stops with its last one."""
+        _own.forget(self)
+
+
+def _new_session(base: SparkSession) -> SparkSession:
+    """A copy of a session, with what right answers need set."""
+    if hasattr(base, "_jsparkSession"):
+        java_session: Any = base._jsparkSession
+        session = SparkSession(base.sparkContext, java_session.cloneSession())
+    else:
+        remote: Any = base
+        session = remote.cloneSession()
+    for name, value in conf.SESSION.items():
+        session.conf.set(name, value)
+    return session
+
+
+def _routes(spark: SparkSession, native: bool) -> tuple[bool, Routes]:
+    # Spark Connect has no Java machine in this process.
+    if native and hasattr(spark, "_jsparkSession"):
+        try:
+            return True, NativeRoutes(spark)
+        except (Py4JError, OSError) as reason:  # another Spark than ours is built for, no cache
+            warnings.warn(_WITHOUT_CLASSES.format(_first_line(reason)), stacklevel=2)
+    return False, PlainRoutes(spark)
+
+
+_WITHOUT_CLASSES = (
+    "Forklake's own classes could not be loaded into Spark: {} Reading and writing go on without"
+    " them, more slowly and without encryption. Use the version of Spark that Forklake asks for,"
+    " and let it write to its cache folder."
+)
+
+
+def _first_line(reason: Exception) -> str:
+    told = reason.java_exception if isinstance(reason, Py4JJavaError) else reason
+    return f"{str(told).splitlines()[0].rstrip('.')}."
+
+
+class _OwnSpark:
+    """The Spark that we started in this process, if any, and the engines on it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: SparkSession | None = None
+        self._engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+    def session(self, cores: int | None, memory: str | None) -> SparkSession:
+        """The running Spark of this process, or a new one."""
+        with self._lock:
+            running: Any = SparkContext._active_spark_context
+            if running is not None:
+                return SparkSession.builder.getOrCreate()
+            self._session = self._started(cores, memory)
+            return self._session
+
+    def _started(self, cores: int | None, memory: str | None) -> SparkSession:
+        builder = SparkSession.builder.config(map=dict(conf.local(cores)))
+        if SparkContext._gateway is not None:  # the Java machine outlives a Spark that was stopped
+            session = builder.getOrCreate()
+        else:
+            with java.running_machine(memory or conf.heap(), conf.java_flags(cores)):
+                session = builder.getOrCreate()
+            atexit.register(self._leave)
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            PySparkLogger.getLogger(name).disabled = True  # errors would be on the terminal twice
+        _trust_local_files(session)
+        return session
+
+    def watch(self, engine: Engine) -> None:
+        with self._lock:
+            if self._session is not None and engine._base is self._session:
+                self._engines.add(engine)
+
+    def forget(self, engine: Engine) -> None:
+        with self._lock:
+            was_here = engine in self._engines
+            self._engines.discard(engine)
+            if was_here and not self._engines:
+                self._stop()
+
+    def _leave(self) -> None:
+        """Part from the Java machine before it ends, so that nothing calls it any more."""
+        self._stop()
+        gateway: Any = SparkContext._gateway
+        gateway.shutdown()
+
+    def _stop(self) -> None:
+        if self._session is not None:
+            self._session.stop()
+            self._session = None
+
+
+def _trust_local_files(session: SparkSession) -> None:
+    """Local files are read without looking for .crc beside them: Parquet has its own checksums."""
+    jvm: Any = session._jvm
+    context: Any = session.sparkContext
+    local = jvm.org.apache.hadoop.fs.FileSystem.get(
+        jvm.java.net.URI("file:///"), context._jsc.hadoopConfiguration()
+    )
+    local.setVerifyChecksum(False)
+
+
+_own = _OwnSpark()

@@ -1,0 +1,57 @@
+"""What went wrong with files while Spark read them, as errors of ours.
+
+Spark knows only its own exceptions. What we tell it, and what it tells us, are texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from forklake import errors
+from forklake.errors import Corruption, Forbidden, ForklakeError, NotFound
+
+_OURS = re.compile(r"forklake\.errors\.(\w+): (.*)", re.DOTALL)
+_DATA_FILE = re.compile(
+    r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.*?)\."
+    r"\s+(?=SQLSTATE|File does not exist|Data type)"
+)
+_DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be read)")
+_MISSING = re.compile(r"FAILED_READ_FILE\.FILE_NOT_EXIST|The delete file .*? does not exist")
+_NO_KEY = re.compile(r"No keys available|GCM tag check failed")
+
+
+def as_text(error: ForklakeError) -> str:
+    """An error of ours on its way through Spark."""
+    return f"forklake.errors.{type(error).__name__}: {error}"
+
+
+def of_files(messages: Sequence[str]) -> ForklakeError | None:
+    """The error of ours in what an exception of Spark's and its causes say, or None."""
+    for message in messages:
+        if ours := _OURS.match(message):
+            kind: type[ForklakeError] = getattr(errors, ours[1])
+            return kind(ours[2])
+    text = "\n".join(messages)
+    found = _DELETE_FILE.search(text) or _DATA_FILE.search(text)
+    return None if found is None else _unreadable(found[1].removeprefix("file://"), text)
+
+
+def _unreadable(path: str, text: str) -> ForklakeError:
+    if _MISSING.search(text):
+        return NotFound(
+            f"The file {path!r} does not exist.",
+            remedy="Restore it, or read an older snapshot.",
+            path=path,
+        )
+    if _NO_KEY.search(text):
+        return Forbidden(
+            f"The file {path!r} is encrypted and its key is not known.",
+            remedy="Attach the catalog that wrote it, with its key-encryption key.",
+            path=path,
+        )
+    return Corruption(
+        f"The file {path!r} is damaged, or not what the table says.",
+        remedy="Restore it from a backup.",
+        path=path,
+    )

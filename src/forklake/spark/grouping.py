@@ -1,0 +1,159 @@
+"""The files of a table at one moment, in groups that are read in the same way.
+
+Plain files are one group, however many. Files that need more are groups of their own: those with
+deleted rows, those that others wrote, those from before a promotion that Spark does not read,
+those with rows of later snapshots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from forklake.catalog.reading import Snapshotted
+from forklake.catalog.transaction import Transaction
+from forklake.errors import Unsupported
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.ids import UNCOMMITTED, ColumnId, DataFileId, MappingId, SnapshotId
+from forklake.model.predicates import Predicate
+from forklake.model.scans import ScanFile
+from forklake.spark.projection import layout_at, snapshots_read_apart
+
+View = Snapshotted | Transaction
+
+_PARTIAL = "partial_max:"
+_FIRST = SnapshotId(0)
+
+
+class Group(NamedTuple):
+    """How files are read. A tuple, because one is made for each file."""
+
+    layout: int = 0  # which of the layouts that the table's files have
+    mapping_id: MappingId | None = None
+    has_deletes: bool = False
+    is_partial: bool = False
+
+
+_PLAIN = Group()
+
+
+class GroupedFiles:
+    """The files of a table as a view of the catalog shows them now.
+
+    Of the plain files of a snapshot only number and size are read at first: they are listed when
+    it is known which ones are wanted. Files that were chosen already, or that a transaction sees,
+    which may go on or end, are all listed at once.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        table: Table,
+        fields: tuple[Field, ...],
+        chosen: Sequence[ScanFile] | None = None,
+    ) -> None:
+        self._table = table
+        self._fields = fields
+        self._committed = view if isinstance(view, Snapshotted) else view._committed()
+        self.snapshot_id = self._committed.snapshot_id
+        self._read_apart = list(snapshots_read_apart(fields))
+        self._layouts = [fields]
+        self._layout_at: dict[SnapshotId, int] = {}
+        self.sizes: dict[Group, int] = {}  # the bytes of each group that has files
+        self._grouped: dict[Group, list[ScanFile]] = {}
+        if chosen is None and not isinstance(view, Snapshotted):
+            chosen = view.scan_files(table)
+        self._chosen = chosen
+        if chosen is not None:
+            self.count = len(chosen)
+            self._group(chosen)
+            return
+        outline = self._committed.outline(table, before=max(self._read_apart, default=_FIRST))
+        self.count = outline.count
+        self._group([file for file in outline.special if self._group_of(file) != _PLAIN])
+        if self.count > sum(map(len, self._grouped.values())):
+            self.sizes[_PLAIN] = outline.size - sum(self.sizes.values())
+
+    def _group(self, files: Sequence[ScanFile]) -> None:
+        for file in files:
+            group = self._group_of(file)
+            self._grouped.setdefault(group, []).append(file)
+            self.sizes[group] = self.sizes.get(group, 0) + file.file.file_size_bytes
+
+    def _group_of(self, file: ScanFile) -> Group:
+        return Group(
+            layout=self._layout_of(file) if self._read_apart else 0,
+            mapping_id=file.file.mapping_id,
+            has_deletes=file.has_deletes,
+            is_partial=is_partial(file, self.snapshot_id),
+        )
+
+    def _layout_of(self, file: ScanFile) -> int:
+        began = file.file.begin_snapshot
+        if began not in self._layout_at:
+            layout = layout_at(self._fields, began)
+            if layout not in self._layouts:
+                self._layouts.append(layout)
+            self._layout_at[began] = self._layouts.index(layout)
+        return self._layout_at[began]
+
+    def layout(self, group: Group) -> tuple[Field, ...]:
+        """The fields of the table as the files of a group hold them."""
+        return self._layouts[group.layout]
+
+    def with_deletes(self, group: Group) -> Sequence[ScanFile]:
+        """All files of a group whose files have deleted rows."""
+        assert group.has_deletes
+        return self._grouped[group]
+
+    def matching(self, group: Group, wanted: Predicate | None) -> list[ScanFile]:
+        """The files of a group that may have wanted rows."""
+        if group not in self._grouped:
+            special = {file.file.data_file_id for one in self._grouped.values() for file in one}
+            files = self._committed.scan_files(self._table, wanted)
+            return [file for file in files if file.file.data_file_id not in special]
+        files = self._grouped[group]
+        if wanted is None or self._table.table_id < 0:
+            return files
+        ids = [file.file.data_file_id for file in files]
+        matching = self._committed.narrowed(self._table, [one for one in ids if one >= 0], wanted)
+        return [file for file, one in zip(files, ids, strict=True) if one < 0 or one in matching]
+
+    @cached_property
+    def numbers(self) -> dict[DataFileId, int]:
+        """The number of each file, in the order in which they were added."""
+        if self._chosen is None:
+            files = self._committed.data_files(self._table)
+        else:
+            files = [file.file for file in self._chosen]
+        return {file.data_file_id: number for number, file in enumerate(files)}
+
+    def which_have(self, field: ColumnId, files: Sequence[ScanFile]) -> list[bool]:
+        """Which of some files have a field that is inside another one.
+
+        A file has statistics for each column that is in it. A staged file has all columns.
+        """
+        committed = [one for one in (file.file.data_file_id for file in files) if one >= 0]
+        rows = self._committed.file_statistics(self._table, committed)
+        having = {row.data_file_id for row in rows if row.column_id == field}
+        return [one < 0 or one in having for one in (file.file.data_file_id for file in files)]
+
+
+def is_partial(file: ScanFile, snapshot: SnapshotId) -> bool:
+    """Whether a file may have rows that came after a snapshot."""
+    return _newest_row(file) > snapshot
+
+
+def _newest_row(file: ScanFile) -> int:
+    """The newest snapshot whose rows are in a file, if it was put together from several."""
+    info = file.file.partial_file_info
+    if info is None:
+        return UNCOMMITTED
+    if not info.startswith(_PARTIAL):
+        raise Unsupported(
+            f"The file {file.path!r} says {info!r} about its snapshots, which is not understood.",
+            remedy="Rewrite the file with the program that wrote it.",
+        )
+    return int(info.removeprefix(_PARTIAL))

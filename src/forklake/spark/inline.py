@@ -1,0 +1,180 @@
+"""Inserts rows without Spark: into the metastore where they are few, else into a file."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forklake.errors import InvalidInput
+from forklake.files import keys
+from forklake.files.footers import encryption
+from forklake.files.systems import make_folder, write
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.spark.conform import Rows, conformed, retyped
+from forklake.spark.targets import ROW_ID, ParquetOptions, Target, described
+from forklake.spark.types import arrow_type
+from forklake.spark.work import Change
+from forklake.store.phases import reached
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+_WIDE = frozenset({"uint64", "int128", "uint128"})
+_FIELD_ID = "PARQUET:field_id"
+
+
+# Inserting
+
+
+def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
+    """Insert rows into a table; how many there were.
+
+    Rows are mappings by column name, of which those left out get their defaults, or sequences in
+    the order of the columns, or a table of Arrow by name.
+    """
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        table = session.find_table(change.transaction, place)
+        return insert(change, table, rows)
+
+
+def insert(change: Change, table: Table, rows: Rows) -> int:
+    """The same as part of a change."""
+    target = Target(change.attachment, change.transaction.state, table)
+    fitting = conformed(rows, target.fields, table.table_name)
+    if 0 < fitting.num_rows <= target.inlined_rows:
+        return _keep(change, table, target.fields, fitting)
+    if fitting.num_rows:
+        _write_files(change, target, fitting)
+    return int(fitting.num_rows)
+
+
+def insert_physical(change: Change, table: Table, rows: pa.Table) -> int:
+    """Keep rows in the metastore that are as a data file holds them, row ids included."""
+    fields = change.transaction.state.fields(table)
+    arrays = [retyped(rows.column(field.physical_name), arrow_type(field)) for field in fields]
+    named = pa.table(arrays, names=[field.name for field in fields])
+    row_ids = rows.column(ROW_ID).to_pylist() if ROW_ID in rows.column_names else ()
+    return _keep(change, table, fields, named, row_ids)
+
+
+def _keep(
+    change: Change,
+    table: Table,
+    fields: Sequence[Field],
+    rows: pa.Table,
+    row_ids: Sequence[int | None] = (),
+) -> int:
+    """Keep rows in the metastore, as values of Python's."""
+    try:
+        found = rows.to_pylist()
+    except (ValueError, OverflowError) as reason:
+        raise InvalidInput(
+            f"A row for table '{table.table_name}' cannot be kept in the metastore: {reason}.",
+            remedy="Set data_inlining_row_limit to 0 for this table.",
+        ) from None
+    wide = [field for field in fields if _is_wide(field)]
+    for row in found:
+        row.update({field.name: _narrowed(row[field.name], field) for field in wide})
+    return change.transaction.insert_rows(table, found, row_ids)
+
+
+def _is_wide(field: Field) -> bool:
+    """Whether there are integers in it that Arrow has as decimals."""
+    return field.type in _WIDE or any(_is_wide(part) for part in field.fields)
+
+
+def _narrowed(value: Any, field: Field) -> Any:
+    match field.type, value:
+        case _, None:
+            return None
+        case "struct", dict():
+            return {part.name: _narrowed(value[part.name], part) for part in field.fields}
+        case "list", list():
+            return [_narrowed(item, field.fields[0]) for item in value]
+        case "map", list():
+            key, held = field.fields
+            return [(_narrowed(one, key), _narrowed(other, held)) for one, other in value]
+    return int(value) if field.type in _WIDE else value
+
+
+# Files
+
+
+def _write_files(change: Change, target: Target, rows: pa.Table) -> None:
+    """Write rows to a file for each partition, here and now."""
+    held = pa.table(
+        [retyped(rows.column(field.name), _file_type(field)) for field in target.fields],
+        schema=file_schema(target.fields),
+    )
+    parts = [("", held)]
+    if target.partitioning is not None:
+        parts = list(target.partitioning.split(held))
+    job_key = keys.new_key() if target.is_encrypted else None
+    paths = []
+    reached("write.started")
+    for folder, part in parts:
+        inside = target.folder + (folder if target.has_folders else "")
+        make_folder(inside)
+        paths.append(f"{inside}ducklake-{uuid.uuid4()}.parquet")
+        change.wrote(paths[-1:])
+        write(paths[-1], _parquet(part, target, paths[-1], job_key))
+    reached("write.files")
+    files = described(target, paths, job_key)
+    reached("write.footers")
+    change.transaction.add_data_files(target.table, files)
+
+
+def _parquet(rows: pa.Table, target: Target, path: str, job_key: keys.Key | None) -> pa.Buffer:
+    options, sink = target.parquet(), pa.BufferOutputStream()
+    pq.write_table(
+        rows,
+        sink,
+        row_group_size=options.row_group_rows,
+        encryption_properties=encryption(keys.derived_key(job_key, path) if job_key else None),
+        **parquet_settings(options),
+    )
+    return sink.getvalue()
+
+
+def parquet_settings(options: ParquetOptions) -> dict[str, Any]:
+    """How files are to be written, in the words of Arrow's Parquet writer."""
+    return {
+        "version": "2.6" if options.version == 2 else "1.0",
+        "data_page_version": f"{options.version}.0",
+        "compression": {"uncompressed": "none", "lz4_raw": "lz4"}.get(options.codec, options.codec),
+        "compression_level": options.level,
+        "store_schema": False,
+        "store_decimal_as_integer": True,  # as Spark does
+    }
+
+
+def file_schema(fields: Sequence[Field]) -> pa.Schema:
+    """What a file holds: the columns under their physical names, with their ids."""
+    return pa.schema([_file_field(field) for field in fields])
+
+
+def _file_type(field: Field) -> pa.DataType:
+    """Arrow's type of a column inside a file: physical names, with their ids."""
+    match field.type, [_file_field(part) for part in field.fields]:
+        case "struct", parts:
+            return pa.struct(parts)
+        case "list", [element]:
+            return pa.list_(element.with_name("element"))
+        case "map", [key, value]:
+            return pa.map_(key.with_name("key").with_nullable(False), value.with_name("value"))
+        case "time", _:
+            return pa.time64("us")
+        case _:
+            return arrow_type(field)
+
+
+def _file_field(field: Field) -> pa.Field:
+    return pa.field(
+        field.physical_name, _file_type(field), metadata={_FIELD_ID: str(int(field.column_id))}
+    )

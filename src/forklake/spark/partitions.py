@@ -1,0 +1,210 @@
+"""Partitioning: how rows are told apart by the keys of a table, and what files say of themselves.
+
+Rows go to files by *labels*: texts that differ where the values of a key differ. A label also names
+the folder, but it is never read back: which values a file holds is what its own statistics say, or
+its first row where they do not tell. So no value is too long, too strange or too much like another
+one for the folders of a file system.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+
+from forklake.errors import Corruption, InvalidInput
+from forklake.model.children import PartitionColumn
+from forklake.model.entities import Partition, Table
+from forklake.model.fields import Field
+from forklake.model.files import ColumnBounds
+from forklake.model.ids import ColumnId, PartitionId
+from forklake.model.kinds import PARTITION
+from forklake.model.names import folded
+from forklake.model.state import CatalogState
+from forklake.model.values import from_text, to_text
+
+IDENTITY = "identity"
+NULL_LABEL = "__HIVE_DEFAULT_PARTITION__"
+# In front of what would otherwise be taken for the label of NULL: it, and the empty text.
+_LITERALLY = "__HIVE_TEXT__"
+_LONGEST = 64  # bytes of a label; folder names have 255, and escaping may triple it
+_KEPT = 16  # characters of a longer one
+_UNSEEN = r"[\p{C}\p{Zl}\p{Zp}]"  # signs that have no place in the name of a folder
+# What Hive and Spark escape in the names of folders.
+_ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | {chr(code) for code in range(1, 32)}
+_PARTS: dict[str, Callable[[Column], Column]] = {
+    "year": F.year,
+    "month": F.month,
+    "day": F.dayofmonth,
+    "hour": F.hour,
+}
+_SEEN_AS_FLOAT = frozenset({"float32", "float64"})
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKey:
+    """One key: a column, what of it counts, and how its folders are called."""
+
+    folder: str
+    field: Field
+    transform: str
+
+    def label(self, column: Column) -> Column:
+        """The label of a value, in Spark: null for null only, and never the empty text."""
+        if self.transform != IDENTITY:
+            return _PARTS[self.transform](_in_utc(column, self.field)).cast("string")
+        if self.field.type in _SEEN_AS_FLOAT:
+            column = column + F.lit(0.0)  # -0.0 is 0.0
+        text = F.hex(column) if self.field.type == "blob" else column.cast("string")
+        marked = F.when(
+            (text == "") | text.startswith("__HIVE_"), F.concat(F.lit(_LITERALLY), text)
+        ).otherwise(text)
+        begin = F.regexp_replace(F.substring(marked, 1, _KEPT), _UNSEEN, "_")
+        short = F.concat(begin, F.lit("~"), F.sha2(marked, 256))
+        is_odd = (F.octet_length(marked) > _LONGEST) | marked.rlike(_UNSEEN)
+        return F.when(is_odd, short).otherwise(marked)
+
+    def label_of(self, value: Any) -> str | None:
+        """The label of a value, in Python."""
+        if value is None:
+            return None
+        text = self.text_of(value)
+        if self.transform != IDENTITY:
+            return text
+        marked = _LITERALLY + text if not text or text.startswith("__HIVE_") else text
+        if len(marked.encode()) <= _LONGEST and marked.isprintable():
+            return marked
+        begin = "".join(sign if sign.isprintable() else "_" for sign in marked[:_KEPT])
+        return f"{begin}~{hashlib.sha256(marked.encode()).hexdigest()}"
+
+    def text_of(self, value: Any) -> str:
+        """The partition value that a value of the column leads to, as the metastore keeps it."""
+        text = to_text(self.field.type, value)
+        if text is not None and self.transform != IDENTITY:
+            moment = from_text(self.field.type, text)
+            return str(getattr(_as_datetime(moment), self.transform))
+        if text is None or "\0" in text:  # which not every database can store
+            raise InvalidInput(
+                f"Column '{self.field.name}' of type {self.field.type} has a value that cannot be"
+                f" a partition: {str(value)[:100]}.",
+                remedy="Partition by another column.",
+            )
+        return text
+
+    def text_in(self, bounds: ColumnBounds, first_value: Callable[[], Any]) -> str | None:
+        """The partition value of a file of which all rows have the same."""
+        if bounds.null_count and bounds.null_count == bounds.value_count:
+            return None
+        low, high = bounds.min_value, bounds.max_value
+        is_told = low is not None and high is not None and bounds.null_count == 0
+        if is_told and self.transform != IDENTITY:
+            first, last = (self._text_of_bound(bound) for bound in (low, high))
+            if first != last:
+                raise Corruption(
+                    f"A file of one partition holds {self.transform} {first} to {last} of column"
+                    f" '{self.field.name}'.",
+                    remedy="Report this as a defect.",
+                )
+            return first
+        if is_told and low == high and self.field.type not in _SEEN_AS_FLOAT:
+            return low
+        value = first_value()
+        return None if value is None else self.text_of(value)
+
+    def _text_of_bound(self, bound: str | None) -> str:
+        assert bound is not None
+        return self.text_of(from_text(self.field.type, bound))
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """The keys in force for new files of a table."""
+
+    partition_id: PartitionId
+    keys: tuple[PartitionKey, ...]
+
+    def folder(self, row: Mapping[str, Any]) -> str:
+        """The folder of a row of physical names, with a slash at its end."""
+        labels = ((key.folder, key.label_of(row[key.field.physical_name])) for key in self.keys)
+        return "".join(
+            f"{escaped(name)}={NULL_LABEL if label is None else escaped(label)}/"
+            for name, label in labels
+        )
+
+    def split(self, rows: pa.Table) -> Iterable[tuple[str, pa.Table]]:
+        """Rows of physical names by the folder that they belong to."""
+        names = [key.field.physical_name for key in self.keys]
+        members: dict[str, list[int]] = {}
+        for position, row in enumerate(rows.select(names).to_pylist()):
+            members.setdefault(self.folder(row), []).append(position)
+        for folder, positions in members.items():
+            yield folder, rows.take(positions)
+
+    def values(
+        self, bounds: Mapping[ColumnId, ColumnBounds], first_value: Callable[[Field], Any]
+    ) -> tuple[str | None, ...]:
+        """The partition values of a file."""
+        return tuple(
+            key.text_in(
+                bounds.get(key.field.column_id, ColumnBounds(key.field.column_id)),
+                lambda key=key: first_value(key.field),  # type: ignore[misc]
+            )
+            for key in self.keys
+        )
+
+
+def partitioning_of(state: CatalogState, table: Table) -> Partitioning | None:
+    """How new files of a table are partitioned, if they are."""
+    rows: list[Partition] = state.beneath(PARTITION, table.table_id)
+    if not rows:
+        return None
+    fields = {field.column_id: field for field in state.fields(table)}
+    columns = sorted(state.partitioning(table), key=lambda key: key.partition_key_index)
+    named = zip(_folders(columns, fields), columns, strict=True)
+    keys = tuple(
+        PartitionKey(folder, fields[column.column_id], column.transform) for folder, column in named
+    )
+    return Partitioning(rows[0].partition_id, keys)
+
+
+def _folders(columns: Sequence[PartitionColumn], fields: Mapping[ColumnId, Field]) -> Iterable[str]:
+    """Names of folders: the column's or the transform's, `year_d` and `year_d_2` on clashes."""
+    taken: set[str] = set()
+    for column in columns:
+        name = fields[column.column_id].name
+        if len(name.encode()) > _LONGEST:
+            name = f"column_{int(column.column_id)}"
+        names = [name] if column.transform == IDENTITY else [column.transform]
+        names.append(f"{column.transform}_{name}")
+        names += [f"{names[1]}_{number}" for number in range(2, len(columns) + 1)]
+        chosen = next(name for name in names if folded(name) not in taken)
+        taken.add(folded(chosen))
+        yield chosen
+
+
+def escaped(text: str) -> str:
+    """A text as part of the name of a folder."""
+    return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
+
+
+def _as_datetime(value: date | datetime) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - no zone is meant
+
+
+def _in_utc(column: Column, field: Field) -> Column:
+    """A moment as UTC's clocks show it, whatever zone the session has."""
+    if field.type != "timestamptz":
+        return column
+    seconds = F.unix_micros(column).cast("decimal(20,0)") / F.lit(1_000_000)
+    zero = F.lit(0)
+    return F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + F.make_dt_interval(
+        zero, zero, zero, seconds.cast("decimal(18,6)")
+    )

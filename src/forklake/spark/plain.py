@@ -1,0 +1,231 @@
+"""The routes that need nothing of Spark but its public interface, for Spark Connect.
+
+Spark trusts the log of a streaming sink for the files of a folder, so a folder that holds nothing
+but such a log is a list of files. Values of constant columns are joined by the path of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import uuid
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from posixpath import basename, dirname
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+
+from forklake.errors import Unsupported
+from forklake.files import systems
+from forklake.spark.routes import (
+    PARTITION_PREFIX,
+    Deletes,
+    IsDeleted,
+    ListedFile,
+    ListFiles,
+    spark_path,
+)
+
+_PATH = "__path"
+_BLOCK_SIZE = 128 * 2**20
+
+
+class PlainRoutes:
+    """Routes of any session; the driver of Spark must see our temporary folder."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._logs = tempfile.mkdtemp(prefix="forklake-")
+        weakref.finalize(self, shutil.rmtree, self._logs, ignore_errors=True)
+
+    def relation(
+        self,
+        schema: StructType,
+        constants: StructType,
+        list_files: ListFiles,
+        size: int,
+        options: Mapping[str, str],
+    ) -> DataFrame:
+        """The files as they are listed now, joined with their constants."""
+        files = list(list_files([]))
+        _refuse_encryption(any(file.key for file in files))
+        _refuse_hidden(files)
+        rows = (
+            self._spark.read.schema(schema)
+            .options(**options)
+            .option("recursiveFileLookup", "true")
+            .parquet(self._log(files))
+            .select("*", "_metadata")
+        )
+        values = self._spark.createDataFrame(
+            [(_uri(file.path), *file.constants) for file in files],
+            StructType([StructField(_PATH, StringType()), *constants]),
+        )
+        path = rows["_metadata.file_path"]
+        joined = rows.join(F.broadcast(values), path == values[_PATH], "left").where(
+            F.when(values[_PATH].isNotNull(), True).otherwise(
+                F.raise_error(F.concat(F.lit("A file has no constants: "), path))
+            )
+        )
+        return joined.select(
+            *(rows[_quoted(name)] for name in schema.names),
+            *(values[_quoted(name)] for name in constants.names),
+            "_metadata",
+        )
+
+    def _log(self, files: Sequence[ListedFile]) -> str:
+        """The folder of a new log."""
+        folder = Path(self._logs, uuid.uuid4().hex)
+        log = folder / "_spark_metadata"
+        log.mkdir(parents=True)
+        entries = [
+            {
+                "path": _uri(file.path),
+                "size": file.size,
+                "isDir": False,
+                "modificationTime": 0,
+                "blockReplication": 1,
+                "blockSize": _BLOCK_SIZE,
+                "action": "add",
+            }
+            for file in files
+        ]
+        (log / "0").write_text("\n".join(["v1", *map(json.dumps, entries)]))
+        return folder.as_uri()
+
+    def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted:
+        """A function in Python that reads delete files on the executors."""
+        _refuse_encryption(bool(keys))
+        return _deleted_function({number: (path, list(more)) for number, path, more in deletes})
+
+    def write(
+        self,
+        df: DataFrame,
+        folder: str,
+        field_ids: Mapping[str, int],
+        partition_by: Sequence[str],
+        options: Mapping[str, str],
+        job_key: bytes | None,
+    ) -> list[str]:
+        """Spark writes into a folder aside, out of which the files move to their names.
+
+        Elements of lists, and keys and values of maps, get no field ids.
+        """
+        _refuse_encryption(job_key is not None)
+        root = folder.rstrip("/")
+        staging = f"{root}/.staging-{uuid.uuid4()}"
+        system, inside = systems.file_system(staging)
+        rows = df.to(_with_ids(df.schema, field_ids, ""))
+        try:
+            rows.write.partitionBy(*partition_by).options(**options).parquet(spark_path(staging))
+            found = [one.path for one in systems.list_files(staging)]
+            return systems.in_parallel(
+                lambda path: _moved(path, root + _final_folder(path[len(staging) :])),
+                [path for path in found if path.endswith(".parquet")],
+            )
+        finally:
+            with suppress(FileNotFoundError):
+                system.delete_dir(inside)
+
+
+def _refuse_encryption(is_needed: bool) -> None:
+    if is_needed:
+        raise Unsupported(
+            "Encrypted files cannot be read or written without Forklake's classes inside Spark.",
+            remedy="Use a Spark session with a driver in this process.",
+        )
+
+
+def _refuse_hidden(files: Sequence[ListedFile]) -> None:
+    for file in files:
+        if basename(file.path).startswith(("_", ".")):
+            raise Unsupported(
+                f"Spark by itself skips files with such a name: {file.path!r}.",
+                remedy="Use a Spark session with a driver in this process.",
+            )
+
+
+def _uri(path: str) -> str:
+    """A path as Spark shows it in `_metadata.file_path`: Java quotes only ASCII."""
+    scheme, _, rest = spark_path(path).partition("://")
+    quoted = re.sub(r"[\x00-\x7f]+", lambda match: quote(match[0], safe=_UNQUOTED), rest)
+    return f"file:{quoted}" if scheme == "file" else f"{scheme}://{quoted}"
+
+
+_UNQUOTED = "/!$&'()*+,;=:@~"  # what Java leaves as it is in the path of a URI
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _deleted_function(deletes: dict[int, tuple[str | None, list[int]]]) -> IsDeleted:
+    """The function, which refers to nothing of this package: executors may not have it."""
+
+    def deleted(numbers: pa.Array, positions: pa.Array) -> pa.Array:
+        result = pa.repeat(False, len(numbers))
+        for number in pc.unique(numbers).to_pylist():
+            path, more = deletes.get(number, (None, []))
+            gone = [pa.array(more, pa.int64())]
+            if path is not None:
+                gone += pq.read_table(path, columns=["pos"])["pos"].chunks
+            is_gone = pc.is_in(positions, pa.chunked_array(gone).combine_chunks())
+            result = pc.or_(result, pc.and_(pc.equal(numbers, number), is_gone))
+        return result
+
+    make: Any = arrow_udf
+    function: IsDeleted = make(deleted, "boolean")
+    return function
+
+
+def _with_ids(schema: StructType, ids: Mapping[str, int], path: str) -> StructType:
+    """The schema with field ids where Spark writes them: on fields of structs."""
+    fields = []
+    for field in schema:
+        place = path + field.name
+        metadata = {"parquet.field.id": ids[place]} if place in ids else {}
+        kind = _type_with_ids(field.dataType, ids, place)
+        fields.append(StructField(field.name, kind, field.nullable, metadata))
+    return StructType(fields)
+
+
+def _type_with_ids(kind: DataType, ids: Mapping[str, int], place: str) -> DataType:
+    match kind:
+        case StructType():
+            return _with_ids(kind, ids, f"{place}.")
+        case ArrayType():
+            element = _type_with_ids(kind.elementType, ids, f"{place}.list.element")
+            return ArrayType(element, kind.containsNull)
+        case MapType():
+            key = _type_with_ids(kind.keyType, ids, f"{place}.key_value.key")
+            value = _type_with_ids(kind.valueType, ids, f"{place}.key_value.value")
+            return MapType(key, value, kind.valueContainsNull)
+    return kind
+
+
+def _final_folder(path: str) -> str:
+    """`/year=2024` of `/__partition_year=2024/part-0.parquet`."""
+    parts = dirname(path).split("/")
+    return "/".join(part.removeprefix(PARTITION_PREFIX) for part in parts).rstrip("/")
+
+
+def _moved(path: str, folder: str) -> str:
+    """The new path of a file that was moved into a folder."""
+    target = f"{folder}/ducklake-{uuid.uuid4()}.parquet"
+    systems.make_folder(folder)
+    system, inside = systems.file_system(path)
+    with systems.translating(path):
+        system.move(inside, systems.file_system(target)[1])
+    return target

@@ -1,0 +1,150 @@
+"""Progress bars for long jobs of Spark, on a terminal.
+
+A thread asks Spark how many tasks of the work at hand are done. It never gets in the way: without
+a terminal there is no thread, jobs of less than a second show nothing, and whatever goes wrong with
+the display leaves the job alone. All bars of a process share one display.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pyspark import SparkContext
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+SWITCH = "FORKLAKE_PROGRESS"
+_PATIENCE = 1.0  # seconds before a bar appears
+_INTERVAL = 0.2  # seconds between looks at Spark
+
+
+@contextmanager
+def progress(what: str, display: Display | None = None) -> Iterator[None]:
+    """Show how far the jobs of Spark are that this thread runs inside.
+
+    Work inside other work that is shown has no bar of its own.
+    """
+    context: Any = SparkContext._active_spark_context
+    display = display or _terminal
+    if context is None or getattr(_shown, "is_busy", False) or not display.is_watched:
+        yield
+        return
+    tag = f"forklake-{uuid.uuid4().hex}"
+    watcher = _Watcher(context, tag, what, display)
+    _shown.is_busy = True
+    context.addJobTag(tag)
+    watcher.start()
+    try:
+        yield
+        watcher.has_succeeded = True
+    finally:
+        _shown.is_busy = False
+        watcher.finish()
+        with suppress(Exception):  # a Spark that has died meanwhile
+            context.removeJobTag(tag)
+
+
+_shown = threading.local()
+
+
+class _Watcher(threading.Thread):
+    """Moves one bar until the work is finished."""
+
+    def __init__(self, context: Any, tag: str, what: str, display: Display) -> None:
+        super().__init__(name="forklake-progress", daemon=True)
+        self._context = context
+        self._tag = tag
+        self._what = what
+        self._display = display
+        self._is_finished = threading.Event()
+        self.has_succeeded = False
+
+    def run(self) -> None:
+        with suppress(Exception):  # a bar is not worth an error
+            if not self._is_finished.wait(_PATIENCE):
+                self._show()
+
+    def _show(self) -> None:
+        with self._display.bar(self._what) as move:
+            while not self._is_finished.wait(_INTERVAL):
+                move(*self._tasks())
+            done, total = self._tasks()
+            move(total if self.has_succeeded else done, total)
+
+    def finish(self) -> None:
+        """Show the end, then nothing any more."""
+        self._is_finished.set()
+        self.join()
+
+    def _tasks(self) -> tuple[int, int]:
+        """How many tasks are done, and how many there are as far as Spark knows."""
+        jobs = self._context._jsc.sc().statusTracker().getJobIdsForTag(self._tag)
+        tracker = self._context.statusTracker()
+        done = total = 0
+        for job in (tracker.getJobInfo(number) for number in jobs):
+            for stage in (tracker.getStageInfo(number) for number in job.stageIds if job):
+                if stage is None:
+                    continue
+                done += stage.numCompletedTasks
+                # The stages that a job did without, because others had done them, count not.
+                is_over = job.status != "RUNNING"
+                total += stage.numCompletedTasks if is_over else stage.numTasks
+        return done, total
+
+
+class Display:
+    """The bars of a console, by default of the terminal: shown as long as there is one."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console
+        self._guard = threading.Lock()
+        self._bars = 0
+        self._progress: Progress | None = None
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody sees it, and wants to."""
+        if os.environ.get(SWITCH) == "0":
+            return False
+        if self._console is not None:
+            return self._console.is_terminal
+        return sys.stdout.isatty() and sys.stderr.isatty()
+
+    @contextmanager
+    def bar(self, what: str) -> Iterator[Any]:
+        """A bar; the function moves it to (done, total)."""
+        with self._guard:
+            if self._progress is None:
+                self._progress = self._started()
+            shown = self._progress
+            self._bars += 1
+            number = shown.add_task(what, total=None)
+        try:
+            yield lambda done, total: shown.update(number, completed=done, total=total or None)
+        finally:
+            with self._guard:
+                self._bars -= 1
+                if not self._bars:
+                    self._progress = None
+                    shown.stop()
+
+    def _started(self) -> Progress:
+        shown = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("tasks"),
+            TimeElapsedColumn(),
+            console=self._console or Console(stderr=True),
+        )
+        shown.start()
+        return shown
+
+
+_terminal = Display()

@@ -1,0 +1,200 @@
+"""From what files hold to what a table shows: other names, wider types, defaults for what lacks.
+
+Files are read by physical names. Where the names and types of a column are the file's own, the
+projection is the bare column, so that Spark prunes columns and pushes filters as for any Parquet
+file; only what differs is taken apart and put together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from urllib.parse import unquote
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructField, StructType
+
+from forklake.model.children import NameMapping
+from forklake.model.fields import Field, is_read_apart
+from forklake.model.ids import ColumnId, SnapshotId
+from forklake.model.names import folded
+from forklake.model.values import to_text
+from forklake.spark.types import literal, literal_column, physical_schema, spark_type
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_EXISTS_DEFAULT, _CURRENT_DEFAULT = "EXISTS_DEFAULT", "CURRENT_DEFAULT"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How some files call and type their columns: the table's fields as they are in there.
+
+    `fields` has the columns that the files may have; `missing` those that they do not have;
+    `folders` those that are not in the files but in the names of folders, each with its key.
+    """
+
+    fields: tuple[Field, ...]
+    missing: frozenset[ColumnId] = frozenset()
+    folders: Mapping[ColumnId, str] = field(default_factory=dict)
+
+    @property
+    def in_files(self) -> list[Field]:
+        """The columns that are read from the files."""
+        elsewhere = self.missing | self.folders.keys()
+        return [one for one in self.fields if one.column_id not in elsewhere]
+
+    def schema(self) -> StructType:
+        """What to read. Spark fills columns that a file lacks with their defaults."""
+        kept = self.in_files
+        pairs = zip(physical_schema(kept), kept, strict=True)
+        return StructType([_with_default(*pair) for pair in pairs])
+
+    def column(self, shown: Field, has: Callable[[ColumnId], Column]) -> Column:
+        """A column of the table, out of what was read.
+
+        `has` tells of a nested field whether the file at hand has it.
+        """
+        written = next(one for one in self.fields if one.column_id == shown.column_id)
+        if shown.column_id in self.folders:
+            value = F.col(quoted(folder_column(shown.column_id))).cast(spark_type(shown))
+        elif shown.column_id in self.missing:
+            value = default_column(shown)
+        else:
+            value = _shown(shown, written, F.col(quoted(written.physical_name)), has)
+        return value.alias(shown.name)
+
+
+def mapped(layout: Layout, names: Iterable[NameMapping]) -> Layout:
+    """The layout of files that others wrote, whose names a mapping tells."""
+    inside: dict[ColumnId, str] = {}
+    folders: dict[ColumnId, str] = {}
+    for one in names:
+        (folders if one.is_partition else inside)[one.target_field_id] = one.source_name
+
+    def renamed(field: Field) -> Field:
+        source = inside.get(field.column_id, field.physical_name)
+        parts = tuple(renamed(part) for part in field.fields)
+        return replace(field, physical_name=source, fields=parts)
+
+    missing = {one.column_id for one in layout.fields} - set(inside) - set(folders)
+    return Layout(tuple(map(renamed, layout.fields)), frozenset(missing), folders)
+
+
+def folder_value(folder: str, path: str) -> str | None:
+    """What the folders of a path say about a key, as in `.../key=value/...`."""
+    for part in path.split("/"):
+        name, equals, value = part.partition("=")
+        if equals and folded(unquote(name)) == folded(folder):
+            return None if value == _NO_VALUE else unquote(value)
+    return None
+
+
+def layout_at(fields: Sequence[Field], began: SnapshotId) -> tuple[Field, ...]:
+    """The fields as files hold them that Forklake wrote in a snapshot."""
+    return tuple(_as_written(one, began) for one in fields)
+
+
+def _as_written(one: Field, began: SnapshotId) -> Field:
+    was = one.type_in(began)
+    inside = tuple(_as_written(child, began) for child in one.fields)
+    return replace(one, type=was if is_read_apart(was, one.type) else one.type, fields=inside)
+
+
+def snapshots_read_apart(fields: Sequence[Field]) -> Iterator[SnapshotId]:
+    """The snapshots of promotions that keep files from before from being read like later ones."""
+    for one in fields:
+        yield from (at for at, was in one.promotions if is_read_apart(was, one.type))
+        yield from snapshots_read_apart(one.fields)
+
+
+# Defaults
+
+
+def nested_defaults(fields: Sequence[Field], *, is_top: bool = True) -> Iterator[Field]:
+    """The fields inside others that old files show a default for."""
+    for one in fields:
+        if not is_top and one.initial_default is not None and not one.fields:
+            yield one
+        yield from nested_defaults(one.fields, is_top=False)
+
+
+def _with_default(read: StructField, one: Field) -> StructField:
+    if one.initial_default is None:
+        return read
+    text = _default_sql(one)
+    return StructField(
+        read.name, read.dataType, True, {_EXISTS_DEFAULT: text, _CURRENT_DEFAULT: text}
+    )
+
+
+def default_column(one: Field) -> Column:
+    """What files show for a column that they do not have."""
+    return literal_column(one.initial_default, one)
+
+
+def _default_sql(one: Field) -> str:
+    value = literal(one.initial_default, one)
+    if isinstance(value, bytes):
+        return f"X'{value.hex()}'"
+    shown = value.isoformat() if isinstance(value, datetime) else to_text(one.type, value)
+    text = str(shown).replace("\\", "\\\\").replace("'", "\\'")
+    return f"CAST('{text}' AS {spark_type(one).simpleString()})"
+
+
+# Putting values together
+
+
+def _shown(
+    shown: Field, written: Field, value: Column, has: Callable[[ColumnId], Column]
+) -> Column:
+    if _is_same(shown, written):
+        return value
+    match shown.type:
+        case "struct":
+            parts = [
+                _inside(one, own, value[own.physical_name], has).alias(one.name)
+                for one, own in zip(shown.fields, written.fields, strict=True)
+            ]
+            return F.when(value.isNotNull(), F.struct(*parts))
+        case "list":
+            (one,), (own,) = shown.fields, written.fields
+            return F.transform(value, lambda item: _shown(one, own, item, has))
+        case "map":
+            (key, one), (own_key, own) = shown.fields, written.fields
+            if not _is_same(key, own_key):
+                value = F.transform_keys(value, lambda name, _: _shown(key, own_key, name, has))
+            return F.transform_values(value, lambda _, item: _shown(one, own, item, has))
+    return value.cast(spark_type(shown))
+
+
+def _inside(one: Field, own: Field, value: Column, has: Callable[[ColumnId], Column]) -> Column:
+    """A field of a struct, with its default where the file does not have the field."""
+    found = _shown(one, own, value, has)
+    if one.initial_default is None or one.fields:
+        return found
+    return F.when(has(one.column_id), found).otherwise(default_column(one))
+
+
+def _is_same(shown: Field, written: Field) -> bool:
+    """Whether a value needs no change, looking at all that is inside it."""
+    if shown.type != written.type:
+        return False
+    inside = zip(shown.fields, written.fields, strict=True)
+    if shown.type != "struct":  # elements, keys and values have no names of their own
+        return all(_is_same(one, own) for one, own in inside)
+    return all(
+        one.name == own.physical_name and one.initial_default is None and _is_same(one, own)
+        for one, own in inside
+    )
+
+
+def folder_column(column_id: ColumnId) -> str:
+    """The constant that holds what a folder's name says about a column."""
+    return f"_ducklake_folder_{int(column_id)}"
+
+
+def quoted(name: str) -> str:
+    """A column's name for Spark, whatever signs it has."""
+    return "`" + name.replace("`", "``") + "`"

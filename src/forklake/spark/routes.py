@@ -1,0 +1,63 @@
+"""What Spark must be able to do with files, and the two ways to have it do so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import StructType
+
+from forklake.files.systems import file_system, is_local
+
+# A column `__partition_year` makes folders `year=2024`; such columns are not stored in the files.
+PARTITION_PREFIX = "__partition_"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """One file of a relation, with its values of the constant columns."""
+
+    path: str  # full path or URI
+    size: int
+    constants: tuple[object, ...]
+    key: bytes | None = None  # of an encrypted file
+
+
+ListFiles = Callable[[list[str]], Iterable[ListedFile]]
+IsDeleted = Callable[[Column, Column], Column]
+Deletes = Iterable[tuple[int, str | None, Sequence[int]]]
+
+
+class Routes(Protocol):
+    """Reading, skipping deleted rows, writing; see Engine for what the methods promise."""
+
+    def relation(
+        self,
+        schema: StructType,
+        constants: StructType,
+        list_files: ListFiles,
+        size: int,
+        options: Mapping[str, str],
+    ) -> DataFrame: ...
+
+    def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted: ...
+
+    def write(
+        self,
+        df: DataFrame,
+        folder: str,
+        field_ids: Mapping[str, int],
+        partition_by: Sequence[str],
+        options: Mapping[str, str],
+        job_key: bytes | None,
+    ) -> list[str]: ...
+
+
+def spark_path(path: str) -> str:
+    """A path or URI as Spark takes it: nothing percent-encoded, and a local one says so."""
+    if path.startswith("/"):
+        return f"file://{path}"
+    return f"file://{os.path.abspath(file_system(path)[1])}" if is_local(path) else path

@@ -1,0 +1,349 @@
+"""Scans: the rows of a table at a snapshot, or in a transaction, as a DataFrame.
+
+All files that Forklake wrote are one relation of physical names, read by Spark itself. Files that
+need more are relations of their own, joined by a union: those with deleted rows, those that others
+wrote, those from before a promotion that Spark does not read, those with rows of later snapshots.
+Those are listed when the DataFrame is made. All others are listed when Spark plans a query, with
+the filters that Spark then has, so that files without matching rows never leave the metastore. The
+rows are those of the moment at which the DataFrame was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from functools import lru_cache, partial, reduce
+from itertools import repeat
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from forklake.errors import InvalidInput
+from forklake.files import keys
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.ids import UNCOMMITTED, ColumnId
+from forklake.model.names import folded
+from forklake.model.predicates import IsNull
+from forklake.model.scans import ScanFile
+from forklake.spark.engine import Engine, ListedFile
+from forklake.spark.grouping import Group, GroupedFiles, View
+from forklake.spark.inlined import inlined_frame
+from forklake.spark.projection import (
+    Layout,
+    folder_column,
+    folder_value,
+    mapped,
+    nested_defaults,
+    quoted,
+)
+from forklake.spark.pushdown import predicate_of
+from forklake.spark.routes import IsDeleted
+
+VIRTUAL: dict[str, DataType] = {
+    "rowid": LongType(),
+    "snapshot_id": LongType(),
+    "filename": StringType(),
+    "file_row_number": LongType(),
+    "file_index": LongType(),
+}
+FILE, POSITION, ROW = "__file", "__position", "__rowid"
+POSITIONS: dict[str, DataType] = {FILE: LongType(), POSITION: LongType(), ROW: LongType()}
+
+# Columns that some files have besides those of the table.
+ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
+# Values that are the same for all rows of a file. No column of a table is called like these.
+_FILE, _ROW_START, _BEGAN = "_ducklake_file", "_ducklake_row_start", "_ducklake_began"
+_PATH, _INDEX = "_ducklake_path", "_ducklake_index"
+_POSITION = "_metadata.row_index"
+_KEPT_LISTINGS = 4
+# Parquet's reader finds no zero in a dictionary that has the one of the other sign.
+_ZEROS_DIFFER = {"parquet.filter.dictionary.enabled": "false"}
+
+
+def scan(
+    engine: Engine,
+    view: View,
+    table: Table,
+    *,
+    where: str | None = None,
+    virtual: Sequence[str] = (),
+    positions: bool = False,
+    files: Sequence[ScanFile] | None = None,
+) -> DataFrame:
+    """The rows of a table: its columns, then the virtual columns that were asked for.
+
+    With `positions` also FILE, the id of the data file, and POSITION, the place in it, both null
+    for rows that live in the metastore, and ROW, the row id. With `files` only those are read, and
+    the rows in the metastore.
+    """
+    fields = view.state.fields(table)
+    asked = _asked(virtual, positions, fields, table)
+    if files is None and where is not None:
+        wanted = predicate_of([where], fields, zone=zone_of(engine.spark))
+        files = view.scan_files(table, wanted) if wanted is not None else None
+    grouped = GroupedFiles(view, table, fields, files)
+    reading = _Reading(engine, view, fields, asked, grouped)
+    branches = [reading.branch(group) for group in grouped.sizes]
+    rows = view.inlined_rows(table)
+    if rows or not branches:
+        branches.append(inlined_frame(engine.spark, fields, rows, asked, grouped.count))
+    whole = reduce(DataFrame.union, branches)
+    return whole if where is None else _filtered(whole, where, table)
+
+
+def scan_chosen(
+    engine: Engine,
+    view: View,
+    table: Table,
+    files: Sequence[ScanFile],
+    *,
+    virtual: Sequence[str] = (),
+    positions: bool = False,
+    constants: Sequence[Constant] = (),
+) -> list[DataFrame]:
+    """The rows of some files of a table, in frames to be united: as `scan` has them, then values
+    of the caller's that are the same for all rows of a file.
+
+    The files may have ended, and a file may be there more than once.
+    """
+    fields = view.state.fields(table)
+    asked = _asked(virtual, positions, fields, table)
+    grouped = GroupedFiles(view, table, fields, files)
+    reading = _Reading(engine, view, fields, asked, grouped, constants)
+    return [reading.branch(group) for group in grouped.sizes]
+
+
+def deleted_test(engine: Engine, files: Iterable[tuple[int, ScanFile]]) -> IsDeleted:
+    """The function (number of a file, position of a row) -> is the row deleted?"""
+    key_encryption_key = keys.load_key_encryption_key()
+    deletes, own_keys = [], {}
+    for number, file in files:
+        deletes.append((number, file.delete_path, file.deleted_positions))
+        stored = file.delete_file.encryption_key if file.delete_file is not None else None
+        if stored is not None and file.delete_path is not None:
+            own_keys[file.delete_path] = keys.unwrap(stored, key_encryption_key)
+    return engine.deleted(deletes, keys=own_keys)
+
+
+def has_nulls(engine: Callable[[], Engine], view: View, table: Table, path: Sequence[str]) -> bool:
+    """Whether some row has null in a column, or in a field of a struct that is not null itself.
+
+    Spark is only asked about files of which the metastore cannot tell.
+    """
+    column = view.state.column(table, *path)
+    if not view.inlined_rows(table) and not view.scan_files(table, IsNull(column.column_id)):
+        return False
+    names = [quoted(name) for name in path]
+    where = f"{'.'.join(names)} IS NULL"
+    if len(names) > 1:
+        where += f" AND {'.'.join(names[:-1])} IS NOT NULL"
+    return not scan(engine(), view, table, where=where).isEmpty()
+
+
+def zone_of(spark: SparkSession) -> tzinfo | None:
+    """The time zone of a Spark session; None if Python does not know it."""
+    name = str(spark.conf.get("spark.sql.session.timeZone"))
+    if name in {"UTC", "Etc/UTC", "GMT", "Z"}:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+
+
+def _asked(
+    virtual: Sequence[str], positions: bool, fields: Sequence[Field], table: Table
+) -> list[StructField]:
+    taken = {folded(field.name) for field in fields}
+    for name in virtual:
+        if name not in VIRTUAL:
+            raise InvalidInput(
+                f"There is no virtual column {name!r}.", remedy=f"Use: {', '.join(VIRTUAL)}."
+            )
+        if name in taken:
+            raise InvalidInput(
+                f"Table '{table.table_name}' has a column {name!r} of its own, which hides the"
+                " virtual one.",
+                remedy="Rename the column.",
+            )
+    kinds = VIRTUAL | POSITIONS
+    names = [*dict.fromkeys(virtual), *(POSITIONS if positions else ())]
+    return [StructField(name, kinds[name]) for name in names]
+
+
+def _filtered(rows: DataFrame, where: str, table: Table) -> DataFrame:
+    try:
+        return rows.where(where)
+    except AnalysisException as reason:
+        raise InvalidInput(
+            f"The condition {where!r} cannot be used on table '{table.table_name}':"
+            f" {str(reason).splitlines()[0]}",
+            remedy="Write a condition on its columns in Spark SQL.",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that is the same for all rows of a file: what it is for each of some files."""
+
+    name: str
+    type: DataType
+    values: Callable[[Sequence[ScanFile]], Iterable[object]]
+
+
+class _Reading:
+    """How the files of a table are read, group by group."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        fields: tuple[Field, ...],
+        asked: Sequence[StructField],
+        files: GroupedFiles,
+        further: Sequence[Constant] = (),
+    ) -> None:
+        self._engine = engine
+        self._view = view
+        self._fields = fields
+        self._asked = asked
+        self._files = files
+        self._further = further
+        self._key_encryption_key = keys.load_key_encryption_key()
+
+    # Which files
+
+    def _list(
+        self,
+        group: Group,
+        layout: Layout,
+        constants: Sequence[Constant],
+        filters: Sequence[str],
+    ) -> list[ListedFile]:
+        """The files of a group that may have rows which pass Spark's filters."""
+        wanted = predicate_of(filters, layout.in_files, physical=True, zone=UTC)
+        files = self._files.matching(group, wanted)
+        columns = [constant.values(files) for constant in constants]
+        rows = zip(*columns, strict=True) if columns else repeat((), len(files))
+        return [
+            ListedFile(
+                file.path, file.file.file_size_bytes, row, self._key(file.file.encryption_key)
+            )
+            for file, row in zip(files, rows, strict=True)
+        ]
+
+    def _key(self, stored: str | None) -> keys.Key | None:
+        return None if stored is None else keys.unwrap(stored, self._key_encryption_key)
+
+    # How they are read
+
+    def branch(self, group: Group) -> DataFrame:
+        """The rows of a group."""
+        layout = Layout(self._files.layout(group))
+        if group.mapping_id is not None:
+            layout = mapped(layout, self._view.name_mapping(group.mapping_id)[1])
+        constants = self._constants(group, layout)
+        # Spark asks several times in a query, and again in each query.
+        listed = lru_cache(_KEPT_LISTINGS)(partial(self._list, group, layout, constants))
+        rows = self._engine.relation(
+            StructType([*layout.schema(), *self._internal_columns(group)]),
+            StructType([StructField(one.name, one.type) for one in constants]),
+            lambda filters: listed(tuple(filters)),
+            size=self._files.sizes[group],
+            options=_ZEROS_DIFFER if _has_floats(layout.fields) else {},
+        )
+        if group.has_deletes:
+            numbered = [(one.file.data_file_id, one) for one in self._files.with_deletes(group)]
+            is_deleted = deleted_test(self._engine, numbered)
+            rows = rows.where(~is_deleted(F.col(_FILE), F.col(_POSITION)))
+        if group.is_partial:
+            rows = rows.where(F.col(SNAPSHOT_ID) <= self._files.snapshot_id)
+        shown = [layout.column(field, _is_in_file) for field in self._fields]
+        virtual = [self._virtual(one.name) for one in self._asked]
+        return rows.select(*shown, *virtual, *(one.name for one in self._further))
+
+    def _internal_columns(self, group: Group) -> list[StructField]:
+        asked = {one.name for one in self._asked}
+        names = [ROW_ID] if asked & {"rowid", ROW} else []
+        if "snapshot_id" in asked or group.is_partial:
+            names.append(SNAPSHOT_ID)
+        return [StructField(name, LongType()) for name in names]
+
+    def _constants(self, group: Group, layout: Layout) -> list[Constant]:
+        asked = {one.name for one in self._asked}
+        found = list(self._further)
+        if group.has_deletes or FILE in asked:
+            found.append(Constant(_FILE, LongType(), each(lambda one: one.file.data_file_id)))
+        if asked & {"rowid", ROW}:
+            found.append(Constant(_ROW_START, LongType(), each(lambda one: one.file.row_id_start)))
+        if "snapshot_id" in asked:
+            found.append(Constant(_BEGAN, LongType(), each(_began)))
+        if "filename" in asked:
+            found.append(Constant(_PATH, StringType(), each(lambda one: one.path)))
+        if "file_index" in asked:
+            number = each(lambda one: self._files.numbers[one.file.data_file_id])
+            found.append(Constant(_INDEX, LongType(), number))
+        found += [
+            Constant(folder_column(number), StringType(), each(_folder(folder)))
+            for number, folder in layout.folders.items()
+        ]
+        found += [
+            Constant(_presence(one), BooleanType(), partial(self._files.which_have, one))
+            for one in (field.column_id for field in nested_defaults(self._fields))
+        ]
+        return found
+
+    def _virtual(self, name: str) -> Column:
+        position = F.col(_POSITION)
+
+        def row_id() -> Column:
+            return F.coalesce(F.col(ROW_ID), F.col(_ROW_START) + position)
+
+        columns: dict[str, Callable[[], Column]] = {
+            "rowid": row_id,
+            "snapshot_id": lambda: F.coalesce(F.col(SNAPSHOT_ID), F.col(_BEGAN)),
+            "filename": lambda: F.col(_PATH),
+            "file_row_number": lambda: position,
+            "file_index": lambda: F.col(_INDEX),
+            FILE: lambda: F.col(_FILE),
+            POSITION: lambda: position,
+            ROW: row_id,
+        }
+        return columns[name]().alias(name)
+
+
+def _has_floats(fields: Sequence[Field]) -> bool:
+    return any(one.type in ("float32", "float64") or _has_floats(one.fields) for one in fields)
+
+
+def each(value: Callable[[ScanFile], object]) -> Callable[[Sequence[ScanFile]], list[object]]:
+    return lambda files: [value(file) for file in files]
+
+
+def _began(file: ScanFile) -> int | None:
+    began = file.file.begin_snapshot
+    return None if began == UNCOMMITTED else began
+
+
+def _folder(name: str) -> Callable[[ScanFile], str | None]:
+    return lambda file: folder_value(name, file.path)
+
+
+def _presence(column_id: ColumnId) -> str:
+    return f"_ducklake_has_{int(column_id)}"
+
+
+def _is_in_file(column_id: ColumnId) -> Column:
+    return F.col(_presence(column_id))

@@ -1,0 +1,327 @@
+"""Streams out of tables and into them.
+
+An offset is a snapshot: all that happened to the table up to it has been read. A stream begins with
+the whole table, or with the changes of a snapshot; then it reads what later snapshots did. What a
+stream writes is committed under the key of its query, batch and table, so that a batch that is run
+again after a crash changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.ids import SnapshotId
+from forklake.model.kinds import TABLE
+from forklake.spark.arrow_planning import Changes, Planner
+from forklake.spark.datasource import (
+    NAME,
+    QUERY_ID,
+    ReadPart,
+    batch_key,
+    exactly,
+    shown_fields,
+)
+from forklake.spark.feed import COLUMNS, read_changes, read_rows
+from forklake.spark.places import Place, When, number, switch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from forklake.catalog.catalog import Catalog
+    from forklake.spark.session import Session
+
+_LATEST = "latest"
+_WHOLE = -1  # before all snapshots: the stream begins with the whole table
+# An offset at which the table rests is moved on after so many seconds, so that it does not expire.
+_REST = 3600.0
+
+Offset = dict[str, int]
+
+
+# Reading
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads what is inserted into a table, or with `readChangeFeed` all that happens to it.
+
+    Options: `startingVersion` (a snapshot, whose changes come first, or `latest`),
+    `maxSnapshotsPerTrigger`, `ignoreDeletes` and `ignoreChanges`.
+    """
+
+    def __init__(
+        self, place: Place, when: When, schema: StructType, options: Mapping[str, str]
+    ) -> None:
+        known = {key.lower(): value for key, value in options.items()}
+        self._place = place
+        self._when = when
+        self._schema = schema
+        self._is_feed = switch("readChangeFeed", known.get("readchangefeed"))
+        self._ignores_changes = switch("ignoreChanges", known.get("ignorechanges"))
+        self._ignores_deletes = self._ignores_changes or switch(
+            "ignoreDeletes", known.get("ignoredeletes")
+        )
+        most = known.get("maxsnapshotspertrigger")
+        self._most = None if most is None else number("maxSnapshotsPerTrigger", most, 1)
+        self._starting = known.get("startingversion")
+        self._target: int | None = None
+        self._rests_at_start = False
+        self._moved = time.monotonic()
+        self._looked_at: tuple[int, int] | None = None
+
+    # The table
+
+    @cached_property
+    def _opened(self) -> _OpenTable:
+        return _OpenTable(self._place, self._when, self._columns)
+
+    @property
+    def _columns(self) -> StructType:
+        """The columns of the table itself."""
+        count = len(self._schema) - (len(COLUMNS) if self._is_feed else 0)
+        return StructType(self._schema.fields[:count])
+
+    def stop(self) -> None:
+        """Leave the metastore."""
+        if "_opened" in self.__dict__:
+            self._opened.close()
+
+    # Offsets
+
+    def initialOffset(self) -> Offset:  # noqa: N802
+        return self._opened.offset(self._first())
+
+    def _first(self) -> int:
+        """The snapshot after which the stream begins."""
+        if self._starting is None:
+            return _WHOLE
+        head = self._opened.catalog.current_snapshot()
+        if self._starting.lower() == _LATEST:
+            # Recorded as an offset of its own: after a crash, what is latest would be another.
+            self._rests_at_start = True
+            return head
+        version = number("startingVersion", self._starting, 1)
+        if version > head:
+            raise NotFound(
+                f"There is no snapshot {version} to start with.",
+                remedy=f"The newest one is {head}.",
+            )
+        return version - 1
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Do not go beyond what is there now."""
+        self._target = self._opened.catalog.current_snapshot()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadAllAvailable()
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
+        """Where the next batch ends; the start itself if there is nothing new."""
+        opened = self._opened
+        begin = opened.snapshot(start)
+        if self._rests_at_start:
+            self._rests_at_start = False
+            return start
+        head = opened.head_of_same_table()
+        last = head if self._target is None else min(head, self._target)
+        if begin >= last:
+            return start
+        if begin == _WHOLE:
+            return opened.offset(last)
+        if self._looked_at == (begin, last) and not self._is_due:
+            return start
+        touched = opened.changes(begin, last).touched
+        if self._most is not None and len(touched) > self._most:
+            return self._moved_to(touched[self._most - 1])
+        if touched or self._is_due:
+            return self._moved_to(last)
+        self._looked_at = begin, last
+        return start
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether to go on although there is nothing to read."""
+        return self._target is not None or time.monotonic() - self._moved > _REST
+
+    def _moved_to(self, snapshot: int) -> Offset:
+        self._moved = time.monotonic()
+        return self._opened.offset(snapshot)
+
+    # Rows
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        opened = self._opened
+        first, last = opened.snapshot(start), opened.snapshot(end)
+        if first >= last:
+            return []
+        if first == _WHOLE:
+            parts = opened.planner(last).whole_table()
+        elif self._is_feed:
+            parts = opened.planner(last).changed_rows(opened.changes(first, last))
+        else:
+            changes = opened.changes(first, last)
+            self._require_appends(changes)
+            parts = opened.planner(last).inserted_rows(changes)
+        return [ReadPart(part) for part in parts]
+
+    def _require_appends(self, changes: Changes) -> None:
+        deletes = changes.deleting
+        if self._ignores_deletes:
+            deletes &= frozenset() if self._ignores_changes else changes.inserting
+        if deletes:
+            option = "ignoreChanges" if self._ignores_deletes else "ignoreDeletes or ignoreChanges"
+            raise InvalidInput(
+                f"Snapshot {min(deletes)} deleted or changed rows of table"
+                f" '{self._place.table}', which a stream of inserted rows cannot show.",
+                remedy=f"Set the option {option}, or readChangeFeed to see all changes.",
+            )
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, ReadPart)
+        rows = read_changes if self._is_feed else read_rows
+        return exactly(rows(partition.part), self._schema)
+
+
+class _OpenTable:
+    """A table as a stream reads it: in the process that plans, for as long as it runs."""
+
+    def __init__(self, place: Place, when: When, columns: StructType) -> None:
+        self._life = ExitStack()
+        session, name = self._life.enter_context(place.opened(when))
+        self.catalog: Catalog = name.attachment.catalog
+        seen = when.seen(self.catalog)
+        self.pinned = seen.snapshot_id
+        self._name = str(name)
+        self._table: Table = session.find_table(seen, name)
+        self._all_fields = seen.state.fields(self._table)
+        self._fields: tuple[Field, ...] = shown_fields(self._all_fields, columns, name.table)
+
+    def close(self) -> None:
+        """Leave the metastore."""
+        self._life.close()
+
+    def offset(self, snapshot: int) -> Offset:
+        """The offset of a snapshot."""
+        return {"snapshot": int(snapshot), "table": int(self._table.table_id)}
+
+    def snapshot(self, offset: Offset) -> int:
+        """The snapshot of an offset, which must be of this table."""
+        if offset["table"] != self._table.table_id:
+            raise InvalidInput(
+                f"The checkpoint is of another table that was called '{self._name}'.",
+                remedy="Start the stream with a new checkpoint.",
+            )
+        return offset["snapshot"]
+
+    def head_of_same_table(self) -> SnapshotId:
+        """The newest snapshot, if the table is still there with the same columns."""
+        state = self.catalog.refresh()
+        table = state.get(TABLE, (self._table.table_id,))
+        if not isinstance(table, Table):
+            raise NotFound(
+                f"Table '{self._name}' was dropped while it was streamed.",
+                remedy="Stop the stream.",
+            )
+        if state.fields(table) != self._all_fields:
+            raise InvalidInput(
+                f"The columns of table '{self._name}' have changed.",
+                remedy="Start the stream again: it goes on from its checkpoint.",
+            )
+        return state.snapshot_id
+
+    def changes(self, after: int, last: int) -> Changes:
+        """What happened after a snapshot, up to another one."""
+        try:
+            if after:  # before the first snapshot there was nothing
+                self.catalog.at(version=after)
+            seen = self.catalog.at(version=max(last, self.pinned))
+        except NotFound:
+            raise NotFound(
+                f"Snapshot {after} of '{self._name}', from which the stream goes on, has expired:"
+                " what happened since is not known in full.",
+                remedy="Start the stream with a new checkpoint.",
+            ) from None
+        found = self.catalog.table_changes(seen, self._table, after + 1)
+        return Changes(found, after, last)
+
+    def planner(self, snapshot: int) -> Planner:
+        """Plans with the catalog as it was at a snapshot, for the columns of the stream."""
+        return Planner(self.catalog.at(version=snapshot), self._table, self._fields)
+
+
+def read_stream(
+    session: Session, name: str | Sequence[str], options: Mapping[str, object]
+) -> DataFrame:
+    """A streaming DataFrame of the rows that are inserted into a table."""
+    place = session.resolve(name)
+    session.find_table(session.viewing(place.attachment), place)
+    given = {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in options.items()
+    }
+    reader = session.engine.spark.readStream.format(NAME)
+    return reader.options(**Place.attached(place).options(), **given).load()
+
+
+# Writing
+
+
+def append_batches(
+    session: Session, name: str | Sequence[str], *, by_name: bool = False
+) -> Callable[[DataFrame, int], None]:
+    """The function for `foreachBatch` that appends each batch of a streaming query once."""
+    from forklake.spark.write import append
+
+    place = session.resolve(name)
+    place.attachment.require_writable()
+    session.find_table(session.viewing(place.attachment), place)
+    engine = session.engine
+
+    def append_batch(rows: DataFrame, batch_id: int) -> None:
+        context: Any = rows.sparkSession.sparkContext
+        query_id = context.getLocalProperty(QUERY_ID)
+        with session.cursor() as own:  # queries run in threads of their own
+            table = own.find_table(own.viewing(place.attachment), place)
+            key = batch_key(query_id, batch_id, table.table_id)
+            with own.changing(place.attachment, idempotency_key=key) as change:
+                table = own.find_table(change.transaction, place)
+                append(engine, change, table, rows, by_name=by_name)
+            change.remove_unused(table)
+
+    return append_batch
+
+
+def write_stream(
+    session: Session,
+    rows: DataFrame,
+    name: str | Sequence[str],
+    *,
+    checkpoint: str,
+    by_name: bool = False,
+    trigger: Mapping[str, Any] | None = None,
+    query_name: str | None = None,
+) -> StreamingQuery:
+    """Start a query that appends the rows of a stream to a table, each of them once."""
+    writer = rows.writeStream.foreachBatch(append_batches(session, name, by_name=by_name))
+    writer = writer.option("checkpointLocation", checkpoint)
+    if trigger is not None:
+        writer = writer.trigger(**trigger)
+    if query_name is not None:
+        writer = writer.queryName(query_name)
+    return writer.start()

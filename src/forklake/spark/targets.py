@@ -1,0 +1,150 @@
+"""A table as the place of new files: its folder, the options in force, what is known of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.files import keys
+from forklake.files.footers import decryption, leaf_fields, new_data_file, read_footers
+from forklake.files.systems import open_input
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.files import NewDataFile
+from forklake.model.options import Scope, checked_option
+from forklake.model.state import CatalogState
+from forklake.spark.attachments import Attachment
+from forklake.spark.partitions import Partitioning, partitioning_of
+
+# A column of files whose rows are new versions of others: the ids of those.
+ROW_ID, ROW_ID_FIELD = "_ducklake_internal_row_id", 2147483540
+LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10)}
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetOptions:
+    """How Parquet files are to be written."""
+
+    codec: str
+    level: int | None
+    version: int
+    row_group_rows: int | None
+    row_group_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table, as a change sees it, to which files are to be added."""
+
+    attachment: Attachment
+    state: CatalogState
+    table: Table
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns."""
+        return self.state.fields(self.table)
+
+    @cached_property
+    def partitioning(self) -> Partitioning | None:
+        """The keys by which files are told apart."""
+        return partitioning_of(self.state, self.table)
+
+    @cached_property
+    def folder(self) -> str:
+        """The full path of the table's folder, with a slash at its end."""
+        return self.attachment.located(self.attachment.folder(self.state, self.table))
+
+    def stored(self, path: str) -> str:
+        """The form in which the full path of a file beneath the folder is kept."""
+        return self.attachment.folder(self.state, self.table) + path.removeprefix(self.folder)
+
+    # Options
+
+    def option(self, name: str) -> str | None:
+        """The value of an option in its stored form."""
+        value = self.attachment.option(self.state, name, self.table)
+        return None if value is None else checked_option(name, value, Scope.CATALOG)[1]
+
+    def number(self, name: str) -> int | None:
+        """The value of an option that is a number."""
+        value = self.option(name)
+        return None if value is None else int(value)
+
+    @property
+    def inlined_rows(self) -> int:
+        """The most rows that are kept in the metastore."""
+        return self.number("data_inlining_row_limit") or 0
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether files are encrypted."""
+        return self.option("encrypted") == "true"
+
+    @property
+    def has_folders(self) -> bool:
+        """Whether partitions have folders, whose names tell their values."""
+        return self.option("hive_file_pattern") == "true" and not self.is_encrypted
+
+    def parquet(self) -> ParquetOptions:
+        """The options of Parquet files, checked against each other."""
+        codec = self.option("parquet_compression") or "snappy"
+        level = self.number("parquet_compression_level") if codec in LEVELS else None
+        if codec == "brotli":
+            raise Unsupported(
+                f"Table '{self.table.table_name}' is to be compressed with brotli, which Spark"
+                " can neither write nor read.",
+                remedy="Set parquet_compression to zstd, gzip, lz4 or snappy.",
+            )
+        if level is not None and level not in LEVELS[codec]:
+            raise InvalidInput(
+                f"The compression {codec} has no level {level}.",
+                remedy=f"Set parquet_compression_level to {LEVELS[codec][0]} to"
+                f" {LEVELS[codec][-1]}.",
+            )
+        return ParquetOptions(
+            # What Spark calls lz4 has a framing that nobody else reads.
+            codec="lz4_raw" if codec == "lz4" else codec,
+            level=level,
+            # Arrow cannot decrypt what Spark writes as pages of version 2.
+            version=1 if self.is_encrypted else self.number("parquet_version") or 2,
+            row_group_rows=self.number("parquet_row_group_size") or None,
+            row_group_bytes=self.number("parquet_row_group_size_bytes") or None,
+        )
+
+
+def described(
+    target: Target, paths: Sequence[str], job_key: keys.Key | None, *, row_ids: bool = True
+) -> list[NewDataFile]:
+    """Files as a transaction adds them: what their footers say, their partitions and keys."""
+    file_keys = {path: keys.derived_key(job_key, path) for path in paths} if job_key else {}
+    key_key = keys.load_key_encryption_key() if job_key else None
+    footers = read_footers(paths, leaf_fields(target.fields), keys=file_keys)
+    partitioning = target.partitioning
+    found = []
+    for path, footer in zip(paths, footers, strict=True):
+        key = file_keys.get(path)
+        further: dict[str, Any] = {"row_ids": row_ids}
+        if partitioning is not None and footer.record_count:
+            bounds = {one.column_id: one for one in footer.bounds}
+            further["partition_id"] = partitioning.partition_id
+            further["partition_values"] = partitioning.values(bounds, _first_value(path, key))
+        if key is not None:
+            further["encryption_key"] = keys.wrap(key, key_key)
+        found.append(new_data_file(footer, path=target.stored(path), **further))
+    return found
+
+
+def _first_value(path: str, key: bytes | None) -> Callable[[Field], Any]:
+    def read(field: Field) -> Any:
+        with open_input(path) as opened:
+            file = pq.ParquetFile(opened, decryption_properties=decryption(key))
+            batch = next(file.iter_batches(1, columns=[field.physical_name]))
+        return batch.column(0)[0].as_py()
+
+    return read

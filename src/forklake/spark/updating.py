@@ -1,0 +1,67 @@
+"""UPDATE: rows end where they are, and go on elsewhere with new values and the same ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from forklake.errors import InvalidInput
+from forklake.spark.assigning import Assignments, literal_values, new_versions
+from forklake.spark.matching import Condition, about, filtered, joined, matching, text_of
+from forklake.spark.removal import persisted
+from forklake.spark.write import append_versions
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+
+def update(
+    session: Session,
+    name: str | Sequence[str],
+    assignments: Assignments,
+    where: Condition | None = None,
+    *,
+    source: DataFrame | None = None,
+    on: Condition | None = None,
+    target_alias: str = "target",
+    source_alias: str = "source",
+) -> int:
+    """Set columns of the rows for which a condition is true; how many there were.
+
+    With a source, the rows are joined with another DataFrame on a condition, and its columns can be
+    used too. Conditions and values name the two by their aliases.
+    """
+    if on is not None and source is None:
+        raise InvalidInput(
+            "There is nothing to join with.", remedy="Use `where`, or give a source."
+        )
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        narrowed = text_of(where) if source is None else about(target_alias, where)
+        found = matching(session, name, change, target_alias, narrowed)
+        few = found.decided(where) if source is None else None
+        values = literal_values(found.target, assignments) if few is not None else None
+        if few is not None and values is not None and len(few) <= found.target.inlined_rows:
+            if few:
+                change.transaction.update_rows(found.target.table, [(one, values) for one in few])
+            return len(few)
+        table = found.target.table.table_name
+        rows = found.rows(where, on, *assignments.values())
+        if source is not None:
+            rows = joined(rows, source.alias(source_alias), on, "inner", table)
+        rows = filtered(rows, where, table)
+        versions = new_versions(rows, found.target, assignments, target_alias)
+        with persisted(rows):
+            ended = found.removal().end(rows, refuse_doubles=source is not None)
+            if ended.count:
+                append_versions(
+                    session.engine,
+                    change,
+                    found.target,
+                    versions,
+                    ended.count,
+                    has_new=ended.has_new,
+                )
+        return ended.count

@@ -1,0 +1,350 @@
+"""Writes DataFrames to tables: one pass of Spark over the rows, then the footers, then the commit.
+
+Files are written under their final names and belong to nobody until the commit. Whatever happens
+before, the change knows which they are and removes them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from forklake.errors import AlreadyExists, InvalidInput
+from forklake.files import keys
+from forklake.files.footers import decryption
+from forklake.files.systems import file_system, in_parallel, open_input, remove, translating
+from forklake.model.entities import Table
+from forklake.model.files import NewDataFile
+from forklake.model.state import CatalogState
+from forklake.spark import align, inline
+from forklake.spark.definitions import as_column_specs, partition_keys
+from forklake.spark.engine import Engine
+from forklake.spark.routes import PARTITION_PREFIX
+from forklake.spark.targets import ROW_ID, ROW_ID_FIELD, ParquetOptions, Target, described
+from forklake.spark.types import field_ids, physical_schema
+from forklake.spark.work import Change
+from forklake.store.phases import reached
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session, TableName
+
+MODES = ("append", "overwrite", "error", "ignore")
+
+# Below this many bytes, as Spark estimates them, rows are not worth a task and a file of their own.
+_WORTH_A_FILE = 64 * 2**20
+_MOST_TASKS = 10**6
+# zlib's levels as Hadoop calls them.
+_GZIP_LEVELS = "BEST_SPEED TWO THREE FOUR FIVE SIX SEVEN EIGHT BEST_COMPRESSION".split()
+# Bytes of a value in a file, for tables that have no files yet to learn from.
+_WIDTHS = {
+    "boolean": 1,
+    "tinyint": 1,
+    "smallint": 2,
+    "int": 4,
+    "date": 4,
+    "float": 4,
+    "string": 16,
+    "binary": 32,
+}
+_USUAL_WIDTH, _USUAL_LENGTH = 8, 4
+
+
+# Tables by name
+
+
+def write(
+    session: Session,
+    df: DataFrame,
+    name: str | Sequence[str],
+    *,
+    mode: str = "append",
+    by_name: bool = False,
+    partition_by: Sequence[str | tuple[str, str]] = (),
+    replace_schema: bool = False,
+) -> int:
+    """Write a DataFrame to a table; how many rows there were.
+
+    Args:
+        mode: `append` to a table that is there; `overwrite` what it holds, or make it; `error` if
+            it is there, else make it; `ignore` the write if it is there, else make it.
+        by_name: columns are found by name, and those that are missing get their defaults.
+        partition_by: for a table that is made: columns, or `year(column)` and so on.
+        replace_schema: `overwrite` makes the table anew, with the columns of the DataFrame.
+    """
+    if mode not in MODES:
+        raise InvalidInput(f"There is no mode {mode!r}.", remedy=f"Use one of {', '.join(MODES)}.")
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        found = _find(change, place)
+        if found is not None and mode == "ignore":
+            return 0
+        if found is not None and mode == "error":
+            raise AlreadyExists(
+                f"Table '{place}' already exists",
+                remedy="Append to it, overwrite it, or choose another name.",
+            )
+        if mode == "append" or (found is not None and not replace_schema):
+            table = session.find_table(change.transaction, place)
+            _require_partitioning(change.transaction.state, table, partition_by)
+            if mode == "overwrite":
+                change.transaction.truncate(table)
+        else:
+            table = change.transaction.create_table(
+                place.table,
+                # That these rows have no nulls does not say that later ones may not.
+                [replace(spec, nulls_allowed=True) for spec in as_column_specs(df.schema)],
+                schema=place.schema,
+                partition_by=partition_keys(partition_by),
+                or_replace=replace_schema,
+            )
+        return append(session.engine, change, table, df, by_name=by_name)
+
+
+def create_table_as(
+    session: Session,
+    name: str | Sequence[str],
+    df: DataFrame,
+    *,
+    partition_by: Sequence[str | tuple[str, str]] = (),
+    if_not_exists: bool = False,
+    or_replace: bool = False,
+) -> int:
+    """A new table with the columns and the rows of a DataFrame; how many rows there were."""
+    mode = "overwrite" if or_replace else "ignore" if if_not_exists else "error"
+    return write(session, df, name, mode=mode, partition_by=partition_by, replace_schema=or_replace)
+
+
+def _find(change: Change, place: TableName) -> Table | None:
+    found = change.transaction.state.find_relation(place.table, place.schema)
+    if found is None or isinstance(found, Table):
+        return found
+    raise InvalidInput(f"'{place}' is a view.", remedy="Write to the tables that it reads.")
+
+
+def _require_partitioning(
+    state: CatalogState, table: Table, partition_by: Sequence[str | tuple[str, str]]
+) -> None:
+    wanted = [
+        (state.column(table, column).column_id, transform)
+        for column, transform in partition_keys(partition_by)
+    ]
+    if wanted and wanted != [(key.column_id, key.transform) for key in state.partitioning(table)]:
+        raise InvalidInput(
+            f"Table '{table.table_name}' exists and is not partitioned in this way.",
+            remedy="Leave partition_by out, or change the partitioning first.",
+        )
+
+
+# Rows
+
+
+def append(
+    engine: Engine,
+    change: Change,
+    table: Table,
+    df: DataFrame,
+    *,
+    by_name: bool = False,
+    with_row_ids: bool = False,
+) -> int:
+    """Add the rows of a DataFrame to a table, as part of a change; how many there were.
+
+    Few rows are kept in the metastore. With `with_row_ids` the rows are new versions of others,
+    whose ids they carry in the column ROW_ID.
+    """
+    target = Target(change.attachment, change.transaction.state, table)
+    keep = (ROW_ID,) if with_row_ids else ()
+    limit = 0 if with_row_ids else target.inlined_rows
+    with align.translating():
+        rows = align.aligned(df, target.fields, table.table_name, by_name=by_name, keep=keep)
+        if limit and _most_rows(rows) <= limit:
+            return inline.insert_physical(change, table, rows.toArrow())
+    files, job_key = _new_files(engine, change, target, rows, row_ids=not with_row_ids)
+    count = sum(file.record_count for file in files.values())
+    if 0 < count <= limit:
+        return moved_inline(change, target, list(files), job_key)
+    change.transaction.add_data_files(table, files.values())
+    return count
+
+
+def append_versions(
+    engine: Engine, change: Change, target: Target, rows: DataFrame, count: int, *, has_new: bool
+) -> None:
+    """Add so many rows, as files hold them, that are new versions of others.
+
+    They carry the ids of those in the column ROW_ID; with `has_new` some are new and have none.
+    """
+    if count <= target.inlined_rows:
+        with align.translating():
+            inline.insert_physical(change, target.table, rows.toArrow())
+    else:
+        files, _ = _new_files(engine, change, target, rows, row_ids=has_new)
+        change.transaction.add_data_files(target.table, files.values())
+
+
+def _new_files(
+    engine: Engine, change: Change, target: Target, rows: DataFrame, *, row_ids: bool
+) -> tuple[dict[str, NewDataFile], keys.Key | None]:
+    """The files that Spark wrote, by full path, and the key that their keys follow from."""
+    extra = [name for name in (ROW_ID,) if name in rows.columns]
+    with align.translating():
+        paths, job_key = _written(engine, target, rows, extra)
+    change.wrote(paths)
+    reached("write.files")
+    files = dict(zip(paths, described(target, paths, job_key, row_ids=row_ids), strict=True))
+    reached("write.footers")
+    # A task that had no rows may leave a file that has none.
+    remove(path for path, file in files.items() if not file.record_count)
+    return {path: file for path, file in files.items() if file.record_count}, job_key
+
+
+def moved_inline(
+    change: Change, target: Target, paths: Sequence[str], job_key: keys.Key | None
+) -> int:
+    """Rows that turned out to be few are taken from their files into the metastore."""
+    count = 0
+    for path in paths:
+        key = keys.derived_key(job_key, path) if job_key else None
+        with open_input(path) as opened:
+            rows = pq.ParquetFile(opened, decryption_properties=decryption(key)).read()
+        count += inline.insert_physical(change, target.table, rows)
+    remove(paths)
+    return count
+
+
+# Files
+
+
+def _written(
+    engine: Engine, target: Target, rows: DataFrame, extra: Sequence[str]
+) -> tuple[list[str], keys.Key | None]:
+    """The full paths of the files that Spark wrote, and the key that their keys follow from."""
+    partitioning, options = target.partitioning, spark_options(target.parquet())
+    options["maxRecordsPerFile"] = str(_records_per_file(target))
+    folders: list[str] = []
+    for key in partitioning.keys if partitioning else ():
+        folders.append(PARTITION_PREFIX + key.folder)
+        rows = rows.withColumn(folders[-1], key.label(rows[_quoted(key.field.physical_name)]))
+    ids = field_ids(target.fields) | {name: ROW_ID_FIELD for name in extra if name == ROW_ID}
+    job_key = keys.new_key() if target.is_encrypted else None
+    rows = _in_tasks(target, rows, folders)
+
+    def into(folder: str) -> list[str]:
+        reached("write.started")
+        return engine.write(
+            rows, folder, field_ids=ids, partition_by=folders, options=options, job_key=job_key
+        )
+
+    if folders and not target.has_folders:
+        return _without_folders(target.folder, into), job_key
+    return into(target.folder), job_key
+
+
+def _without_folders(folder: str, write_into: Callable[[str], list[str]]) -> list[str]:
+    """Write partitions side by side: Spark gives each a folder, out of which its files move."""
+    root = folder.rstrip("/")
+    staging = f"{root}/{uuid.uuid4()}"
+    system, inside = file_system(staging)
+
+    def move(pair: tuple[str, str]) -> None:
+        with translating(pair[0]):
+            system.move(file_system(pair[0])[1], file_system(pair[1])[1])
+
+    moved: list[str] = []
+    try:
+        paths = write_into(staging)
+        moved = [f"{root}/{path.rsplit('/', 1)[1]}" for path in paths]
+        in_parallel(move, zip(paths, moved, strict=True))
+    except BaseException:
+        remove(moved)
+        raise
+    finally:
+        with suppress(FileNotFoundError):
+            system.delete_dir(inside)
+    return moved
+
+
+def _in_tasks(target: Target, rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The rows in as many tasks as there should be files, as far as that can be known."""
+    if target.option("per_thread_output") == "true":
+        return rows
+    size = estimated_bytes(rows)
+    if size is not None:
+        tasks = ceil(size / min(_WORTH_A_FILE, target.number("target_file_size") or _WORTH_A_FILE))
+        if tasks <= 1 or not keys:
+            return rows.coalesce(min(max(tasks, 1), _MOST_TASKS))
+    # Otherwise every task would write a file into every partition.
+    return rows.hint("rebalance", *(F.col(_quoted(key)) for key in keys)) if keys else rows
+
+
+def _most_rows(rows: DataFrame) -> float:
+    """How many rows there can be, as far as the plan tells without being run."""
+    plan = _plan(rows)
+    most = plan.maxRows() if plan is not None else None
+    return int(most.get()) if most is not None and most.isDefined() else float("inf")
+
+
+def estimated_bytes(rows: DataFrame) -> int | None:
+    """How many bytes Spark thinks that the rows take; a very large number if it cannot tell."""
+    plan = _plan(rows)
+    return None if plan is None else int(str(plan.stats().sizeInBytes()))
+
+
+def _plan(rows: DataFrame) -> Any:
+    """Spark's plan; only a session in this process shows it."""
+    handle = getattr(rows, "_jdf", None)
+    return None if handle is None else handle.queryExecution().optimizedPlan()
+
+
+def _records_per_file(target: Target) -> int:
+    size = target.number("target_file_size") or 0
+    if size == 0:
+        return 0  # no limit
+    return max(1, size // _bytes_per_row(target))
+
+
+def _bytes_per_row(target: Target) -> int:
+    """What a row took in the table's files so far, or what its types usually take."""
+    if target.table.table_id >= 0:
+        known = target.attachment.catalog.now().statistics(target.table)
+        if known.record_count and known.file_size_bytes:
+            return max(1, known.file_size_bytes // known.record_count)
+    return max(1, _width(physical_schema(target.fields)))
+
+
+def _width(kind: DataType) -> int:
+    match kind:
+        case StructType():
+            return sum(_width(field.dataType) for field in kind.fields)
+        case ArrayType():
+            return _USUAL_LENGTH * _width(kind.elementType)
+        case MapType():
+            return _USUAL_LENGTH * (_width(kind.keyType) + _width(kind.valueType))
+    return _WIDTHS.get(kind.simpleString(), _USUAL_WIDTH)
+
+
+def spark_options(options: ParquetOptions) -> dict[str, str]:
+    """How files are to be written, in the words of Spark's Parquet writer."""
+    found = {"compression": options.codec, "parquet.writer.version": f"v{options.version}"}
+    if options.level is not None and options.codec == "zstd":
+        found["parquet.compression.codec.zstd.level"] = str(options.level)
+    if options.level is not None and options.codec == "gzip":
+        found["zlib.compress.level"] = _GZIP_LEVELS[options.level - 1]
+    if options.row_group_rows is not None:
+        found["parquet.block.row.count.limit"] = str(options.row_group_rows)
+    if options.row_group_bytes is not None:
+        found["parquet.block.size"] = str(options.row_group_bytes)
+    return found
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

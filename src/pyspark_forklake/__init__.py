@@ -1,0 +1,5 @@
+"""Lets every Spark find `format("forklake")`: it looks for packages that are called like this."""
+
+from forklake.spark.datasource import ForklakeSource as DefaultSource
+
+__all__ = ["DefaultSource"]

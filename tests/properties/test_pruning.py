@@ -1,0 +1,237 @@
+"""Random files and random predicates: no file is left out that holds a wanted row.
+
+The files hold rows of every type whose bounds are compared; some say less about their columns than
+they could, and some say what nobody can read. What the database keeps is compared with the rows
+themselves, and with what Python would keep.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
+from forklake.model.entities import Table
+from forklake.model.ids import ColumnId
+from forklake.model.predicates import (
+    And,
+    Anything,
+    Compare,
+    In,
+    IsNotNull,
+    IsNull,
+    Not,
+    Or,
+    Predicate,
+    StartsWith,
+    matches,
+)
+from forklake.model.values import from_text, to_text
+
+FILES = 60
+PREDICATES = int(os.environ.get("FORKLAKE_PREDICATES", "150"))
+Row = dict[ColumnId, Any]
+
+LETTERS = "ab~\u00e9\u20ac\U0001f600 "
+START = datetime(2023, 12, 30)  # noqa: DTZ001 - no zone is meant
+
+
+def _text(dice: random.Random) -> str:
+    return "".join(dice.choices(LETTERS, k=dice.choice([0, 1, 2, 3, 20])))
+
+
+def _float(dice: random.Random) -> float:
+    return dice.choice(
+        [dice.uniform(-3, 3), float(dice.randint(-3, 3)), math.inf, -math.inf, math.nan, -0.0]
+    )
+
+
+VALUES: dict[str, Callable[[random.Random], Any]] = {
+    "int64": lambda dice: dice.choice([dice.randint(-20, 20), 2**63 - 1, -(2**63)]),
+    "uint64": lambda dice: dice.choice([dice.randint(0, 9), 2**64 - dice.randint(1, 9)]),
+    "decimal(38,4)": lambda dice: Decimal(
+        dice.choice([dice.randint(-90000, 90000), 10**37 + dice.randint(0, 9)])
+    ).scaleb(-4),
+    "float64": _float,
+    "varchar": _text,
+    "boolean": lambda dice: dice.random() < 0.5,
+    "date": lambda dice: date(2023, 12, 30) + timedelta(days=dice.randint(0, 400)),
+    "timestamp": lambda dice: START + timedelta(seconds=dice.randint(0, 9) / 4),
+    "timestamptz": lambda dice: (START + timedelta(hours=dice.randint(0, 99))).replace(tzinfo=UTC),
+}
+TYPES = {ColumnId(number): kind for number, kind in enumerate(VALUES, 1)}
+
+
+def rank(value: Any) -> Any:
+    """Values in the order that Spark has: NaN is greater than every number."""
+    if isinstance(value, float):
+        return (math.isnan(value), 0.0 if math.isnan(value) else value)
+    return value.encode() if isinstance(value, str) else value
+
+
+# Files
+
+
+def a_row(dice: random.Random, wide: bool) -> Row:
+    return {
+        number: None if dice.random() < (0.3 if wide else 0.9) else VALUES[kind](dice)
+        for number, kind in TYPES.items()
+    }
+
+
+def bounds_of(dice: random.Random, number: ColumnId, rows: Sequence[Row]) -> ColumnBounds | None:
+    values = [row[number] for row in rows if row[number] is not None]
+    numbers = [value for value in values if value == value]  # NaN is no bound
+    said = dice.random()
+    if said < 0.1:
+        return None
+    if said < 0.2 and TYPES[number] != "varchar":
+        return ColumnBounds(number, min_value="?", max_value="1e99999")
+    texts = (
+        [to_text(TYPES[number], pick(numbers, key=rank)) for pick in (min, max)]
+        if numbers
+        else [None, None]
+    )
+    has_nan = len(numbers) < len(values)
+    return ColumnBounds(
+        number,
+        value_count=len(rows) if said < 0.9 else None,
+        null_count=len(rows) - len(values) if said < 0.95 else None,
+        min_value=texts[0] if said > 0.25 else None,
+        max_value=texts[1] if said < 0.85 else None,
+        contains_nan=has_nan if said < 0.7 else None,
+    )
+
+
+# Predicates
+
+
+def a_predicate(dice: random.Random, depth: int = 3) -> Predicate:
+    if depth and dice.random() < 0.5:
+        parts = tuple(a_predicate(dice, depth - 1) for _ in range(dice.randint(1, 3)))
+        combined: list[Predicate] = [And(parts), Or(parts), Not(parts[0])]
+        return dice.choice(combined)
+    number = dice.choice(list(TYPES))
+
+    def literal() -> str:
+        text = to_text(TYPES[number], VALUES[TYPES[number]](dice))
+        assert text is not None
+        return text
+
+    match dice.randint(0, 9):
+        case 0:
+            return IsNull(number)
+        case 1:
+            return IsNotNull(number)
+        case 2:
+            return In(number, tuple(literal() for _ in range(dice.choice([1, 3, 80]))))
+        case 3 if TYPES[number] == "varchar":
+            return StartsWith(number, _text(dice)[: dice.randint(0, 20)])
+        case 4:
+            return Anything()
+    return Compare(number, dice.choice(["=", "!=", "<", "<=", ">", ">="]), literal())
+
+
+def holds(predicate: Predicate, row: Row) -> bool | None:
+    """Whether a row fulfils it; None as SQL has null."""
+    match predicate:
+        case And(parts):
+            found = [holds(part, row) for part in parts]
+            return False if False in found else None if None in found else True
+        case Or(parts):
+            found = [holds(part, row) for part in parts]
+            return True if True in found else None if None in found else False
+        case Not(part):
+            value = holds(part, row)
+            return None if value is None else not value
+        case Anything():
+            return True
+        case IsNull(number):
+            return row[number] is None
+        case IsNotNull(number):
+            return row[number] is not None
+        case Compare(number, operator, text):
+            return compared(operator, row[number], _value(number, text))
+        case In(number, texts):
+            found = [compared("=", row[number], _value(number, text)) for text in texts]
+            return True if True in found else None if None in found else False
+        case StartsWith(number, prefix):
+            return None if row[number] is None else row[number].startswith(prefix)
+
+
+def _value(number: ColumnId, text: str) -> Any:
+    return from_text(TYPES[number], text)
+
+
+def compared(operator: str, one: Any, other: Any) -> bool | None:
+    if one is None:
+        return None
+    left, right = rank(one), rank(other)
+    return bool(
+        {
+            "=": left == right,
+            "!=": left != right,
+            "<": left < right,
+            "<=": left <= right,
+            ">": left > right,
+            ">=": left >= right,
+        }[operator]
+    )
+
+
+# The comparison
+
+
+def filled(catalog: Catalog, dice: random.Random) -> tuple[Table, list[list[Row]], list[Any]]:
+    with catalog.transaction() as transaction:
+        columns = [ColumnSpec(f"c{number}", kind) for number, kind in TYPES.items()]
+        transaction.create_table("t", columns)
+    table = catalog.now().state.table("t")
+    contents = [
+        [a_row(dice, wide=dice.random() < 0.7) for _ in range(dice.randint(1, 4))]
+        for _ in range(FILES)
+    ]
+    said = [
+        [bound for number in TYPES if (bound := bounds_of(dice, number, rows))] for rows in contents
+    ]
+    with catalog.transaction() as transaction:
+        transaction.add_data_files(
+            table,
+            [
+                NewDataFile(str(number), len(rows), 1, bounds=tuple(bounds))
+                for number, (rows, bounds) in enumerate(zip(contents, said, strict=True))
+            ],
+        )
+    return table, contents, said
+
+
+def test_no_file_with_a_wanted_row_is_left_out(metastore: Metastore) -> None:
+    seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
+    print(f"FORKLAKE_SEED={seed}")
+    dice = random.Random(seed)
+    catalog = metastore.create_catalog("lake", data_path="/lake")
+    table, contents, said = filled(catalog, dice)
+    seen = catalog.now()
+    pruned = 0
+    for _ in range(PREDICATES):
+        predicate = a_predicate(dice)
+        wanted = {
+            number
+            for number, rows in enumerate(contents)
+            if any(holds(predicate, row) is True for row in rows)
+        }
+        python = {
+            number
+            for number, bounds in enumerate(said)
+            if matches(predicate, TYPES, {bound.column_id: bound for bound in bounds})
+        }
+        database = {int(one.file.path) for one in seen.scan_files(table, predicate)}
+        assert wanted <= python, (predicate, wanted - python)
+        assert python <= database, (predicate, python - database)
+        pruned += FILES - len(database)
+    assert pruned > PREDICATES  # it leaves files out, too

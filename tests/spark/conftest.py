@@ -1,0 +1,32 @@
+"""Sessions on the one Spark of the test run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forklake import Session
+from forklake.spark.engine import Engine
+
+
+@pytest.fixture
+def metadata(tmp_path: Path) -> str:
+    """Where a metastore may be made."""
+    return f"ducklake:{tmp_path / 'meta.db'}"
+
+
+@pytest.fixture
+def session(engine: Engine) -> Iterator[Session]:
+    """A session with nothing attached."""
+    with Session(engine.spark) as found:
+        yield found
+
+
+@pytest.fixture
+def lake(session: Session, metadata: str) -> Session:
+    """A session that uses a new catalog, attached as `lake`."""
+    session.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
+    session.use("lake")
+    return session

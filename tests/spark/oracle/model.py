@@ -1,0 +1,107 @@
+"""What there should be: each state of a table is a table of DuckDB, which nothing changes again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from tests.spark.oracle.values import Type, cast, duckdb_text, quoted, sql
+
+KEY = "k"  # tells rows apart, and is never updated
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; the default is a text."""
+
+    name: str
+    type: Type
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """The rows of a table at some time."""
+
+    table: str
+    columns: tuple[Column, ...]
+    partition_keys: frozenset[str] = frozenset()
+
+
+@dataclass
+class Branch:
+    """A catalog: the states of its table by snapshot, and the ids that rows were seen with."""
+
+    alias: str
+    now: State
+    history: dict[int, State] = field(default_factory=dict)
+    row_ids: dict[int, int] = field(default_factory=dict)
+
+    def forked(self, alias: str, at: int) -> Branch:
+        """A branch that begins with one of its states."""
+        past = {version: state for version, state in self.history.items() if version <= at}
+        return Branch(alias, self.history[at], past, dict(self.row_ids))
+
+
+Apply = Callable[[duckdb.DuckDBPyConnection, str], int | None]
+
+
+class Oracle:
+    """A database of states."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(config={"threads": 1})
+        self._count = 0
+
+    def create(self, columns: Sequence[Column]) -> State:
+        """An empty table."""
+        self._count += 1
+        name = f"state_{self._count}"
+        defined = ", ".join(
+            f"{quoted(one.name)} {sql(one.type)}"
+            + (f" DEFAULT {cast(str(one.type), one.default)}" if one.default is not None else "")
+            for one in columns
+        )
+        self.connection.execute(duckdb_text(f"CREATE TABLE {name} ({defined})"))
+        return State(name, tuple(columns))
+
+    def after(
+        self, state: State, columns: tuple[Column, ...], apply: Apply
+    ) -> tuple[State, int | None]:
+        """The state after a statement, and how many rows that was about."""
+        made = self.create(state.columns)
+        self.connection.execute(f"INSERT INTO {made.table} FROM {state.table}")
+        count = apply(self.connection, made.table)
+        return replace(state, table=made.table, columns=columns), count
+
+    def rows(self, state: State, where: str = "true") -> pa.Table:
+        """The rows of a state for which a condition holds."""
+        text = f"SELECT * FROM {state.table} WHERE {where}"
+        return self.connection.execute(duckdb_text(text)).to_arrow_table()
+
+    def keys(self, state: State) -> list[int]:
+        """The keys of all rows."""
+        text = f"SELECT {KEY} FROM {state.table} ORDER BY 1"
+        return [row[0] for row in self.connection.execute(text).fetchall()]
+
+
+def comparable(rows: pa.Table) -> list[Any]:
+    """Rows in order, with values that are equal only if nothing tells them apart."""
+    found = rows.to_pylist()
+    return sorted((tuple(map(_comparable, row.values())) for row in found), key=repr)
+
+
+def _comparable(value: Any) -> Any:
+    match value:
+        case float():
+            return "nan" if math.isnan(value) else value.hex()  # zeros have signs
+        case dict():
+            return tuple((name, _comparable(one)) for name, one in value.items())
+        case list():
+            return [_comparable(one) for one in value]
+    return value

@@ -1,0 +1,328 @@
+"""Attaching catalogs, and what the names of tables mean. Needs no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import forklake
+from forklake import ColumnSpec, Session
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
+from forklake.spark.names import perhaps, split_name
+from tests.fix_metastore import Place
+
+COLUMNS = [ColumnSpec("id", "int64")]
+
+
+@pytest.fixture
+def metadata(tmp_path: Path) -> str:
+    return f"ducklake:{tmp_path / 'meta.db'}"
+
+
+@pytest.fixture
+def bare() -> Iterator[Session]:
+    """A session with nothing attached."""
+    with forklake.connect() as session:
+        yield session
+
+
+@pytest.fixture
+def lake(bare: Session, metadata: str) -> Session:
+    """A session that uses a new catalog."""
+    bare.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
+    bare.use("lake")
+    return bare
+
+
+def add_table(session: Session, name: str) -> None:
+    """A table without rows."""
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        change.transaction.create_table(place.table, COLUMNS, schema=place.schema)
+
+
+# Options of ATTACH
+
+
+def test_a_catalog_must_be_named(bare: Session, metadata: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        bare.attach(metadata, "lake", create_if_not_exists=True)
+    assert caught.value.message == (
+        "CATALOG is required. Please provide CATALOG when attaching the database."
+    )
+    assert not Path(metadata.removeprefix("ducklake:")).exists()
+
+
+def test_a_missing_metastore_or_catalog_is_said_to_be_missing(lake: Session, metadata: str) -> None:
+    with pytest.raises(NotFound, match=r"^DuckLake metadata not found"):
+        lake.attach(f"{metadata}2", catalog="sales")
+    with pytest.raises(NotFound, match=r"^Catalog 'x' does not exist"):
+        lake.attach(metadata, catalog="x")
+    assert [one.alias for one in lake.attachments()] == ["lake"]
+
+
+def test_on_every_backend_catalogs_of_one_metastore_share_its_connections(
+    place: Place, tmp_path: Path, bare: Session
+) -> None:
+    data = str(tmp_path / "data")
+    for name in ("one", "two"):
+        bare.attach(
+            place.uri,
+            catalog=name,
+            data_path=data,
+            metadata_schema=place.metadata_schema,
+            create_if_not_exists=True,
+        )
+    first, second = bare.attachments()
+    assert (first.alias, second.alias) == ("one", "two")
+    assert first.metastore is second.metastore
+    assert first.data_path == second.data_path == f"{data}/"
+    with forklake.connect() as other:
+        uri = place.uri.removeprefix("ducklake:")
+        other.attach(uri, catalog="two", metadata_schema=place.metadata_schema)
+        assert other.attachments()[0].metastore is first.metastore
+    add_table(bare, "two.main.t")  # the metastore is open while anybody uses it
+    assert [table.table_name for table in bare.viewing(second).state.tables()] == ["t"]
+
+
+def test_a_new_catalog_of_an_embedded_metastore_has_a_folder_beside_it(
+    lake: Session, metadata: str
+) -> None:
+    assert lake.attachment("lake").data_path == f"{metadata.removeprefix('ducklake:')}.files/"
+
+
+def test_a_new_catalog_of_a_server_needs_a_data_path(bare: Session, shared_database: str) -> None:
+    with pytest.raises(InvalidInput, match="no data path"):
+        bare.attach(
+            f"ducklake:postgres:{shared_database}",
+            catalog="nowhere",
+            metadata_schema="attach_without_data_path",
+            create_if_not_exists=True,
+        )
+
+
+def test_another_data_path_is_refused_unless_it_is_meant(
+    lake: Session, metadata: str, tmp_path: Path
+) -> None:
+    other = str(tmp_path / "elsewhere")
+    with pytest.raises(InvalidInput, match="does not match existing data path"):
+        lake.attach(metadata, "moved", catalog="sales", data_path=other)
+    lake.attach(metadata, "moved", catalog="sales", data_path=other, override_data_path=True)
+    assert lake.attachment("moved").data_path == f"{other}/"
+    same = lake.attachment("lake").data_path
+    lake.attach(metadata, "same", catalog="sales", data_path=same.rstrip("/"))
+
+
+def test_a_snapshot_is_attached_read_only(lake: Session, metadata: str) -> None:
+    add_table(lake, "t")
+    (*_, created) = lake.snapshots("lake")
+    add_table(lake, "u")
+    lake.attach(metadata, "then", catalog="sales", snapshot_version=created.snapshot_id)
+    moment = created.snapshot_time.astimezone(UTC).replace(tzinfo=None)
+    lake.attach(metadata, "at_noon", catalog="sales", snapshot_time=str(moment))
+    for alias in ("then", "at_noon"):
+        state = lake.viewing(lake.attachment(alias)).state
+        assert [table.table_name for table in state.tables()] == ["t"]
+        with pytest.raises(Forbidden, match="read-only"):
+            lake.create_schema(f"{alias}.s")
+
+
+def test_snapshots_that_cannot_be_are_refused(lake: Session, metadata: str) -> None:
+    now = datetime.now(UTC)
+    with pytest.raises(InvalidInput, match="both SNAPSHOT_VERSION and SNAPSHOT_TIME"):
+        lake.attach(metadata, "x", catalog="sales", snapshot_version=1, snapshot_time=now)
+    with pytest.raises(NotFound, match="No snapshot found at version"):
+        lake.attach(metadata, "x", catalog="sales", snapshot_version=1000)
+    with pytest.raises(NotFound):
+        lake.attach(metadata, "x", catalog="sales", snapshot_time=now - timedelta(days=1))
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        lake.attach(metadata, "x", catalog="sales", snapshot_time="noon")
+    with pytest.raises(InvalidInput, match="created read-only"):
+        lake.attach(metadata, catalog="new", read_only=True, create_if_not_exists=True)
+    assert [one.alias for one in lake.attachments()] == ["lake"]
+
+
+def test_read_only_means_so(lake: Session, metadata: str) -> None:
+    lake.attach(metadata, "seen", catalog="sales", read_only=True)
+    with pytest.raises(Forbidden, match="read-only"):
+        lake.create_schema("seen.s")
+
+
+def test_encryption_is_decided_when_a_catalog_is_made(lake: Session, metadata: str) -> None:
+    lake.attach(metadata, "secret", catalog="secret", encrypted=True, create_if_not_exists=True)
+    secret = lake.attachment("secret")
+    assert secret.option(secret.catalog.refresh(), "encrypted") == "true"
+    with pytest.raises(InvalidInput, match="are encrypted"):
+        lake.attach(metadata, "s2", catalog="secret", encrypted=False)
+    with pytest.raises(InvalidInput, match="are not encrypted"):
+        lake.attach(metadata, "s3", catalog="sales", encrypted=True)
+    lake.attach(metadata, "s4", catalog="secret", encrypted="AUTOMATIC")
+
+
+def test_the_inlining_limit_of_an_attachment_yields_to_a_set_one(
+    lake: Session, metadata: str
+) -> None:
+    lake.attach(metadata, "inlining", catalog="sales", data_inlining_row_limit=10)
+    inlining, plain = lake.attachment("inlining"), lake.attachment("lake")
+    name = "data_inlining_row_limit"
+    assert inlining.option(inlining.catalog.refresh(), name) == "10"
+    assert plain.option(plain.catalog.refresh(), name) == "0"
+    lake.set_option("lake", name, 3)
+    assert inlining.option(inlining.catalog.refresh(), name) == "3"
+    with pytest.raises(InvalidInput, match=name):
+        lake.attach(metadata, "x", catalog="sales", data_inlining_row_limit=-1)
+
+
+def test_an_alias_is_taken_once_whatever_its_case(lake: Session, metadata: str) -> None:
+    with pytest.raises(AlreadyExists, match="already exists"):
+        lake.attach(metadata, "LAKE", catalog="sales")
+    lake.attach(metadata, catalog="sales")
+    assert lake.attachment("Sales").alias == "sales"
+
+
+# Life of sessions
+
+
+def test_detaching_spares_what_is_in_use(lake: Session, metadata: str) -> None:
+    lake.attach(metadata, "other", catalog="sales")
+    with pytest.raises(InvalidInput, match="is in use"):
+        lake.detach("lake")
+    with lake.transaction():
+        lake.create_schema("other.s")
+        with pytest.raises(InvalidInput, match="open transaction"):
+            lake.detach("other")
+    lake.detach("OTHER")
+    with pytest.raises(NotFound, match="No catalog is attached as 'other'"):
+        lake.detach("other")
+
+
+def test_sessions_know_nothing_of_each_other_and_cursors_share_attachments(
+    lake: Session, metadata: str
+) -> None:
+    with forklake.connect() as other:
+        assert other.attachments() == []
+    cursor = lake.cursor()
+    assert cursor.current == ("lake", "main")
+    cursor.attach(metadata, "second", catalog="sales")
+    cursor.use("second")
+    assert (lake.current, cursor.current) == (("lake", "main"), ("second", "main"))
+    lake.begin()
+    assert not cursor.in_transaction
+    lake.rollback()
+    lake.close()
+    add_table(cursor, "t")
+    cursor.close()
+
+
+def test_a_closed_session_says_so_and_can_be_closed_again(lake: Session) -> None:
+    lake.begin()
+    lake.create_schema("s")
+    lake.close()
+    lake.close()
+    for use in (
+        lambda: lake.use("lake"),
+        lambda: lake.resolve("t"),
+        lake.begin,
+        lake.cursor,
+        lambda: lake.create_schema("s"),
+        lambda: lake.attach("ducklake:x", catalog="x"),
+    ):
+        with pytest.raises(InvalidInput, match="The session is closed"):
+            use()
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("orders", ("orders",)),
+        (" lake . main.orders ", ("lake", "main", "orders")),
+        ('lake.main."my.table"', ("lake", "main", "my.table")),
+        ('"a ""b"" c".`d``.e`', ('a "b" c', "d`.e")),
+        ("my lake.t", ("my lake", "t")),
+        (("lake", "a.b"), ("lake", "a.b")),
+    ],
+)
+def test_names_have_parts(name: str, parts: tuple[str, ...]) -> None:
+    assert split_name(name) == parts
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", '"a', 'a"b', '""'])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        split_name(name)
+
+
+def test_names_mean_a_place(lake: Session, metadata: str) -> None:
+    lake.attach(metadata, "other", catalog="more", create_if_not_exists=True)
+    lake.create_schema("Store")
+    for name, place in {
+        "t": "lake.main.t",
+        "store.t": "lake.Store.t",
+        "other.t": "other.main.t",
+        "OTHER.Main.t": "other.main.t",
+        '"LAKE"."STORE"."a.b"': "lake.Store.a.b",
+    }.items():
+        assert str(lake.resolve(name)) == place
+    lake.use("store")
+    assert str(lake.resolve("t")) == "lake.Store.t"
+    lake.use("other.main")
+    assert str(lake.resolve("t")) == "other.main.t"
+
+
+def test_a_name_that_may_be_a_catalog_or_a_schema_is_ambiguous(lake: Session) -> None:
+    lake.create_schema("lake")
+    with pytest.raises(InvalidInput, match='Ambiguous reference to catalog or schema "lake"'):
+        lake.resolve("lake.t")
+
+
+def test_errors_tell_what_is_near(lake: Session) -> None:
+    lake.create_schema("shops")
+    add_table(lake, "orders")
+    with pytest.raises(NotFound, match="neither a schema nor an attached catalog 'shop'"):
+        lake.resolve("shop.t")
+    with pytest.raises(NotFound, match="Did you mean 'lake'"):
+        lake.resolve("lakes.main.t")
+    with pytest.raises(NotFound, match=r"'lake\.mine' does not exist.*'main'"):
+        lake.use("lake.mine")
+    with pytest.raises(NotFound, match=r"'lake\.main\.order' does not exist.*'orders'"):
+        lake.drop_table("order")
+    with pytest.raises(InvalidInput, match="4 parts"):
+        lake.resolve("a.b.c.d")
+    assert perhaps("zz", ["a", "b"], what="letters") == "The letters are: a, b."
+    assert perhaps("zz", [], what="letters") == "There are no letters yet."
+
+
+def test_without_a_current_catalog_short_names_mean_nothing(bare: Session, metadata: str) -> None:
+    bare.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
+    with pytest.raises(NotFound, match="No catalog is in use"):
+        bare.resolve("t")
+    assert str(bare.resolve("lake.t")) == "lake.main.t"
+
+
+# Forks
+
+
+def test_a_fork_is_made_by_alias_or_name_and_attached_if_wanted(lake: Session) -> None:
+    add_table(lake, "t")
+    at = lake.snapshots("lake")[-1].snapshot_id
+    add_table(lake, "u")
+    lake.fork("lake", "now", attach_as="now")
+    lake.fork("sales", "then", at=at, attach_as="then")
+    names = {
+        alias: [one.table_name for one in lake.viewing(lake.attachment(alias)).state.tables()]
+        for alias in ("now", "then")
+    }
+    assert names == {"now": ["t", "u"], "then": ["t"]}
+    add_table(lake, "then.mine")
+    with pytest.raises(NotFound):
+        lake.find_table(lake.viewing(lake.attachment("lake")), lake.resolve("mine"))
+    with pytest.raises(NotFound):
+        lake.fork("nothing", "x")
+    with pytest.raises(AlreadyExists):
+        lake.fork("lake", "third", attach_as="now")
