@@ -19,7 +19,7 @@ from benchmarks.tables import (
     rows,
 )
 from benchmarks.tables import write as write_table
-from forklake.spark.inline import insert_rows
+from forklake.spark.writing.inline import insert_rows
 
 FILES = 10
 INLINED = 10
@@ -38,7 +38,8 @@ def writes(setting: SparkSetting) -> Iterator[Figure]:
 
 def deletes(setting: SparkSetting) -> Iterator[Figure]:
     """A hundredth of the rows, in a new fork each time, against the scan that finds them."""
-    create_table(setting, "deleted", setting.size(ROWS, 100_000), FILES)
+    count = setting.size(ROWS, 100_000)
+    create_table(setting, "deleted", count, FILES)
     condition = "id % 100 = 7"
     names = (f"deleting_{number}" for number in itertools.count())
 
@@ -47,7 +48,7 @@ def deletes(setting: SparkSetting) -> Iterator[Figure]:
         with forklake.open(setting.uri) as metastore:
             metastore.fork(LAKE, name)
         setting.session.attach(setting.uri, name, catalog=name)
-        setting.session.delete(f"{name}.main.deleted", condition)
+        assert setting.session.delete(f"{name}.main.deleted", condition) == count // 100
 
     ways = {
         "delete": delete,

@@ -25,7 +25,7 @@ def read_all(data: DataFrame) -> object:
 
 def scans(files: int, setting: SparkSetting) -> Iterator[Figure]:
     """Scans of a whole table in so many files, as it was written and with some rows deleted."""
-    rounds = setting.size(4, 2)
+    files, rounds = setting.size(files, min(files, 50)), setting.size(4, 2)
     create_table(setting, "scanned", setting.size(ROWS, 100_000), files)
     folder = plain_folder(setting, "scanned")
     ways = {

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from forklake.errors import ForklakeError
     from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
     from forklake.model.types import ColumnSpec, list_of, map_of, struct
-    from forklake.spark.merging import when_matched, when_not_matched, when_not_matched_by_source
+    from forklake.spark.changing.merging import (
+        when_matched,
+        when_not_matched,
+        when_not_matched_by_source,
+    )
     from forklake.spark.session import Session, connect
 
 _PLACES = {
@@ -36,9 +40,9 @@ _PLACES = {
     "map_of": "model.types",
     "open": "catalog.metastore",
     "struct": "model.types",
-    "when_matched": "spark.merging",
-    "when_not_matched": "spark.merging",
-    "when_not_matched_by_source": "spark.merging",
+    "when_matched": "spark.changing.merging",
+    "when_not_matched": "spark.changing.merging",
+    "when_not_matched_by_source": "spark.changing.merging",
 }
 
 __all__ = [

@@ -1,5 +1,5 @@
 """Lets every Spark find `format("forklake")`: it looks for packages that are called like this."""
 
-from forklake.spark.datasource import ForklakeSource as DefaultSource
+from forklake.spark.source.datasource import ForklakeSource as DefaultSource
 
 __all__ = ["DefaultSource"]

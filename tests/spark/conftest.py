@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forklake import Session
-from forklake.spark.engine import Engine
+from forklake.spark.engine.engine import Engine
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame
 from forklake.errors import InvalidInput, Unavailable
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId
-from forklake.spark.align import aligned, translated, translating
-from forklake.spark.engine import Engine
+from forklake.spark.engine.engine import Engine
+from forklake.spark.writing.align import aligned, translated, translating
 
 _ids = itertools.count(1)
 

@@ -28,8 +28,8 @@ from forklake.errors import (
 )
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.scans import ScanFile
-from forklake.spark.inline import insert_rows
-from forklake.spark.merging import when_matched, when_not_matched
+from forklake.spark.changing.merging import when_matched, when_not_matched
+from forklake.spark.writing.inline import insert_rows
 from tests.spark.builders import add_file, delete_rows, rows_of
 
 COLUMNS = [

@@ -19,8 +19,8 @@ from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.changes import ChangeKind
 from forklake.model.scans import ScanFile
-from forklake.spark.engine import Engine
-from forklake.spark.scan import ROW_ID, SNAPSHOT_ID
+from forklake.spark.engine.engine import Engine
+from forklake.spark.reading.scan import ROW_ID, SNAPSHOT_ID
 from tests.spark.builders import add_file, delete_rows, insert, rows_of
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "varchar")]

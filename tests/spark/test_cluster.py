@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from forklake.spark import java
+from forklake.spark.engine import java
 
 SPARK = Path(pyspark.__path__[0])
 LOGGING = Path(java.__file__).with_name("jvm") / "log4j2.properties"

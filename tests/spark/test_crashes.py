@@ -16,7 +16,7 @@ import pytest
 from forklake import Session
 from forklake.files.deletes import read_positions
 from forklake.files.systems import list_files, remove
-from forklake.spark.inline import insert_rows
+from forklake.spark.writing.inline import insert_rows
 from tests.fix_metastore import Place
 from tests.spark.crash_job import (
     ALIAS,

@@ -13,7 +13,7 @@ from forklake import ColumnSpec, Session
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
-from forklake.spark import removal
+from forklake.spark.changing import removal
 from tests.spark.builders import add_file, insert, rows_of
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "int32"), ColumnSpec("p", "varchar")]

@@ -42,9 +42,9 @@ from forklake.errors import (
 )
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.files.keys import derived_key, new_key, to_base64
-from forklake.spark import native
-from forklake.spark.align import translated
-from forklake.spark.engine import PARTITION_PREFIX, Engine, ListedFile
+from forklake.spark.engine import native
+from forklake.spark.engine.engine import PARTITION_PREFIX, Engine, ListedFile
+from forklake.spark.writing.align import translated
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
 ID = StructType([StructField("id", LongType())])

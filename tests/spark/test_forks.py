@@ -10,8 +10,8 @@ import pytest
 
 from forklake import ColumnSpec, Session
 from forklake.errors import NotFound
-from forklake.spark.inline import insert_rows
-from forklake.spark.merging import when_matched, when_not_matched
+from forklake.spark.changing.merging import when_matched, when_not_matched
+from forklake.spark.writing.inline import insert_rows
 from tests.fix_metastore import Place
 from tests.spark.builders import rows_of
 

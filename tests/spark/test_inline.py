@@ -16,8 +16,8 @@ import pytest
 
 from forklake.errors import InvalidInput
 from forklake.model.types import ColumnSpec, list_of, map_of, struct_of
-from forklake.spark.inline import insert_rows
 from forklake.spark.session import Session, connect
+from forklake.spark.writing.inline import insert_rows
 
 LAKE = "lake"
 COLUMNS = [

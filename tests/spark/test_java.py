@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from forklake.errors import Unsupported
-from forklake.spark import jar
-from forklake.spark.engine import Engine
-from forklake.spark.java import find_java
+from forklake.spark.engine import jar
+from forklake.spark.engine.engine import Engine
+from forklake.spark.engine.java import find_java
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -68,7 +68,7 @@ def test_without_java_the_error_says_what_was_found_and_what_to_do(
 PROGRAM = """
 import os, sys
 from pyspark.errors import AnalysisException
-from forklake.spark.engine import Engine
+from forklake.spark.engine.engine import Engine
 
 first = Engine.start(cores=1, memory="1g")
 second = first.new_session()

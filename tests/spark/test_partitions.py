@@ -17,12 +17,12 @@ from forklake.errors import InvalidInput
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, PartitionId
 from forklake.model.types import ColumnSpec
-from forklake.spark.engine import Engine
-from forklake.spark.inline import insert_rows
-from forklake.spark.partitions import Partitioning, PartitionKey, escaped
+from forklake.spark.engine.engine import Engine
 from forklake.spark.session import Session, connect
 from forklake.spark.types import arrow_type, logical_schema
-from forklake.spark.write import write
+from forklake.spark.writing.inline import insert_rows
+from forklake.spark.writing.partitions import Partitioning, PartitionKey, escaped
+from forklake.spark.writing.write import write
 
 LAKE = "lake"
 # Texts that are hard to tell apart, or hard to put into the name of a folder.

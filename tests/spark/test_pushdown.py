@@ -28,7 +28,7 @@ from forklake.model.predicates import (
     matches,
 )
 from forklake.model.values import to_text
-from forklake.spark.pushdown import predicate_of
+from forklake.spark.reading.pushdown import predicate_of
 
 
 def a_field(number: int, name: str, kind: str, *fields: Field, physical: str = "") -> Field:

@@ -21,8 +21,8 @@ from forklake.files import keys
 from forklake.files.footers import encryption
 from forklake.model.scans import ScanFile
 from forklake.model.types import _WIDER
-from forklake.spark.engine import Engine
-from forklake.spark.scan import scan
+from forklake.spark.engine.engine import Engine
+from forklake.spark.reading.scan import scan
 from tests.spark.builders import add_file, delete_rows, insert, rows_of, write_parquet
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]

@@ -21,7 +21,7 @@ from forklake.errors import (
     Unavailable,
     Unsupported,
 )
-from forklake.spark.engine import Engine
+from forklake.spark.engine.engine import Engine
 from forklake.store import commit, phases
 from tests.spark.builders import add_file, insert, rows_of
 

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from forklake import ColumnSpec, Session, list_of, struct
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.scans import ScanFile
-from forklake.spark import removal
-from forklake.spark.engine import Engine
+from forklake.spark.changing import removal
+from forklake.spark.engine.engine import Engine
 from forklake.spark.session import connect
-from forklake.spark.targets import ROW_ID
+from forklake.spark.writing.targets import ROW_ID
 from tests.spark.builders import add_file, insert, rows_of
 
 COLUMNS = [

@@ -55,7 +55,7 @@ from forklake.spark.types import (
 )
 
 if TYPE_CHECKING:
-    from forklake.spark.engine import Engine
+    from forklake.spark.engine.engine import Engine
 
 
 def tree(kind: ColumnType | str, name: str, ids: count[int]) -> Field:

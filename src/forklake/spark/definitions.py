@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
     from forklake.spark.attachments import Attachment
-    from forklake.spark.engine import Engine
+    from forklake.spark.engine.engine import Engine
     from forklake.spark.session import TableName, View
     from forklake.spark.work import Change
 
@@ -182,7 +182,7 @@ class Definitions:
         self, transaction: Transaction, table: Table, path: Sequence[str], column: Column
     ) -> None:
         """Only files whose statistics do not rule nulls out are looked into."""
-        from forklake.spark.scan import has_nulls
+        from forklake.spark.reading.scan import has_nulls
 
         if has_nulls(lambda: self.engine, transaction, table, path):
             raise InvalidInput(

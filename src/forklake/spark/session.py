@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from forklake.spark.conform import Rows
-    from forklake.spark.engine import Engine
-    from forklake.spark.merging import MergeClause, MergeCounts
+    from forklake.spark.changing.merging import MergeClause, MergeCounts
+    from forklake.spark.engine.engine import Engine
+    from forklake.spark.writing.conform import Rows
 
 MAIN = "main"
 View = Snapshotted | Transaction
@@ -83,7 +83,7 @@ class Session(Transactions, Definitions):
         """Spark, as this session uses it."""
         self._require_open()
         if self._engine is None:
-            from forklake.spark.engine import Engine
+            from forklake.spark.engine.engine import Engine
 
             self._engine = Engine.start(self._spark)
         return self._engine
@@ -340,7 +340,7 @@ class Session(Transactions, Definitions):
             where: a condition in Spark SQL; files that cannot hold such rows are not read.
             virtual: columns to add: rowid, snapshot_id, filename, file_row_number, file_index.
         """
-        from forklake.spark.scan import scan
+        from forklake.spark.reading.scan import scan
 
         found = self.resolve(name, version=version, timestamp=timestamp)
         view = self.viewing(found.attachment, version=version, timestamp=timestamp)
@@ -365,7 +365,7 @@ class Session(Transactions, Definitions):
             partition_by: for a table that is made: columns, or `year(column)` and so on.
             replace_schema: `overwrite` makes the table anew, with the columns of the DataFrame.
         """
-        from forklake.spark.write import write
+        from forklake.spark.writing.write import write
 
         with self._progress("Writing", name):
             return write(
@@ -386,7 +386,7 @@ class Session(Transactions, Definitions):
                 for deletes and updates too, else `ignoreDeletes` or `ignoreChanges` if there are
                 some, `maxSnapshotsPerTrigger`.
         """
-        from forklake.spark.streaming import read_stream
+        from forklake.spark.source.streaming import read_stream
 
         return read_stream(self, name, options)
 
@@ -394,7 +394,7 @@ class Session(Transactions, Definitions):
         self, name: str | Sequence[str], *, by_name: bool = False
     ) -> Callable[[DataFrame, int], None]:
         """A function for `foreachBatch` that appends each batch of a stream to a table once."""
-        from forklake.spark.streaming import append_batches
+        from forklake.spark.source.streaming import append_batches
 
         return append_batches(self, name, by_name=by_name)
 
@@ -414,7 +414,7 @@ class Session(Transactions, Definitions):
             checkpoint: the folder in which Spark keeps how far the query is.
             trigger: when batches run, in the words of Spark: `{"availableNow": True}`.
         """
-        from forklake.spark.streaming import write_stream
+        from forklake.spark.source.streaming import write_stream
 
         return write_stream(
             self,
@@ -433,7 +433,7 @@ class Session(Transactions, Definitions):
             rows: mappings by column name, where missing columns get their defaults; or sequences
                 of values in the order of the columns; or an Arrow table.
         """
-        from forklake.spark.inline import insert_rows
+        from forklake.spark.writing.inline import insert_rows
 
         return insert_rows(self, name, rows)
 
@@ -452,7 +452,7 @@ class Session(Transactions, Definitions):
             where: a condition in Spark SQL; without one, all rows are deleted.
             using: rows of which one must make it true, named by `source_alias`.
         """
-        from forklake.spark.deleting import delete
+        from forklake.spark.changing.deleting import delete
 
         with self._progress("Deleting from", name):
             return delete(
@@ -466,7 +466,7 @@ class Session(Transactions, Definitions):
 
     def truncate(self, name: str | Sequence[str]) -> int:
         """Delete all rows of a table without looking at them; how many there were."""
-        from forklake.spark.deleting import truncate
+        from forklake.spark.changing.deleting import truncate
 
         return truncate(self, name)
 
@@ -487,7 +487,7 @@ class Session(Transactions, Definitions):
             set: expressions in Spark SQL over the old values, by column or field (`s.x`).
             source: rows to join with, `on` a condition; no row of the table may match two.
         """
-        from forklake.spark.updating import update
+        from forklake.spark.changing.updating import update
 
         with self._progress("Updating", name):
             return update(
@@ -517,7 +517,7 @@ class Session(Transactions, Definitions):
             on: which rows match, as in `target.id = source.id`.
             when: clauses, made by `when_matched` and the like; the first that applies counts.
         """
-        from forklake.spark.merging import merge
+        from forklake.spark.changing.merging import merge
 
         with self._progress("Merging into", target):
             return merge(
@@ -537,7 +537,7 @@ class Session(Transactions, Definitions):
 
         Columns are snapshot_id, rowid and those that the table has at the end.
         """
-        from forklake.spark.changes import table_insertions
+        from forklake.spark.reading.changes import table_insertions
 
         return table_insertions(self, name, start, end)
 
@@ -545,7 +545,7 @@ class Session(Transactions, Definitions):
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
         """The rows that went from a table, as they were: see `table_insertions`."""
-        from forklake.spark.changes import table_deletions
+        from forklake.spark.reading.changes import table_deletions
 
         return table_deletions(self, name, start, end)
 
@@ -553,12 +553,12 @@ class Session(Transactions, Definitions):
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
         """Both, with a column change_type: insert, delete, update_preimage, update_postimage."""
-        from forklake.spark.changes import table_changes
+        from forklake.spark.reading.changes import table_changes
 
         return table_changes(self, name, start, end)
 
     def _progress(self, doing: str, name: str | Sequence[str]) -> AbstractContextManager[None]:
-        from forklake.spark.progress import progress
+        from forklake.spark.engine.progress import progress
 
         return progress(f"{doing} {name if isinstance(name, str) else '.'.join(name)}")
 

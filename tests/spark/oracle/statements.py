@@ -16,14 +16,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from forklake import Session
-from forklake.spark.inline import insert_rows
-from forklake.spark.merging import (
+from forklake.spark.changing.merging import (
     MergeClause,
     when_matched,
     when_not_matched,
     when_not_matched_by_source,
 )
 from forklake.spark.types import spark_type
+from forklake.spark.writing.inline import insert_rows
 from tests.spark.oracle.model import KEY, Column
 from tests.spark.oracle.values import (
     WIDER,

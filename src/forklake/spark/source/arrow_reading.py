@@ -20,7 +20,7 @@ from forklake.files.deletes import read_positions
 from forklake.files.footers import decryption, unreadable
 from forklake.files.systems import open_input, translating
 from forklake.model.fields import Field
-from forklake.spark.projection import Layout, folder_value
+from forklake.spark.reading.projection import Layout, folder_value
 from forklake.spark.types import arrow_type, literal
 
 # Columns that some files have besides those of the table.

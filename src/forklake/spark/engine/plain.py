@@ -29,7 +29,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructFi
 
 from forklake.errors import Unsupported
 from forklake.files import systems
-from forklake.spark.routes import (
+from forklake.spark.engine.routes import (
     PARTITION_PREFIX,
     Deletes,
     IsDeleted,

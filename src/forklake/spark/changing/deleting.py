@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
-from forklake.spark.grouping import is_partial
-from forklake.spark.matching import Condition, about, filtered, joined, matching, text_of
-from forklake.spark.removal import deleted_rows
-from forklake.spark.scan import scan
+from forklake.spark.changing.matching import Condition, about, filtered, joined, matching, text_of
+from forklake.spark.changing.removal import deleted_rows
+from forklake.spark.reading.grouping import is_partial
+from forklake.spark.reading.scan import scan
 
 if TYPE_CHECKING:
     from forklake.spark.session import Session

@@ -22,10 +22,10 @@ from forklake.files.systems import in_parallel
 from forklake.model.files import NewDeleteFile
 from forklake.model.ids import DataFileId
 from forklake.model.scans import ScanFile
-from forklake.spark.engine import PARTITION_PREFIX, Engine, ListedFile
-from forklake.spark.scan import FILE, POSITION
-from forklake.spark.targets import Target
+from forklake.spark.engine.engine import PARTITION_PREFIX, Engine, ListedFile
+from forklake.spark.reading.scan import FILE, POSITION
 from forklake.spark.work import Change
+from forklake.spark.writing.targets import Target
 
 _FIELD_IDS = {"file_path": 2147483646, "pos": 2147483645}
 _FOLDER = "deletes"  # of files that executors wrote, each beneath the number of its data file

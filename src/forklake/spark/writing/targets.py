@@ -19,7 +19,7 @@ from forklake.model.files import NewDataFile
 from forklake.model.options import Scope, checked_option
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
-from forklake.spark.partitions import Partitioning, partitioning_of
+from forklake.spark.writing.partitions import Partitioning, partitioning_of
 
 # A column of files whose rows are new versions of others: the ids of those.
 ROW_ID, ROW_ID_FIELD = "_ducklake_internal_row_id", 2147483540

@@ -25,13 +25,13 @@ from forklake.files.systems import file_system, in_parallel, open_input, remove,
 from forklake.model.entities import Table
 from forklake.model.files import NewDataFile
 from forklake.model.state import CatalogState
-from forklake.spark import align, inline
 from forklake.spark.definitions import as_column_specs, partition_keys
-from forklake.spark.engine import Engine
-from forklake.spark.routes import PARTITION_PREFIX
-from forklake.spark.targets import ROW_ID, ROW_ID_FIELD, ParquetOptions, Target, described
+from forklake.spark.engine.engine import Engine
+from forklake.spark.engine.routes import PARTITION_PREFIX
 from forklake.spark.types import field_ids, physical_schema
 from forklake.spark.work import Change
+from forklake.spark.writing import align, inline
+from forklake.spark.writing.targets import ROW_ID, ROW_ID_FIELD, ParquetOptions, Target, described
 from forklake.store.phases import reached
 
 if TYPE_CHECKING:

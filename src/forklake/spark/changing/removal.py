@@ -20,12 +20,12 @@ from forklake.catalog.data import LOCAL_ROW_IDS
 from forklake.errors import InvalidInput
 from forklake.model.ids import DataFileId
 from forklake.model.scans import ScanFile
-from forklake.spark import align
-from forklake.spark.delete_files import DeleteFiles
-from forklake.spark.engine import Engine
-from forklake.spark.scan import FILE, POSITION, ROW
-from forklake.spark.targets import Target
+from forklake.spark.changing.delete_files import DeleteFiles
+from forklake.spark.engine.engine import Engine
+from forklake.spark.reading.scan import FILE, POSITION, ROW
 from forklake.spark.work import Change
+from forklake.spark.writing import align
+from forklake.spark.writing.targets import Target
 
 # More positions than this are not brought to the driver.
 MOST_POSITIONS = 20_000_000

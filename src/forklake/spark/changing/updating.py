@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from forklake.errors import InvalidInput
-from forklake.spark.assigning import Assignments, literal_values, new_versions
-from forklake.spark.matching import Condition, about, filtered, joined, matching, text_of
-from forklake.spark.removal import persisted
-from forklake.spark.write import append_versions
+from forklake.spark.changing.assigning import Assignments, literal_values, new_versions
+from forklake.spark.changing.matching import Condition, about, filtered, joined, matching, text_of
+from forklake.spark.changing.removal import persisted
+from forklake.spark.writing.write import append_versions
 
 if TYPE_CHECKING:
     from forklake.spark.session import Session

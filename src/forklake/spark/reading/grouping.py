@@ -19,7 +19,7 @@ from forklake.model.fields import Field
 from forklake.model.ids import UNCOMMITTED, ColumnId, DataFileId, MappingId, SnapshotId
 from forklake.model.predicates import Predicate
 from forklake.model.scans import ScanFile
-from forklake.spark.projection import layout_at, snapshots_read_apart
+from forklake.spark.reading.projection import layout_at, snapshots_read_apart
 
 View = Snapshotted | Transaction
 

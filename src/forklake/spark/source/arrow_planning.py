@@ -14,11 +14,11 @@ from forklake.model.fields import Field
 from forklake.model.ids import MappingId, SnapshotId
 from forklake.model.predicates import Predicate
 from forklake.model.scans import ScanFile, TableChanges
-from forklake.spark.arrow_reading import VIRTUAL, Positions, Snapshots, StoredFile
-from forklake.spark.feed import Part
-from forklake.spark.grouping import is_partial
-from forklake.spark.inlined import inlined_columns
-from forklake.spark.projection import Layout, mapped
+from forklake.spark.reading.grouping import is_partial
+from forklake.spark.reading.inlined import inlined_columns
+from forklake.spark.reading.projection import Layout, mapped
+from forklake.spark.source.arrow_reading import VIRTUAL, Positions, Snapshots, StoredFile
+from forklake.spark.source.feed import Part
 
 # A task reads about so many bytes; opening a file counts as much as reading some.
 _TASK, _OPENING = 64 * 2**20, 2**20

@@ -13,13 +13,13 @@ from forklake.catalog.data import LOCAL_ROW_IDS
 from forklake.errors import InvalidInput
 from forklake.model.fields import Field
 from forklake.model.names import folded
-from forklake.spark import align
-from forklake.spark.deciding import UNDECIDED, literal_value
-from forklake.spark.matching import analysing
+from forklake.spark.changing.deciding import UNDECIDED, literal_value
+from forklake.spark.changing.matching import analysing
 from forklake.spark.names import perhaps, split_name
-from forklake.spark.projection import quoted
-from forklake.spark.scan import ROW
-from forklake.spark.targets import ROW_ID, Target
+from forklake.spark.reading.projection import quoted
+from forklake.spark.reading.scan import ROW
+from forklake.spark.writing import align
+from forklake.spark.writing.targets import ROW_ID, Target
 
 Value = str | Column
 Assignments = Mapping[str, Value]

@@ -28,8 +28,8 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
 from forklake.model.kinds import TABLE
-from forklake.spark.arrow_planning import Changes, Planner
-from forklake.spark.datasource import (
+from forklake.spark.source.arrow_planning import Changes, Planner
+from forklake.spark.source.datasource import (
     NAME,
     QUERY_ID,
     ReadPart,
@@ -37,8 +37,8 @@ from forklake.spark.datasource import (
     exactly,
     shown_fields,
 )
-from forklake.spark.feed import COLUMNS, read_changes, read_rows
-from forklake.spark.places import Place, When, number, switch
+from forklake.spark.source.feed import COLUMNS, read_changes, read_rows
+from forklake.spark.source.places import Place, When, number, switch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -286,7 +286,7 @@ def append_batches(
     session: Session, name: str | Sequence[str], *, by_name: bool = False
 ) -> Callable[[DataFrame, int], None]:
     """The function for `foreachBatch` that appends each batch of a streaming query once."""
-    from forklake.spark.write import append
+    from forklake.spark.writing.write import append
 
     place = session.resolve(name)
     place.attachment.require_writable()

@@ -37,10 +37,11 @@ from forklake.model.ids import UNCOMMITTED, ColumnId
 from forklake.model.names import folded
 from forklake.model.predicates import IsNull
 from forklake.model.scans import ScanFile
-from forklake.spark.engine import Engine, ListedFile
-from forklake.spark.grouping import Group, GroupedFiles, View
-from forklake.spark.inlined import inlined_frame
-from forklake.spark.projection import (
+from forklake.spark.engine.engine import Engine, ListedFile
+from forklake.spark.engine.routes import IsDeleted
+from forklake.spark.reading.grouping import Group, GroupedFiles, View
+from forklake.spark.reading.inlined import inlined_frame
+from forklake.spark.reading.projection import (
     Layout,
     folder_column,
     folder_value,
@@ -48,8 +49,7 @@ from forklake.spark.projection import (
     nested_defaults,
     quoted,
 )
-from forklake.spark.pushdown import predicate_of
-from forklake.spark.routes import IsDeleted
+from forklake.spark.reading.pushdown import predicate_of
 
 VIRTUAL: dict[str, DataType] = {
     "rowid": LongType(),

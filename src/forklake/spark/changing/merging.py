@@ -18,9 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
-from forklake.spark import align
-from forklake.spark.assigning import Assignments, new_rows, new_versions
-from forklake.spark.matching import (
+from forklake.spark.changing.assigning import Assignments, new_rows, new_versions
+from forklake.spark.changing.matching import (
     Condition,
     Matching,
     about,
@@ -29,9 +28,10 @@ from forklake.spark.matching import (
     matching,
     qualified,
 )
-from forklake.spark.projection import quoted
-from forklake.spark.removal import Ended, persisted
-from forklake.spark.write import append_versions, estimated_bytes
+from forklake.spark.changing.removal import Ended, persisted
+from forklake.spark.reading.projection import quoted
+from forklake.spark.writing import align
+from forklake.spark.writing.write import append_versions, estimated_bytes
 
 if TYPE_CHECKING:
     from forklake.spark.session import Session

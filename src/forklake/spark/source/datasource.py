@@ -35,9 +35,9 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.model.predicates import Predicate
-from forklake.spark import conf
-from forklake.spark.feed import COLUMNS, Part, read_rows
-from forklake.spark.places import Place, When, switch
+from forklake.spark.engine import conf
+from forklake.spark.source.feed import COLUMNS, Part, read_rows
+from forklake.spark.source.places import Place, When, switch
 from forklake.spark.types import logical_schema, spark_type
 
 NAME = "forklake"
@@ -62,7 +62,8 @@ def register(spark: SparkSession) -> None:
 class ForklakeSource(DataSource):
     """A table, found by the options `uri`, `catalog` and `table`.
 
-    Read with `version` or `timestamp` it is as it was then.
+    Read with `version` or `timestamp` it is as it was then. With `pushdown` files are left out
+    that Spark's filters exclude: see PruningReader.
     """
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
@@ -91,13 +92,14 @@ class ForklakeSource(DataSource):
             raise InvalidInput(
                 "A change feed is read as a stream.", remedy="Use readStream, or table_changes."
             )
-        return TableReader(self._place, self._when, schema)
+        kind = PruningReader if switch("pushdown", self.options.get("pushdown")) else TableReader
+        return kind(self._place, self._when, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         return TableWriter(self._place, overwrite)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        from forklake.spark.streaming import StreamReader
+        from forklake.spark.source.streaming import StreamReader
 
         return StreamReader(self._place, self._when, schema, dict(self.options))
 
@@ -126,13 +128,8 @@ class TableReader(DataSourceReader):
         self._schema = schema
         self._filters: list[Filter] = []
 
-    def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
-        """Files without matching rows are left out; the rows are filtered by Spark."""
-        self._filters = filters
-        return filters
-
     def partitions(self) -> Sequence[InputPartition]:
-        from forklake.spark.arrow_planning import Planner
+        from forklake.spark.source.arrow_planning import Planner
 
         with self._place.opened(self._when) as (session, name):
             seen = self._when.seen(name.attachment.catalog)
@@ -144,14 +141,28 @@ class TableReader(DataSourceReader):
         return [ReadPart(part) for part in parts]
 
     def _wanted(self, fields: Sequence[Field]) -> Predicate | None:
-        from forklake.spark.filters import conditions
-        from forklake.spark.pushdown import predicate_of
+        from forklake.spark.reading.pushdown import predicate_of
+        from forklake.spark.source.filters import conditions
 
         return predicate_of(conditions(self._filters), fields)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if isinstance(partition, ReadPart):  # else there is nothing to read
             yield from exactly(read_rows(partition.part), self._schema)
+
+
+class PruningReader(TableReader):
+    """The same, without files that have no rows which pass Spark's filters.
+
+    Spark plans a table once for each DataFrame that `load` gave, with the filters of the query that
+    comes last: another query over the same DataFrame would lack rows. So this is only for one that
+    is used in one query, once.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
+        """Note the filters; the rows are filtered by Spark."""
+        self._filters = filters
+        return filters
 
 
 def exactly(batches: Iterator[pa.RecordBatch], schema: StructType) -> Iterator[pa.RecordBatch]:
@@ -204,8 +215,8 @@ class _Writing:
     """Writes files in tasks, and adds them to the table at the end."""
 
     def __init__(self, place: Place, overwrite: bool) -> None:
-        from forklake.spark.arrow_writing import WritePlan
-        from forklake.spark.targets import Target
+        from forklake.spark.source.arrow_writing import WritePlan
+        from forklake.spark.writing.targets import Target
 
         self._place = place
         self._overwrite = overwrite
@@ -217,7 +228,7 @@ class _Writing:
             self._plan = WritePlan.of(Target(name.attachment, view.state, table))
 
     def _write(self, batches: Iterator[pa.RecordBatch]) -> Written:
-        from forklake.spark.arrow_writing import FilesWriter
+        from forklake.spark.source.arrow_writing import FilesWriter
 
         context = TaskContext.get()
         query_id = context.getLocalProperty(QUERY_ID) if context is not None else None
@@ -228,7 +239,7 @@ class _Writing:
 
     def _commit(self, messages: Sequence[Any], key: str | None = None) -> None:
         """Add the files of all tasks to the table, in place of what it held if so asked."""
-        from forklake.spark.arrow_writing import add_files
+        from forklake.spark.source.arrow_writing import add_files
 
         written = [message for message in messages if isinstance(message, Written)]
         paths = [path for message in written for path in message.paths]

@@ -21,9 +21,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from forklake.errors import ForklakeError
-from forklake.spark import jar
-from forklake.spark.failures import as_text
-from forklake.spark.routes import Deletes, IsDeleted, ListedFile, ListFiles, spark_path
+from forklake.spark.engine import jar
+from forklake.spark.engine.failures import as_text
+from forklake.spark.engine.routes import Deletes, IsDeleted, ListedFile, ListFiles, spark_path
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)

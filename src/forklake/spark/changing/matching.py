@@ -20,12 +20,12 @@ from forklake.model.entities import InlinedRow
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.model.scans import ScanFile
-from forklake.spark.deciding import decided
-from forklake.spark.projection import quoted
-from forklake.spark.pushdown import predicate_of
-from forklake.spark.removal import Removal
-from forklake.spark.scan import VIRTUAL, scan, zone_of
-from forklake.spark.targets import Target
+from forklake.spark.changing.deciding import decided
+from forklake.spark.changing.removal import Removal
+from forklake.spark.reading.projection import quoted
+from forklake.spark.reading.pushdown import predicate_of
+from forklake.spark.reading.scan import VIRTUAL, scan, zone_of
+from forklake.spark.writing.targets import Target
 
 if TYPE_CHECKING:
     from forklake.spark.session import Session

@@ -21,11 +21,11 @@ from forklake.files.footers import encryption
 from forklake.files.systems import file_system, make_folder, remove, translating
 from forklake.model.entities import Table
 from forklake.model.fields import Field
-from forklake.spark.conform import conformed, retyped
-from forklake.spark.inline import file_schema, parquet_settings
-from forklake.spark.partitions import Partitioning
-from forklake.spark.targets import ParquetOptions, Target, described
 from forklake.spark.work import Change
+from forklake.spark.writing.conform import conformed, retyped
+from forklake.spark.writing.inline import file_schema, parquet_settings
+from forklake.spark.writing.partitions import Partitioning
+from forklake.spark.writing.targets import ParquetOptions, Target, described
 
 # What is kept in memory for a file before it is written as a row group.
 _ROWS, _BYTES = 122_880, 32 * 2**20
@@ -62,7 +62,9 @@ class WritePlan:
 
 def add_files(change: Change, table: Table, paths: Sequence[str], job_key: keys.Key | None) -> None:
     """Add files that tasks wrote to a table; few rows are taken into the metastore instead."""
-    from forklake.spark.write import moved_inline  # which loads Spark's part, for the driver alone
+    from forklake.spark.writing.write import (
+        moved_inline,  # which loads Spark's part, for the driver alone
+    )
 
     target = Target(change.attachment, change.transaction.state, table)
     files = described(target, paths, job_key)

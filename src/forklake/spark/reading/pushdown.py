@@ -31,7 +31,7 @@ from forklake.model.predicates import (
     StartsWith,
 )
 from forklake.model.values import INTEGER_RANGES, decimal_digits, to_text
-from forklake.spark.literals import INSTANTS, INTEGERS, Literals, Unknown, is_number, read
+from forklake.spark.reading.literals import INSTANTS, INTEGERS, Literals, Unknown, is_number, read
 
 Anything = None
 Found = Predicate | None

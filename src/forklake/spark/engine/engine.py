@@ -20,10 +20,10 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from forklake.spark import conf, java
-from forklake.spark.native import NativeRoutes
-from forklake.spark.plain import PlainRoutes
-from forklake.spark.routes import (
+from forklake.spark.engine import conf, java
+from forklake.spark.engine.native import NativeRoutes
+from forklake.spark.engine.plain import PlainRoutes
+from forklake.spark.engine.routes import (
     PARTITION_PREFIX,
     Deletes,
     IsDeleted,

@@ -34,7 +34,7 @@ from pyspark.sql.types import (
 from forklake.errors import ForklakeError, InvalidInput, Unavailable
 from forklake.model.fields import Field
 from forklake.model.names import folded
-from forklake.spark import failures
+from forklake.spark.engine import failures
 from forklake.spark.types import literal_column, physical_schema
 
 _MARK, _END = "forklake{{", "}}forklake"

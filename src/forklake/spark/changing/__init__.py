@@ -1,0 +1,1 @@
+"""Changing rows: DELETE, UPDATE and MERGE."""

@@ -1,0 +1,1 @@
+"""Reading tables: scans, their projection and pruning, and the change feed."""
