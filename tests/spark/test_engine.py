@@ -44,6 +44,7 @@ from forklake.files.deletes import Deleted, write_delete_files
 from forklake.files.keys import derived_key, new_key, to_base64
 from forklake.spark.engine import native
 from forklake.spark.engine.engine import PARTITION_PREFIX, Engine, ListedFile
+from forklake.spark.engine.routes import FileDeletes
 from forklake.spark.writing.align import translated
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
@@ -239,7 +240,7 @@ def test_files_that_cannot_be_read_are_told_apart(engine: Engine, tmp_path: Path
     df = engine.relation(ID, NUMBER, always([listed(good, 0)]), size=1)
     missing = tmp_path / "gone.parquet"
     for path, kind in ((missing, NotFound), (cut, Corruption), (secret, Forbidden)):
-        is_deleted = engine.deleted([(0, str(path), ())])
+        is_deleted = engine.deleted([FileDeletes(0, str(good), str(path))])
         with pytest.raises(SPARK_ERRORS, match=path.name) as caught:
             df.where(~is_deleted(F.col("__file"), F.col("_metadata.row_index"))).collect()
         assert_is(caught.value, kind, str(path))
@@ -267,11 +268,21 @@ def test_deleted_rows_are_those_of_delete_files_and_further_positions(
         [Deleted(str(paths[1]), [0, 9]), Deleted(str(paths[2]), [1, 2, 3])],
     )
     is_deleted = either.deleted(
-        [(0, None, [5]), (1, in_file[0].path, ()), (2, in_file[1].path, [3, 7])]
+        [
+            FileDeletes(0, str(paths[0]), None, [5]),
+            FileDeletes(1, str(paths[1]), in_file[0].path),
+            FileDeletes(2, str(paths[2]), in_file[1].path, [3, 7]),
+        ]
     )
     df = either.relation(ID, NUMBER, always(numbered(paths)), size=1)
     kept = df.where(~is_deleted(F.col("__file"), F.col("_metadata.row_index")))
     assert ids_of(kept) == sorted(set(range(40)) - {5, 10, 19, 21, 22, 23, 27})
+
+    swapped = either.deleted([FileDeletes(1, str(paths[1]), in_file[1].path)])
+    kept = df.where(~swapped(F.col("__file"), F.col("_metadata.row_index")))
+    with pytest.raises(SPARK_ERRORS, match=f"belongs to .*{paths[2].name}") as caught:
+        kept.collect()
+    assert_is(caught.value, Corruption, in_file[1].path)
 
 
 # Writing
@@ -402,7 +413,9 @@ def test_encrypted_files_are_written_and_read_with_a_key_each(
     ]
     df = engine.relation(ID, NUMBER, always(files), size=1)
     assert ids_of(df) == [*range(1002)]
-    is_deleted = engine.deleted([(2, deletes.path, ())], keys={deletes.path: foreign_key})
+    is_deleted = engine.deleted(
+        [FileDeletes(2, str(foreign), deletes.path)], keys={deletes.path: foreign_key}
+    )
     kept = df.where(~is_deleted(F.col("__file"), F.col("_metadata.row_index")))
     assert ids_of(kept) == [*range(1000), 1001]
 

@@ -26,6 +26,7 @@ from forklake.spark.engine.engine import PARTITION_PREFIX, Engine, ListedFile
 from forklake.spark.reading.scan import FILE, POSITION
 from forklake.spark.work import Change
 from forklake.spark.writing.targets import Target
+from forklake.store.phases import reached
 
 _FIELD_IDS = {"file_path": 2147483646, "pos": 2147483645}
 _FOLDER = "deletes"  # of files that executors wrote, each beneath the number of its data file
@@ -50,6 +51,7 @@ class DeleteFiles:
         ]
         written = write_delete_files(self.target.folder, deletes)
         self.change.wrote(one.path for one in written)
+        reached("delete.files")
         self.change.transaction.add_delete_files(
             self.target.table,
             [
@@ -76,6 +78,7 @@ class DeleteFiles:
             job_key=job_key,
         )
         self.change.wrote(paths)
+        reached("delete.files")
         own_keys = {path: keys.derived_key(job_key, path) for path in paths} if job_key else {}
         footers = read_footers(paths, {}, keys=own_keys)
         self.change.transaction.add_delete_files(

@@ -89,8 +89,8 @@ class Engine:
     def deleted(self, deletes: Deletes, *, keys: Mapping[str, bytes] = {}) -> IsDeleted:
         """The function (number of a file, position of a row) -> is the row deleted?
 
-        Each file has a number, the path of its delete file or None, and further positions.
-        `keys` are of encrypted delete files, by path.
+        `keys` are of encrypted delete files, by path. A delete file that belongs to another data
+        file is an error when it is read.
         """
         return self._routes.deleted(deletes, keys)
 

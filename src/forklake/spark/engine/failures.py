@@ -16,7 +16,7 @@ _DATA_FILE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.*?)\."
     r"\s+(?=SQLSTATE|File does not exist|Data type)"
 )
-_DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be read)")
+_DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be read|belongs to)")
 _MISSING = re.compile(r"FAILED_READ_FILE\.FILE_NOT_EXIST|The delete file .*? does not exist")
 _NO_KEY = re.compile(r"No keys available|GCM tag check failed")
 

@@ -12,6 +12,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from posixpath import basename
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -92,8 +93,14 @@ class NativeRoutes:
         """A function in Java that looks into bitmaps on the executors."""
         text = json.dumps(
             [
-                (number, path and spark_path(path), _base64(keys.get(path or "")), list(positions))
-                for number, path, positions in deletes
+                (
+                    one.number,
+                    one.delete_path and spark_path(one.delete_path),
+                    _base64(keys.get(one.delete_path or "")),
+                    list(one.positions),
+                    basename(one.path),
+                )
+                for one in deletes
             ]
         )
         context: Any = self._spark.sparkContext

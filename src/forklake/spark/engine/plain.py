@@ -108,7 +108,12 @@ class PlainRoutes:
     def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted:
         """A function in Python that reads delete files on the executors."""
         _refuse_encryption(bool(keys))
-        return _deleted_function({number: (path, list(more)) for number, path, more in deletes})
+        return _deleted_function(
+            {
+                one.number: (basename(one.path), one.delete_path, list(one.positions))
+                for one in deletes
+            }
+        )
 
     def write(
         self,
@@ -171,16 +176,21 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _deleted_function(deletes: dict[int, tuple[str | None, list[int]]]) -> IsDeleted:
+def _deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> IsDeleted:
     """The function, which refers to nothing of this package: executors may not have it."""
 
     def deleted(numbers: pa.Array, positions: pa.Array) -> pa.Array:
         result = pa.repeat(False, len(numbers))
         for number in pc.unique(numbers).to_pylist():
-            path, more = deletes.get(number, (None, []))
+            name, path, more = deletes.get(number, ("", None, []))
             gone = [pa.array(more, pa.int64())]
             if path is not None:
-                gone += pq.read_table(path, columns=["pos"])["pos"].chunks
+                rows = pq.read_table(path, columns=["file_path", "pos"])
+                for found in pc.unique(rows["file_path"]).to_pylist():
+                    if found.rsplit("/", 1)[-1] != name:
+                        text = f"The delete file {path} belongs to {found}, not to {name}"
+                        raise ValueError(text)
+                gone += rows["pos"].chunks
             is_gone = pc.is_in(positions, pa.chunked_array(gone).combine_chunks())
             result = pc.or_(result, pc.and_(pc.equal(numbers, number), is_gone))
         return result

@@ -26,9 +26,19 @@ class ListedFile:
     key: bytes | None = None  # of an encrypted file
 
 
+@dataclass(frozen=True, slots=True)
+class FileDeletes:
+    """The deleted rows of one data file, under a number for it."""
+
+    number: int
+    path: str  # of the data file
+    delete_path: str | None  # of its delete file
+    positions: Sequence[int] = ()  # of further rows
+
+
 ListFiles = Callable[[list[str]], Iterable[ListedFile]]
 IsDeleted = Callable[[Column, Column], Column]
-Deletes = Iterable[tuple[int, str | None, Sequence[int]]]
+Deletes = Iterable[FileDeletes]
 
 
 class Routes(Protocol):

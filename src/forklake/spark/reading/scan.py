@@ -38,7 +38,7 @@ from forklake.model.names import folded
 from forklake.model.predicates import IsNull
 from forklake.model.scans import ScanFile
 from forklake.spark.engine.engine import Engine, ListedFile
-from forklake.spark.engine.routes import IsDeleted
+from forklake.spark.engine.routes import FileDeletes, IsDeleted
 from forklake.spark.reading.grouping import Group, GroupedFiles, View
 from forklake.spark.reading.inlined import inlined_frame
 from forklake.spark.reading.projection import (
@@ -130,7 +130,7 @@ def deleted_test(engine: Engine, files: Iterable[tuple[int, ScanFile]]) -> IsDel
     key_encryption_key = keys.load_key_encryption_key()
     deletes, own_keys = [], {}
     for number, file in files:
-        deletes.append((number, file.delete_path, file.deleted_positions))
+        deletes.append(FileDeletes(number, file.path, file.delete_path, file.deleted_positions))
         stored = file.delete_file.encryption_key if file.delete_file is not None else None
         if stored is not None and file.delete_path is not None:
             own_keys[file.delete_path] = keys.unwrap(stored, key_encryption_key)

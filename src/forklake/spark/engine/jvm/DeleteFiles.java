@@ -2,8 +2,10 @@ package forklake;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -13,8 +15,11 @@ import org.apache.parquet.column.ColumnDescriptor;
 import org.apache.parquet.column.ColumnReader;
 import org.apache.parquet.column.impl.ColumnReadStoreImpl;
 import org.apache.parquet.column.page.PageReadStore;
+import org.apache.parquet.column.statistics.Statistics;
 import org.apache.parquet.example.data.simple.convert.GroupRecordConverter;
 import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.metadata.BlockMetaData;
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
@@ -23,11 +28,12 @@ import org.roaringbitmap.RoaringBitmap;
 /**
  * Positional delete files as bitmaps, cached in each executor.
  *
- * A delete file never changes under its path, so the path is the whole key of the cache. The least
- * recently used bitmaps leave when all together grow beyond a share of the heap.
+ * A delete file never changes under its path, so the path, with the name of the data file that it
+ * was found to belong to, is the whole key of the cache. The least recently used bitmaps leave when all together grow beyond a share of the heap.
  */
 final class DeleteFiles {
     private static final String POSITION = "pos";
+    private static final String FILE_PATH = "file_path";
     private static final long LIMIT = Runtime.getRuntime().maxMemory() / 16L;
     private static final long OVERHEAD = 512L; // of an entry: path, map node, bitmap object
     private static final LinkedHashMap CACHE = new LinkedHashMap(16, 0.75f, true);
@@ -35,29 +41,34 @@ final class DeleteFiles {
 
     private DeleteFiles() {}
 
-    static RoaringBitmap read(String path, byte[] key, Configuration conf) throws IOException {
+    /** The positions in a delete file of the data file with a name. */
+    static RoaringBitmap read(String path, String name, byte[] key, Configuration conf)
+        throws IOException {
+        String entry = path + "\n" + name;
         synchronized (CACHE) {
-            RoaringBitmap known = (RoaringBitmap) CACHE.get(path);
+            RoaringBitmap known = (RoaringBitmap) CACHE.get(entry);
             if (known != null) {
                 return known;
             }
         }
         RoaringBitmap bitmap;
         try {
-            bitmap = load(new Path(path), key, conf);
+            bitmap = load(new Path(path), name, key, conf);
         } catch (FileNotFoundException e) {
             throw new IOException("The delete file " + path + " does not exist", e);
+        } catch (OtherFile e) {
+            throw new IOException("The delete file " + path + " belongs to " + e.getMessage(), e);
         } catch (Exception e) {
             throw new IOException("The delete file " + path + " cannot be read: " + e, e);
         }
         bitmap.runOptimize();
-        keep(path, bitmap);
+        keep(entry, bitmap);
         return bitmap;
     }
 
-    private static void keep(String path, RoaringBitmap bitmap) {
+    private static void keep(String entry, RoaringBitmap bitmap) {
         synchronized (CACHE) {
-            if (CACHE.put(path, bitmap) == null) {
+            if (CACHE.put(entry, bitmap) == null) {
                 cached += weight(bitmap);
             }
             Iterator oldest = CACHE.entrySet().iterator();
@@ -72,7 +83,7 @@ final class DeleteFiles {
         return bitmap.getLongSizeInBytes() + OVERHEAD;
     }
 
-    private static RoaringBitmap load(Path path, byte[] key, Configuration conf)
+    private static RoaringBitmap load(Path path, String name, byte[] key, Configuration conf)
         throws IOException {
         HadoopReadOptions.Builder builder = HadoopReadOptions.builder(conf, path);
         if (key != null) {
@@ -82,9 +93,45 @@ final class DeleteFiles {
         ParquetFileReader reader =
             ParquetFileReader.open(HadoopInputFile.fromPath(path, conf), options);
         try {
+            requireSameFile(reader, name);
             return positions(reader);
         } finally {
             reader.close();
+        }
+    }
+
+    /**
+     * By name alone: a lake may have been moved since. The footer tells the least and the greatest
+     * path that the file holds, which are the same.
+     */
+    private static void requireSameFile(ParquetFileReader reader, String name)
+        throws OtherFile {
+        List groups = reader.getFooter().getBlocks();
+        for (int i = 0; i < groups.size(); i++) {
+            List columns = ((BlockMetaData) groups.get(i)).getColumns();
+            for (int j = 0; j < columns.size(); j++) {
+                ColumnChunkMetaData column = (ColumnChunkMetaData) columns.get(j);
+                Statistics statistics = column.getStatistics();
+                if (column.getPath().toDotString().equals(FILE_PATH)
+                    && statistics != null
+                    && statistics.hasNonNullValue()) {
+                    requireName(name, new String(statistics.getMinBytes(), StandardCharsets.UTF_8));
+                    requireName(name, new String(statistics.getMaxBytes(), StandardCharsets.UTF_8));
+                }
+            }
+        }
+    }
+
+    private static void requireName(String name, String found) throws OtherFile {
+        if (!found.substring(found.lastIndexOf('/') + 1).equals(name)) {
+            throw new OtherFile(found + ", not to " + name);
+        }
+    }
+
+    /** A delete file is not what the metastore says. */
+    private static final class OtherFile extends IOException {
+        OtherFile(String message) {
+            super(message);
         }
     }
 

@@ -22,11 +22,11 @@ import org.roaringbitmap.RoaringBitmap;
  * file, so the bitmap of the last file is kept at hand.
  */
 public final class Deleted implements UDF2 {
-    private final Map files = new HashMap(); // number -> [path or null, key or null, bitmap or null]
+    private final Map files = new HashMap(); // number -> [path or null, key or null, bitmap, name]
     private final Broadcast configuration;
     private transient Current current;
 
-    /** The text is a JSON list with one list [number, path, key, [position...]] a file. */
+    /** The text is a JSON list with one list [number, path, key, [position...], name] a file. */
     public static UserDefinedFunction function(String text, Broadcast configuration)
         throws IOException {
         UDF2 deleted = new Deleted(text, configuration);
@@ -45,7 +45,7 @@ public final class Deleted implements UDF2 {
                 bitmap.add(DeleteFiles.position(((Number) positions.get(j)).longValue()));
             }
             Object[] file = new Object[] {
-                row.get(1), key == null ? null : Base64.getDecoder().decode(key), bitmap
+                row.get(1), key == null ? null : Base64.getDecoder().decode(key), bitmap, row.get(4)
             };
             files.put(Long.valueOf(((Number) row.get(0)).longValue()), file);
         }
@@ -71,7 +71,8 @@ public final class Deleted implements UDF2 {
             return positions;
         }
         Configuration conf = ((SerializableConfiguration) configuration.value()).value();
-        RoaringBitmap inFile = DeleteFiles.read((String) file[0], (byte[]) file[1], conf);
+        RoaringBitmap inFile =
+            DeleteFiles.read((String) file[0], (String) file[3], (byte[]) file[1], conf);
         return positions.isEmpty() ? inFile : RoaringBitmap.or(inFile, positions);
     }
 
