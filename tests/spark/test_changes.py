@@ -118,7 +118,7 @@ class _Step:
         self.transaction = transaction
         self.table = transaction.state.table("t")
         self.untouched = set(world.rows)
-        self.next_row_id = transaction._committed().statistics(self.table).next_row_id
+        self.next_row_id = transaction.committed_view().statistics(self.table).next_row_id
         self.gone: set[int] = set()
         self.left_files: set[int] = set()  # rows that are no longer where they were
         self.moves: dict[ChangeKind, set[int]] = {

@@ -41,7 +41,7 @@ class DataChanges:
         """NotFound if the table is gone."""
         raise NotImplementedError
 
-    def _committed(self) -> Snapshotted:
+    def committed_view(self) -> Snapshotted:
         """The catalog without this transaction's changes."""
         raise NotImplementedError
 
@@ -150,7 +150,7 @@ class DataChanges:
         if table.table_id < 0 or not ids or max(ids) < 0:
             return [], []
         work = self._draft.work_on(table)
-        files, inlined = self._committed().deletes_of(table, ids)
+        files, inlined = self.committed_view().deletes_of(table, ids)
         return (
             [row for row in files if row not in work.ended_delete_files],
             [row for row in inlined if row not in work.ended_inlined_deletes],
@@ -235,7 +235,7 @@ class DataChanges:
     def name_mapping(self, mapping_id: MappingId) -> tuple[ColumnMapping, list[NameMapping]]:
         """How the columns of foreign files are found."""
         if mapping_id >= 0:
-            return self._committed().name_mapping(mapping_id)
+            return self.committed_view().name_mapping(mapping_id)
         state = self._ready().state
         return (
             state.children(ColumnMapping, mapping_id)[0],
@@ -255,7 +255,7 @@ class DataChanges:
         found: list[DataFile] = []
         if table.table_id >= 0 and not work.truncates:
             ended = {file.data_file_id for file in work.ended_files}
-            committed = self._committed().data_files(table)
+            committed = self.committed_view().data_files(table)
             found = [file for file in committed if file.data_file_id not in ended]
         return found + [file for file, _ in _staged_files(table, work)]
 
@@ -265,7 +265,7 @@ class DataChanges:
         found: list[FoundFile] = []
         if table.table_id >= 0 and not work.truncates:
             ended = {file.data_file_id for file in work.ended_files}
-            committed = self._committed().found_files(table, predicate)
+            committed = self.committed_view().found_files(table, predicate)
             found = [one for one in committed if one.file.data_file_id not in ended]
         nodes = self._draft.state.beneath(COLUMN, table.table_id)
         types = {row.column_id: row.column_type for row in nodes}
@@ -284,7 +284,7 @@ class DataChanges:
         fields = self._draft.state.fields(table)
         if table.table_id >= 0 and not work.truncates:
             ended = {row.row_id for row in work.ended_rows}
-            committed = self._committed().inlined_rows(table, fields)
+            committed = self.committed_view().inlined_rows(table, fields)
             found = [row for row in committed if row.row_id not in ended]
         for position, row in enumerate(work.inlined_rows):
             found.append(

@@ -82,7 +82,8 @@ class Transaction(DefinitionChanges, DataChanges):
             self._ready()  # it may be newer than what was known
         self._draft.require(table)
 
-    def _committed(self) -> Snapshotted:
+    def committed_view(self) -> Snapshotted:
+        """The catalog at the snapshot that this transaction reads, without its own changes."""
         self._ready()
         return Snapshotted(
             self._catalog.database, self._draft.base, inherits=self._catalog.inherits

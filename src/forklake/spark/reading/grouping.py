@@ -56,7 +56,7 @@ class GroupedFiles:
     ) -> None:
         self._table = table
         self._fields = fields
-        self._committed = view if isinstance(view, Snapshotted) else view._committed()
+        self._committed = view if isinstance(view, Snapshotted) else view.committed_view()
         self.snapshot_id = self._committed.snapshot_id
         self._read_apart = list(snapshots_read_apart(fields))
         self._layouts = [fields]
