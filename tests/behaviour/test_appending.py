@@ -257,3 +257,13 @@ def test_a_key_of_the_users_own_applies_once(catalog: Catalog) -> None:
         with catalog.transaction(idempotency_key="only once") as transaction:
             transaction.add_data_files(table_of(catalog), [file("keyed", (10, 20))])
     assert len(catalog.now().data_files(table_of(catalog))) == 2
+
+
+def test_a_conflict_names_the_table(metastore: Metastore, catalog: Catalog) -> None:
+    table = table_of(catalog)
+    transaction = catalog.transaction()
+    transaction.add_data_files(table, [file("late", (10, 20))])
+    with metastore.catalog("lake").transaction() as theirs:
+        theirs.drop_table("t")
+    with pytest.raises(Conflict, match=rf"inserted_into_table:{table.table_id} \(t\)"):
+        transaction.commit()

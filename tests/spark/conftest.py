@@ -25,8 +25,9 @@ def session(engine: Engine) -> Iterator[Session]:
 
 
 @pytest.fixture
-def lake(session: Session, metadata: str) -> Session:
-    """A session that uses a new catalog, attached as `lake`."""
-    session.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
+def lake(session: Session, metadata: str, tmp_path: Path) -> Session:
+    """A session that uses a new catalog, attached as `lake`, with its files in `data`."""
+    data = str(tmp_path / "data")
+    session.attach(metadata, "lake", catalog="sales", data_path=data, create_if_not_exists=True)
     session.use("lake")
     return session

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +17,7 @@ from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, PartitionId
 from forklake.model.types import ColumnSpec
 from forklake.spark.engine.engine import Engine
-from forklake.spark.session import Session, connect
+from forklake.spark.session import Session
 from forklake.spark.types import arrow_type, logical_schema
 from forklake.spark.writing.inline import insert_rows
 from forklake.spark.writing.partitions import Partitioning, PartitionKey, escaped
@@ -46,21 +45,6 @@ TEXTS = [
     "x" * 4999 + "y",
     "é" * 60,
 ]
-
-
-@pytest.fixture
-def lake(engine: Engine, tmp_path: Path) -> Iterator[Session]:
-    """A session with an empty catalog."""
-    with connect(engine.spark) as session:
-        session.attach(
-            f"ducklake:sqlite:{tmp_path / 'metastore.db'}",
-            LAKE,
-            catalog="shop",
-            data_path=str(tmp_path / "data"),
-            create_if_not_exists=True,
-        )
-        session.use(LAKE)
-        yield session
 
 
 def partitions(lake: Session, name: str = "t") -> dict[str, tuple[str | None, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -28,21 +28,6 @@ from forklake.spark.writing.targets import ROW_ID
 from forklake.spark.writing.write import append, create_table_as, write
 
 LAKE = "lake"
-
-
-@pytest.fixture
-def lake(engine: Engine, tmp_path: Path) -> Iterator[Session]:
-    """A session with an empty catalog."""
-    with connect(engine.spark) as session:
-        session.attach(
-            f"ducklake:sqlite:{tmp_path / 'metastore.db'}",
-            LAKE,
-            catalog="shop",
-            data_path=str(tmp_path / "data"),
-            create_if_not_exists=True,
-        )
-        session.use(LAKE)
-        yield session
 
 
 def frame(lake: Session, sql: str) -> DataFrame:

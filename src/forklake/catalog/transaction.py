@@ -158,11 +158,16 @@ class Transaction(DefinitionChanges, DataChanges):
             children=draft.finished_children(),
             tables=draft.finished_tables(),
             known_bounds=self._catalog.known_bounds(draft.tables),
+            name_of=self._table_name,
             new_entities=draft.entity_ids.count,
             new_files=draft.file_ids.count,
             info=self._info,
             key=self._key,
         )
+
+    def _table_name(self, number: int) -> str | None:
+        row = self._draft.base.get(TABLE, (number,))
+        return row.table_name if isinstance(row, Table) else None
 
     def __enter__(self) -> Transaction:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from forklake.model.changes import Change
@@ -125,6 +125,7 @@ class CommitPlan:
     new_entities: int = 0
     new_files: int = 0
     info: CommitInfo = field(default_factory=CommitInfo)
+    name_of: Callable[[int], str | None] = lambda _: None  # of a table, for messages
     key: str = ""  # makes a retry apply once; the user's own if they gave one
 
     @property

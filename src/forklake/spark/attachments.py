@@ -74,18 +74,11 @@ class Attachment:
     @property
     def data_path(self) -> str:
         """The folder beneath which the catalog's files lie, with a slash at its end."""
-        path = self.catalog.row.data_path
-        if path is None:
-            raise InvalidInput(
-                f"The catalog '{self.catalog.name}' has no data path, and so no place for files.",
-                remedy="Attach it with a data_path.",
-            )
-        return path
+        return self.catalog.data_path()
 
     def folder(self, state: CatalogState, table: Table) -> str:
         """The folder of a table relative to the data path, with a slash at its end."""
-        parts = (self.catalog.row.path, state.schema_of(table).path, table.path)
-        return "".join(part.rstrip("/") + "/" for part in parts)
+        return self.catalog.table_folder(state, table)
 
     def located(self, path: str) -> str:
         """The full path of one that is relative to the data path."""

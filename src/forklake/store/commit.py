@@ -250,12 +250,18 @@ def _check(connection: Connection, plan: CommitPlan, since: _Since) -> None:
         is_certain = finding.rule is Rule.CONFLICT
         if is_certain or _shares_file(connection, plan, finding):
             raise Conflict(
-                f"Transaction conflict: this transaction's {finding.mine} and {finding.theirs},"
-                " committed meanwhile, cannot both be.",
+                f"Transaction conflict: this transaction's {_named(plan, finding.mine)} and"
+                f" {_named(plan, finding.theirs)}, committed meanwhile, cannot both be.",
                 remedy="Run the transaction again.",
                 mine=str(finding.mine),
                 theirs=str(finding.theirs),
             )
+
+
+def _named(plan: CommitPlan, change: Change) -> str:
+    """A change with the name of what it is about, where that is known."""
+    name = plan.name_of(change.object_id) if change.object_id is not None else None
+    return str(change) if name is None else f"{change} ({name})"
 
 
 def _shares_file(connection: Connection, plan: CommitPlan, finding: Finding) -> bool:

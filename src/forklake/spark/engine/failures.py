@@ -16,7 +16,8 @@ _DATA_FILE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.*?)\."
     r"\s+(?=SQLSTATE|File does not exist|Data type)"
 )
-_DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be read|belongs to)")
+_DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be read)")
+_OTHER_FILE = re.compile(r"The delete file (.*?) belongs to (.*?), not to (.*)")
 _MISSING = re.compile(r"FAILED_READ_FILE\.FILE_NOT_EXIST|The delete file .*? does not exist")
 _NO_KEY = re.compile(r"No keys available|GCM tag check failed")
 
@@ -33,8 +34,19 @@ def of_files(messages: Sequence[str]) -> ForklakeError | None:
             kind: type[ForklakeError] = getattr(errors, ours[1])
             return kind(ours[2])
     text = "\n".join(messages)
+    if other := _OTHER_FILE.search(text):
+        path = _plain(other[1])
+        return Corruption(
+            f"The delete file {path!r} belongs to {_plain(other[2])!r}, not to {other[3]!r}.",
+            remedy="Restore the file or the metastore from a backup.",
+            path=path,
+        )
     found = _DELETE_FILE.search(text) or _DATA_FILE.search(text)
-    return None if found is None else _unreadable(found[1].removeprefix("file://"), text)
+    return None if found is None else _unreadable(_plain(found[1]), text)
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("file://")
 
 
 def _unreadable(path: str, text: str) -> ForklakeError:

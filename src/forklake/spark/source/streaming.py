@@ -28,6 +28,7 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
 from forklake.model.kinds import TABLE
+from forklake.spark.engine.routes import spark_path
 from forklake.spark.source.arrow_planning import Changes, Planner
 from forklake.spark.source.datasource import (
     NAME,
@@ -319,7 +320,8 @@ def write_stream(
 ) -> StreamingQuery:
     """Start a query that appends the rows of a stream to a table, each of them once."""
     writer = rows.writeStream.foreachBatch(append_batches(session, name, by_name=by_name))
-    writer = writer.option("checkpointLocation", checkpoint)
+    # Spark would take a relative path from where its own process was started.
+    writer = writer.option("checkpointLocation", spark_path(checkpoint))
     if trigger is not None:
         writer = writer.trigger(**trigger)
     if query_name is not None:
