@@ -11,11 +11,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from forklake import ColumnSpec, Session, list_of, struct
 from forklake.errors import Conflict, InvalidInput
+from forklake.model.files import ROW_ID
 from forklake.model.scans import ScanFile
 from forklake.spark.changing import removal
 from forklake.spark.engine.engine import Engine
 from forklake.spark.session import connect
-from forklake.spark.writing.targets import ROW_ID
 from tests.spark.builders import add_file, insert, rows_of
 
 COLUMNS = [

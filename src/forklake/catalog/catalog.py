@@ -119,7 +119,7 @@ class Catalog:
                     )
                 at = snapshot_at_time(connection, self.catalog_id, timestamp)
             state = load_state(connection, self.catalog_id, at, inherits=self.inherits)
-        return self._seen(state)
+        return self.seen(state)
 
     def first_snapshot_since(self, moment: datetime) -> SnapshotId | None:
         """The oldest snapshot that is not before a moment, if there is one."""
@@ -128,9 +128,10 @@ class Catalog:
 
     def now(self) -> Snapshotted:
         """The catalog as it is; the result does not follow later commits."""
-        return self._seen(self.refresh())
+        return self.seen(self.refresh())
 
-    def _seen(self, state: CatalogState) -> Snapshotted:
+    def seen(self, state: CatalogState) -> Snapshotted:
+        """The catalog with the definitions of one snapshot, and the files that it had then."""
         return Snapshotted(self.database, state, inherits=self.inherits, paths=self.paths)
 
     def table_changes(self, seen: Snapshotted, table: Table, start: int) -> TableChanges:

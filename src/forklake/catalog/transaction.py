@@ -85,9 +85,7 @@ class Transaction(DefinitionChanges, DataChanges):
     def committed_view(self) -> Snapshotted:
         """The catalog at the snapshot that this transaction reads, without its own changes."""
         self._ready()
-        return Snapshotted(
-            self._catalog.database, self._draft.base, inherits=self._catalog.inherits
-        )
+        return self._catalog.seen(self._draft.base)
 
     def highest_column_id(self, table: Table) -> int:
         return self._catalog.highest_column_id(table)

@@ -10,6 +10,9 @@ from posixpath import normpath
 
 from forklake.errors import InvalidInput
 
+# What a partition's folder says instead of a value where there is none.
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
 
 def checked_data_path(path: str) -> str:
     """A data path in the form in which it is kept: with a slash at its end."""

@@ -27,6 +27,7 @@ from forklake.model.ids import (
     TableId,
 )
 from forklake.model.snapshots import CommitInfo
+from forklake.model.statistics import widened
 
 
 @dataclass(slots=True)
@@ -81,13 +82,21 @@ class TableWork:
             or self.ended_inlined_deletes
         )
 
-    def bounds_by_column(self) -> dict[ColumnId, list[ColumnBounds]]:
-        """What the new files say about each column."""
+    def widened(
+        self, table_id: TableId, before: Mapping[ColumnId, ColumnStatistics]
+    ) -> dict[ColumnId, ColumnStatistics]:
+        """The bounds of the columns that the new files say something about, once they are there."""
         found: dict[ColumnId, list[ColumnBounds]] = {}
         for _, file in self.data_files:
             for bound in file.bounds:
                 found.setdefault(bound.column_id, []).append(bound)
-        return found
+        types = self.column_types
+        return {
+            column_id: widened(
+                before.get(column_id), (table_id, column_id, types.get(column_id, "")), bounds
+            )
+            for column_id, bounds in found.items()
+        }
 
     @property
     def column_types(self) -> dict[ColumnId, str]:

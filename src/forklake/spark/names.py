@@ -47,3 +47,8 @@ def perhaps(name: str, candidates: Iterable[str], *, what: str) -> str:
     shown = sorted(known.values())
     more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
     return f"The {what} are: {', '.join(shown[:10])}{more}."
+
+
+def quoted(name: str) -> str:
+    """A column's name for Spark, whatever signs it has."""
+    return "`" + name.replace("`", "``") + "`"

@@ -12,22 +12,22 @@ goes its usual way.
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 from typing import Any
 
 from forklake.model.changes import ChangeKind, format_changes
 from forklake.model.entities import ColumnStatistics
-from forklake.model.files import ColumnBounds, NewDataFile
+from forklake.model.files import NewDataFile
 from forklake.model.ids import ColumnId, TableId
 from forklake.model.plan import CommitPlan, Committed, KnownBounds, TableWork
-from forklake.model.statistics import widened
 from forklake.store.batches import BULK_ABOVE
 from forklake.store.database import Database
 from forklake.store.heads import queue_for_head
 from forklake.store.operations import Statement
 from forklake.store.phases import reached
+from forklake.store.table_writing import bound_values
 
 _APPENDS = (ChangeKind.INSERTED.value, ChangeKind.INLINED_INSERT.value)
 _ONLY_APPENDS = f"^(({'|'.join(_APPENDS)}):[0-9]+(,|$))+$"
@@ -66,7 +66,6 @@ _WIDENED_TYPES = {
     "extra_stats": "text",
 }
 _file_values = attrgetter(*_FILE_VALUES)
-_bound_values = attrgetter(*(one.name for one in fields(ColumnBounds)))
 
 
 def _rows_of(parameter: str, types: dict[str, str], name: str) -> str:
@@ -180,7 +179,7 @@ def append_at_once(database: Database, plan: CommitPlan) -> Committed | None:
     if found is None:
         return None
     table_id, work, known = found
-    bounds = _widened(table_id, work, known)
+    bounds = known.columns | work.widened(table_id, known.columns)
     changed = [column for column, row in bounds.items() if row != known.columns[column]]
     # Others widen the same bounds, most likely, and whoever is outrun has asked for nothing.
     if changed and not (
@@ -226,18 +225,6 @@ def _only_appended(plan: CommitPlan) -> tuple[TableId, TableWork, KnownBounds] |
     return table_id, work, known
 
 
-def _widened(
-    table_id: TableId, work: TableWork, known: KnownBounds
-) -> dict[ColumnId, ColumnStatistics]:
-    """The bounds of all known columns once the new files are there."""
-    found = dict(known.columns)
-    types = work.column_types
-    for column_id, files in work.bounds_by_column().items():
-        key = (table_id, column_id, types.get(column_id, ""))
-        found[column_id] = widened(known.columns[column_id], key, files)
-    return found
-
-
 def _statement(
     plan: CommitPlan,
     table_id: TableId,
@@ -279,7 +266,7 @@ def _statement(
 
 def _bounds(files: list[NewDataFile]) -> list[dict[str, Any]]:
     return [
-        dict(zip(("place", *_BOUND_TYPES), (place, *_bound_values(bound)), strict=True))
+        dict(zip(("place", *_BOUND_TYPES), (place, *bound_values(bound)), strict=True))
         for place, file in enumerate(files)
         for bound in file.bounds
     ]

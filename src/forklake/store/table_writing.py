@@ -24,14 +24,14 @@ from forklake.model.kinds import (
     Kind,
 )
 from forklake.model.plan import TableWork
-from forklake.model.statistics import TableDelta, widened
+from forklake.model.statistics import TableDelta
 from forklake.store import inlined
 from forklake.store.database import Connection, Lock
 from forklake.store.ledger import Ledger, unless_none
 from forklake.store.operations import Insert, Operation, Values
 
 # The columns of FileColumnStatistics after the key are the fields of ColumnBounds, in order.
-_bound_values = attrgetter(*(one.name for one in fields(ColumnBounds)))
+bound_values = attrgetter(*(one.name for one in fields(ColumnBounds)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class TableWriting:
             rows.append(self._data_file((table_id, file_id, order), next_row_id, file))
             next_row_id += file.record_count if file.row_ids else 0
             key = (owner, file_id, table_id)
-            statistics.extend(key + _bound_values(bound) for bound in file.bounds)
+            statistics.extend(key + bound_values(bound) for bound in file.bounds)
             partitions.extend(
                 (owner, file_id, table_id, index, value)
                 for index, value in enumerate(file.partition_values)
@@ -219,13 +219,11 @@ class TableWriting:
     def _widen(self, table_id: TableId, work: TableWork) -> Iterator[Operation]:
         """New bounds for the columns of new files, where the old ones do not hold any more."""
         before = {row.column_id: row for row in self.bounds.get(table_id, [])}
-        types = work.column_types
-        for column_id, files in work.bounds_by_column().items():
-            old = before.get(column_id)
-            new = widened(old, (table_id, column_id, types.get(column_id, "")), files)
+        for column_id, new in work.widened(table_id, before).items():
+            old, kept = before.get(column_id), new
             if new != old:
                 yield from self.ledger.replace(COLUMN_STATISTICS, old, new)
-                new = replace(
+                kept = replace(
                     new, catalog_id=self.ledger.catalog_id, begin_snapshot=self.ledger.snapshot
                 )
-            self.widened.setdefault(table_id, {})[column_id] = new
+            self.widened.setdefault(table_id, {})[column_id] = kept

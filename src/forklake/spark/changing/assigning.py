@@ -12,14 +12,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from forklake.catalog.data import LOCAL_ROW_IDS
 from forklake.errors import InvalidInput
 from forklake.model.fields import Field
+from forklake.model.files import ROW_ID
 from forklake.model.names import folded
 from forklake.spark.changing.deciding import UNDECIDED, literal_value
 from forklake.spark.changing.matching import analysing
-from forklake.spark.names import perhaps, split_name
-from forklake.spark.reading.projection import quoted
+from forklake.spark.names import perhaps, quoted, split_name
 from forklake.spark.reading.scan import ROW
 from forklake.spark.writing import align
-from forklake.spark.writing.targets import ROW_ID, Target
+from forklake.spark.writing.targets import Target
 
 Value = str | Column
 Assignments = Mapping[str, Value]

@@ -22,7 +22,7 @@ from forklake.model.names import folded
 from forklake.model.scans import ScanFile
 from forklake.spark.changing.deciding import decided
 from forklake.spark.changing.removal import Removal
-from forklake.spark.reading.projection import quoted
+from forklake.spark.names import quoted
 from forklake.spark.reading.pushdown import predicate_of
 from forklake.spark.reading.scan import VIRTUAL, scan, zone_of
 from forklake.spark.writing.targets import Target

@@ -29,7 +29,7 @@ from forklake.spark.changing.matching import (
     qualified,
 )
 from forklake.spark.changing.removal import Ended, persisted
-from forklake.spark.reading.projection import quoted
+from forklake.spark.names import quoted
 from forklake.spark.writing import align
 from forklake.spark.writing.write import append_versions, estimated_bytes
 

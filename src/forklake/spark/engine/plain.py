@@ -37,6 +37,7 @@ from forklake.spark.engine.routes import (
     ListFiles,
     spark_path,
 )
+from forklake.spark.names import quoted
 
 _PATH = "__path"
 _BLOCK_SIZE = 128 * 2**20
@@ -80,8 +81,8 @@ class PlainRoutes:
             )
         )
         return joined.select(
-            *(rows[_quoted(name)] for name in schema.names),
-            *(values[_quoted(name)] for name in constants.names),
+            *(rows[quoted(name)] for name in schema.names),
+            *(values[quoted(name)] for name in constants.names),
             "_metadata",
         )
 
@@ -170,10 +171,6 @@ def _uri(path: str) -> str:
 
 
 _UNQUOTED = "/!$&'()*+,;=:@~"  # what Java leaves as it is in the path of a URI
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> IsDeleted:

@@ -29,8 +29,8 @@ from forklake.model.names import folded
 from forklake.model.scans import DeletedRows, ScanFile, TableChanges
 from forklake.spark.attachments import moment
 from forklake.spark.engine.engine import Engine
+from forklake.spark.names import quoted
 from forklake.spark.reading.inlined import inlined_frame
-from forklake.spark.reading.projection import quoted
 from forklake.spark.reading.scan import POSITION, Constant, deleted_test, each, scan_chosen
 
 if TYPE_CHECKING:

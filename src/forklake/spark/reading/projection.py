@@ -16,14 +16,15 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
+from forklake.files.paths import NO_VALUE
 from forklake.model.children import NameMapping
 from forklake.model.fields import Field, is_read_apart
 from forklake.model.ids import ColumnId, SnapshotId
 from forklake.model.names import folded
 from forklake.model.values import to_text
+from forklake.spark.names import quoted
 from forklake.spark.types import literal, literal_column, physical_schema, spark_type
 
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _EXISTS_DEFAULT, _CURRENT_DEFAULT = "EXISTS_DEFAULT", "CURRENT_DEFAULT"
 
 
@@ -87,7 +88,7 @@ def folder_value(folder: str, path: str) -> str | None:
     for part in path.split("/"):
         name, equals, value = part.partition("=")
         if equals and folded(unquote(name)) == folded(folder):
-            return None if value == _NO_VALUE else unquote(value)
+            return None if value == NO_VALUE else unquote(value)
     return None
 
 
@@ -193,8 +194,3 @@ def _is_same(shown: Field, written: Field) -> bool:
 def folder_column(column_id: ColumnId) -> str:
     """The constant that holds what a folder's name says about a column."""
     return f"_ducklake_folder_{int(column_id)}"
-
-
-def quoted(name: str) -> str:
-    """A column's name for Spark, whatever signs it has."""
-    return "`" + name.replace("`", "``") + "`"

@@ -33,12 +33,14 @@ from forklake.errors import InvalidInput
 from forklake.files import keys
 from forklake.model.entities import Table
 from forklake.model.fields import Field
+from forklake.model.files import ROW_ID, SNAPSHOT_ID
 from forklake.model.ids import UNCOMMITTED, ColumnId
 from forklake.model.names import folded
 from forklake.model.predicates import IsNull
 from forklake.model.scans import ScanFile
 from forklake.spark.engine.engine import Engine, ListedFile
 from forklake.spark.engine.routes import FileDeletes, IsDeleted
+from forklake.spark.names import quoted
 from forklake.spark.reading.grouping import Group, GroupedFiles, View
 from forklake.spark.reading.inlined import inlined_frame
 from forklake.spark.reading.projection import (
@@ -47,7 +49,6 @@ from forklake.spark.reading.projection import (
     folder_value,
     mapped,
     nested_defaults,
-    quoted,
 )
 from forklake.spark.reading.pushdown import predicate_of
 
@@ -61,8 +62,6 @@ VIRTUAL: dict[str, DataType] = {
 FILE, POSITION, ROW = "__file", "__position", "__rowid"
 POSITIONS: dict[str, DataType] = {FILE: LongType(), POSITION: LongType(), ROW: LongType()}
 
-# Columns that some files have besides those of the table.
-ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
 # Values that are the same for all rows of a file. No column of a table is called like these.
 _FILE, _ROW_START, _BEGAN = "_ducklake_file", "_ducklake_row_start", "_ducklake_began"
 _PATH, _INDEX = "_ducklake_path", "_ducklake_index"

@@ -20,11 +20,10 @@ from forklake.files.deletes import read_positions
 from forklake.files.footers import decryption, unreadable
 from forklake.files.systems import open_input, translating
 from forklake.model.fields import Field
+from forklake.model.files import ROW_ID, SNAPSHOT_ID
 from forklake.spark.reading.projection import Layout, folder_value
 from forklake.spark.types import arrow_type, literal
 
-# Columns that some files have besides those of the table.
-ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
 # Virtual columns, each of 64 bits.
 VIRTUAL = ("rowid", "snapshot_id")
 _ROWS = 65_536  # of a batch

@@ -15,10 +15,11 @@ from forklake.files.footers import encryption
 from forklake.files.systems import make_folder, write
 from forklake.model.entities import Table
 from forklake.model.fields import Field
+from forklake.model.files import ROW_ID
 from forklake.spark.types import arrow_type
 from forklake.spark.work import Change
 from forklake.spark.writing.conform import Rows, conformed, retyped
-from forklake.spark.writing.targets import ROW_ID, ParquetOptions, Target, described
+from forklake.spark.writing.targets import ParquetOptions, Target, described
 from forklake.store.phases import reached
 
 if TYPE_CHECKING:

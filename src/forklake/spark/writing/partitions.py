@@ -19,6 +19,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.errors import Corruption, InvalidInput
+from forklake.files.paths import NO_VALUE
 from forklake.model.children import PartitionColumn
 from forklake.model.entities import Partition, Table
 from forklake.model.fields import Field
@@ -30,7 +31,6 @@ from forklake.model.state import CatalogState
 from forklake.model.values import from_text, to_text
 
 IDENTITY = "identity"
-NULL_LABEL = "__HIVE_DEFAULT_PARTITION__"
 # In front of what would otherwise be taken for the label of NULL: it, and the empty text.
 _LITERALLY = "__HIVE_TEXT__"
 _LONGEST = 64  # bytes of a label; folder names have 255, and escaping may triple it
@@ -133,7 +133,7 @@ class Partitioning:
         """The folder of a row of physical names, with a slash at its end."""
         labels = ((key.folder, key.label_of(row[key.field.physical_name])) for key in self.keys)
         return "".join(
-            f"{escaped(name)}={NULL_LABEL if label is None else escaped(label)}/"
+            f"{escaped(name)}={NO_VALUE if label is None else escaped(label)}/"
             for name, label in labels
         )
 

@@ -21,8 +21,6 @@ from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
 from forklake.spark.writing.partitions import Partitioning, partitioning_of
 
-# A column of files whose rows are new versions of others: the ids of those.
-ROW_ID, ROW_ID_FIELD = "_ducklake_internal_row_id", 2147483540
 LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10)}
 
 

@@ -23,15 +23,16 @@ from forklake.files import keys
 from forklake.files.footers import decryption
 from forklake.files.systems import file_system, in_parallel, open_input, remove, translating
 from forklake.model.entities import Table
-from forklake.model.files import NewDataFile
+from forklake.model.files import ROW_ID, ROW_ID_FIELD, NewDataFile
 from forklake.model.state import CatalogState
 from forklake.spark.definitions import as_column_specs, partition_keys
 from forklake.spark.engine.engine import Engine
 from forklake.spark.engine.routes import PARTITION_PREFIX
+from forklake.spark.names import quoted
 from forklake.spark.types import field_ids, physical_schema
 from forklake.spark.work import Change
 from forklake.spark.writing import align, inline
-from forklake.spark.writing.targets import ROW_ID, ROW_ID_FIELD, ParquetOptions, Target, described
+from forklake.spark.writing.targets import ParquetOptions, Target, described
 from forklake.store.phases import reached
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _written(
     folders: list[str] = []
     for key in partitioning.keys if partitioning else ():
         folders.append(PARTITION_PREFIX + key.folder)
-        rows = rows.withColumn(folders[-1], key.label(rows[_quoted(key.field.physical_name)]))
+        rows = rows.withColumn(folders[-1], key.label(rows[quoted(key.field.physical_name)]))
     ids = field_ids(target.fields) | {name: ROW_ID_FIELD for name in extra if name == ROW_ID}
     job_key = keys.new_key() if target.is_encrypted else None
     rows = _in_tasks(target, rows, folders)
@@ -283,7 +284,7 @@ def _in_tasks(target: Target, rows: DataFrame, keys: Sequence[str]) -> DataFrame
         if tasks <= 1 or not keys:
             return rows.coalesce(min(max(tasks, 1), _MOST_TASKS))
     # Otherwise every task would write a file into every partition.
-    return rows.hint("rebalance", *(F.col(_quoted(key)) for key in keys)) if keys else rows
+    return rows.hint("rebalance", *(F.col(quoted(key)) for key in keys)) if keys else rows
 
 
 def _most_rows(rows: DataFrame) -> float:
@@ -344,7 +345,3 @@ def spark_options(options: ParquetOptions) -> dict[str, str]:
     if options.row_group_bytes is not None:
         found["parquet.block.size"] = str(options.row_group_bytes)
     return found
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
