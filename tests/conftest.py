@@ -5,4 +5,5 @@ pytest_plugins = [
     "tests.fix_proxy",
     "tests.fix_metastore",
     "tests.fix_spark",
+    "tests.fix_lake",
 ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         when_not_matched,
         when_not_matched_by_source,
     )
-    from forklake.spark.session import Session, connect
+    from forklake.sql.session import Session, connect
 
 _PLACES = {
     "Catalog": "catalog.catalog",
@@ -33,9 +33,9 @@ _PLACES = {
     "Metastore": "catalog.metastore",
     "NewDataFile": "model.files",
     "NewDeleteFile": "model.files",
-    "Session": "spark.session",
+    "Session": "sql.session",
     "Transaction": "catalog.transaction",
-    "connect": "spark.session",
+    "connect": "sql.session",
     "list_of": "model.types",
     "map_of": "model.types",
     "open": "catalog.metastore",

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from forklake import Session, connect
 from forklake.errors import InvalidInput
 from forklake.model.types import ColumnSpec, list_of, map_of, struct_of
-from forklake.spark.session import Session, connect
 from forklake.spark.writing.inline import insert_rows
 
 LAKE = "lake"

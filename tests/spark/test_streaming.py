@@ -251,7 +251,7 @@ def test_moved_rows_are_no_changes(lake: Session, metadata: str) -> None:
         table = lake.find_table(change.transaction, place)
         merged = merged_file(lake, change.transaction.state.fields(table), start)
         files = change.transaction.data_files(table)
-        change.transaction.replace_data_files(table, files, [merged], change=ChangeKind.MERGED)
+        change.transaction.compact(table, ChangeKind.MERGED, files=files, data_files=[merged])
     assert rows_of(lake.table("t")) == pairs(1, 2)
     assert stream.batch() == []
     assert len(Stream(metadata, readChangeFeed=True, startingVersion=start).batch()) == 2

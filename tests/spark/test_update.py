@@ -9,13 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from forklake import ColumnSpec, Session, list_of, struct
+from forklake import ColumnSpec, Session, connect, list_of, struct
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.files import ROW_ID
 from forklake.model.scans import ScanFile
 from forklake.spark.changing import removal
 from forklake.spark.engine.engine import Engine
-from forklake.spark.session import connect
 from tests.spark.builders import add_file, insert, rows_of
 
 COLUMNS = [

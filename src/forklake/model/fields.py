@@ -7,18 +7,21 @@ together by physical names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forklake.errors import InvalidInput
 from forklake.model.ids import UNCOMMITTED, ColumnId, SnapshotId
 
 # Tags that Forklake keeps for itself, since what they tell must outlive old snapshots: on columns
 # the physical name where it is not the name, and the type before each promotion (numbered; the
-# tag's begin is the promotion's snapshot); on tables the physical names of dropped columns.
+# tag's begin is the promotion's snapshot); on tables the physical names of dropped columns, the
+# highest number that a column had, and the order of rows in new files.
 _INTERNAL = "_forklake_"
 PHYSICAL_NAME = f"{_INTERNAL}physical_name"
 TYPE_BEFORE = f"{_INTERNAL}type_before_"
 DROPPED_NAMES = f"{_INTERNAL}dropped_names"
+HIGHEST_COLUMN = f"{_INTERNAL}highest_column"
+SORTED_BY = f"{_INTERNAL}sorted_by"
 # Promotions that Spark's reader does not do by itself: such files are read as what they were.
 _READ_APART = frozenset({("int8", "float32"), ("int16", "float32")})
 
@@ -69,3 +72,8 @@ class Field:
                 if promoted == UNCOMMITTED or begin_snapshot < promoted:
                     return before
         return self.type
+
+    def as_stored(self) -> Field:
+        """The same under the names that it has in files."""
+        inside = tuple(part.as_stored() for part in self.fields)
+        return replace(self, name=self.physical_name, fields=inside)

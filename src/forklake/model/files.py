@@ -10,7 +10,8 @@ from forklake.model.ids import ColumnId, DataFileId, MappingId, PartitionId
 # Columns that some files have besides those of the table: the ids of rows that are new versions of
 # others, and the snapshots of rows that were put together from several files.
 ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
-ROW_ID_FIELD = 2147483540  # its field id
+# Their field ids.
+LINEAGE = {ROW_ID: 2147483540, SNAPSHOT_ID: 2147483539}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import Enum
 
 from forklake.errors import InvalidInput
@@ -31,6 +32,17 @@ _INTERVAL = re.compile(
     r"(\d+(?:\.\d+)?)\s*(microsecond|millisecond|second|minute|hour|day|week|month|year)s?",
     re.IGNORECASE,
 )
+_UNITS = {
+    "microsecond": timedelta(microseconds=1),
+    "millisecond": timedelta(milliseconds=1),
+    "second": timedelta(seconds=1),
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(weeks=1),
+    "month": timedelta(days=30),
+    "year": timedelta(days=365),
+}
 _CODECS = ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw")
 
 
@@ -121,6 +133,20 @@ OPTIONS: dict[str, OptionRule] = {
         OptionRule("encrypted", "false", "Data files are encrypted", _boolean, WHOLE_CATALOG),
     )
 }
+
+
+def as_age(interval: str) -> timedelta:
+    """The length of an interval as options have it; a month has 30 days and a year 365.
+
+    >>> as_age("36 hours")
+    datetime.timedelta(days=1, seconds=43200)
+    """
+    match = _INTERVAL.fullmatch(interval.strip())
+    if match is None:
+        raise InvalidInput(
+            f"{interval!r} is not a length of time.", remedy="Write one such as '7 days'."
+        )
+    return float(match[1]) * _UNITS[match[2].lower()]
 
 
 def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | None]:

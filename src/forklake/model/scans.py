@@ -35,6 +35,12 @@ class ScanFile:
         """Whether rows of it are deleted."""
         return self.delete_file is not None or bool(self.deleted_positions)
 
+    @property
+    def deleted_rows(self) -> int:
+        """How many rows of it are deleted."""
+        in_file = self.delete_file.delete_count if self.delete_file is not None else 0
+        return in_file + len(self.deleted_positions)
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:

@@ -11,7 +11,7 @@ from copy import copy
 from typing import Any, TypeVar
 
 from forklake.errors import NotFound
-from forklake.model import kinds
+from forklake.model import kinds, sorting
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
     Column,
@@ -27,7 +27,9 @@ from forklake.model.entities import (
 )
 from forklake.model.fields import (
     DROPPED_NAMES,
+    HIGHEST_COLUMN,
     PHYSICAL_NAME,
+    SORTED_BY,
     TYPE_BEFORE,
     Field,
     is_internal_tag,
@@ -36,6 +38,7 @@ from forklake.model.ids import CatalogId, ColumnId, SnapshotId
 from forklake.model.kinds import DEFINITIONS, KIND_OF, Kind
 from forklake.model.names import folded
 from forklake.model.options import CATALOG_SCOPE_ID, OPTIONS, Scope
+from forklake.model.sorting import SortKey
 
 R = TypeVar("R", bound=Row)
 C = TypeVar("C", bound=Child)
@@ -190,7 +193,9 @@ class CatalogState:
         """The scalar or table macro of a name, or NotFound."""
         found = self.find_macro(name, schema, type=type)
         if found is None:
-            raise NotFound(f"Macro '{schema}.{name}' does not exist", macro=name)
+            raise NotFound(
+                f"Macro '{schema}.{name}' does not exist", remedy="Create it first.", macro=name
+            )
         return found
 
     def tables(self, schema: str | None = None) -> list[Table]:
@@ -263,6 +268,13 @@ class CatalogState:
         row = self.get(kinds.TAG, (table.table_id, DROPPED_NAMES))
         return json.loads(row.value) if isinstance(row, Tag) else {}
 
+    def highest_column_id(self, table: Table) -> int:
+        """The highest id that any column of a table ever had, dropped ones included."""
+        tag = self.get(kinds.TAG, (table.table_id, HIGHEST_COLUMN))
+        rows: list[Column] = self.beneath(kinds.COLUMN, table.table_id)
+        noted = int(tag.value) if isinstance(tag, Tag) else 0
+        return max((noted, *(row.column_id for row in rows)))
+
     def tags(self, object_id: int) -> dict[str, str]:
         """The tags that users set on a schema, table, view or macro."""
         rows: list[Tag] = self.beneath(kinds.TAG, object_id)
@@ -281,6 +293,11 @@ class CatalogState:
         """The keys by which new files of a table are partitioned."""
         rows: list[Partition] = self.beneath(kinds.PARTITION, table.table_id)
         return self.children(PartitionColumn, rows[0].partition_id) if rows else []
+
+    def sort_order(self, table: Table) -> tuple[SortKey, ...]:
+        """The keys by which rows are in order in new files of a table."""
+        row = self.get(kinds.TAG, (table.table_id, SORTED_BY))
+        return sorting.from_text(row.value) if isinstance(row, Tag) else ()
 
     def macro_type(self, macro: Macro) -> str:
         """`scalar` or `table`."""

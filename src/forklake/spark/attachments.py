@@ -34,6 +34,7 @@ class AttachOptions:
     catalog: str | None = None
     data_path: str | None = None
     metadata_schema: str | None = None
+    metadata_catalog: str | None = None
     snapshot_version: int | None = None
     snapshot_time: datetime | str | None = None
     encrypted: bool | str | None = None
@@ -56,6 +57,12 @@ class Attachment:
     defaults: dict[str, str] = field(default_factory=dict)
     uri: str = ""
     metadata_schema: str | None = None
+    metadata_catalog: str | None = None
+
+    @property
+    def metadata_name(self) -> str:
+        """The name under which the tables of the metastore itself can be read."""
+        return self.metadata_catalog or f"__ducklake_metadata_{self.alias}"
 
     def require_writable(self) -> None:
         """Forbidden if nothing can be changed through this attachment."""
@@ -150,12 +157,19 @@ class Attachments:
                 "CATALOG is required. Please provide CATALOG when attaching the database."
             )
         alias = alias or options.catalog
-        self._refuse_taken(alias)
+        self._refuse_taken(alias, options.metadata_catalog)
         _check(options)
         metastore = _metastores.take(uri, options)
         try:
             opened = _opened(metastore, parse_uri(uri), alias, options)
-            return self._add(replace(opened, uri=uri, metadata_schema=options.metadata_schema))
+            return self._add(
+                replace(
+                    opened,
+                    uri=uri,
+                    metadata_schema=options.metadata_schema,
+                    metadata_catalog=options.metadata_catalog,
+                )
+            )
         except BaseException:
             _metastores.give_back(metastore)
             raise
@@ -177,16 +191,18 @@ class Attachments:
 
     def _add(self, attachment: Attachment) -> Attachment:
         with self._guard:
-            self._refuse_taken(attachment.alias)
+            self._refuse_taken(attachment.alias, attachment.metadata_catalog)
             self._found[folded(attachment.alias)] = attachment
         return attachment
 
-    def _refuse_taken(self, alias: str) -> None:
-        if folded(alias) in self._found:
-            raise AlreadyExists(
-                f"A catalog is already attached as '{alias}': the alias already exists.",
-                remedy="Choose another alias, or detach that one.",
-            )
+    def _refuse_taken(self, *names: str | None) -> None:
+        taken = {folded(one.metadata_name) for one in self.all()} | self._found.keys()
+        for name in names:
+            if name is not None and folded(name) in taken:
+                raise AlreadyExists(
+                    f"A catalog is already attached as '{name}': the alias already exists.",
+                    remedy="Choose another alias, or detach that one.",
+                )
 
     def detach(self, alias: str) -> None:
         """Forget an attachment; NotFound if there is none."""

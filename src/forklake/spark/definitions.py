@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from forklake.spark.work import Change
 
 _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.+)\)\s*")
+_SORT_KEY = re.compile(
+    r"\s*(?P<column>.+?)(\s+(?P<direction>ASC|DESC))?(\s+NULLS\s+(?P<nulls>FIRST|LAST))?\s*",
+    re.IGNORECASE,
+)
 
 
 class Definitions:
@@ -41,17 +45,24 @@ class Definitions:
 
     def create_schema(self, name: str, *, if_not_exists: bool = False) -> None:
         """A new schema: `schema` in the current catalog, or `catalog.schema`."""
-        attachment, schema = self._schema_place(name)
+        attachment, schema = self.schema_place(name)
         with self.changing(attachment) as change:
             change.transaction.create_schema(schema, if_not_exists=if_not_exists)
 
     def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
         """End a schema, with everything in it if asked."""
-        attachment, schema = self._schema_place(name)
+        attachment, schema = self.schema_place(name)
         with self.changing(attachment) as change:
             change.transaction.drop_schema(schema, cascade=cascade, if_exists=if_exists)
 
-    def _schema_place(self, name: str) -> tuple[Attachment, str]:
+    def rename_schema(self, name: str, new_name: str) -> None:
+        """The schema under another name in the same catalog."""
+        attachment, schema = self.schema_place(name)
+        with self.changing(attachment) as change:
+            change.transaction.rename_schema(schema, new_name)
+
+    def schema_place(self, name: str) -> tuple[Attachment, str]:
+        """The catalog and the schema that a name means, whether or not it is there."""
         match split_name(name):
             case (schema,):
                 return self._current_attachment(schema), schema
@@ -115,6 +126,17 @@ class Definitions:
         """How files are partitioned that are written from now on; nothing means not at all."""
         with self._altering(name) as (transaction, table):
             transaction.set_partitioning(table, partition_keys(partition_by))
+
+    def set_sorted_by(
+        self, name: str | Sequence[str], keys: Sequence[str | tuple[str, bool, bool]]
+    ) -> None:
+        """The order of rows in files that are written from now on; nothing means none.
+
+        Args:
+            keys: columns, as in `price DESC NULLS FIRST`; nulls come last unless it says so.
+        """
+        with self._altering(name) as (transaction, table):
+            transaction.set_sorted_by(table, sort_keys(keys))
 
     @contextmanager
     def _altering(self, name: str | Sequence[str]) -> Iterator[tuple[Transaction, Table]]:
@@ -221,6 +243,24 @@ def partition_keys(keys: Sequence[str | tuple[str, str]]) -> list[tuple[str, str
                 f"A table cannot be partitioned by {key!r}.", remedy="Name a plain column."
             )
         found.append((column[0], match[1].lower() if match else "identity"))
+    return found
+
+
+def sort_keys(keys: Sequence[str | tuple[str, bool, bool]]) -> list[tuple[str, bool, bool]]:
+    """Columns, each with whether its greatest value comes first and whether nulls do."""
+    found: list[tuple[str, bool, bool]] = []
+    for key in keys:
+        if not isinstance(key, str):
+            found.append(key)
+            continue
+        match = _SORT_KEY.fullmatch(key)
+        column = split_name(match["column"] if match else key)
+        if match is None or len(column) != 1:
+            raise InvalidInput(
+                f"A table cannot be sorted by {key!r}.", remedy="Name a plain column."
+            )
+        direction, nulls = match["direction"] or "ASC", match["nulls"] or "LAST"
+        found.append((column[0], direction.upper() == "DESC", nulls.upper() == "FIRST"))
     return found
 
 

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
+from forklake.model.names import quoted as sql_quoted
 
 # A part in double quotes or backticks, doubled inside, or bare; then a dot or the end.
 _PART = re.compile(r'\s*(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([^."`]*[^."`\s]))\s*(\.|$)')
@@ -34,6 +35,15 @@ def split_name(name: str | Sequence[str]) -> tuple[str, ...]:
         parts.append((double or "").replace('""', '"') or (back or "").replace("``", "`") or bare)
         position = match.end()
     return tuple(parts)
+
+
+def joined_name(parts: Sequence[str]) -> str:
+    """A name of several parts as one text, with quotes where they are needed.
+
+    >>> joined_name(('lake', 'main', 'my.table'))
+    'lake.main."my.table"'
+    """
+    return ".".join(part if part.isidentifier() else sql_quoted(part) for part in parts)
 
 
 def perhaps(name: str, candidates: Iterable[str], *, what: str) -> str:

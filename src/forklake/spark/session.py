@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from forklake.catalog.catalog import Catalog
+from forklake.catalog.metastore import Metastore
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput, NotFound
@@ -45,17 +46,8 @@ class TableName:
         return f"{self.attachment.alias}.{self.schema}.{self.table}"
 
 
-def connect(spark: SparkSession | None = None) -> Session:
-    """A new session on our own Spark, or on the one given.
-
-    Our own is started when it is first needed: attaching and defining need none. Sessions of one
-    process share it, and nothing else.
-    """
-    return Session(spark)
-
-
 class Session(Transactions, Definitions):
-    """What a user works with: `attach`, `use`, `table`, `write`, `transaction`.
+    """Tables as DataFrames: `attach`, `use`, `table`, `write`, `transaction`.
 
     A session is used by one thread at a time; `cursor()` gives each thread its own.
     """
@@ -88,10 +80,10 @@ class Session(Transactions, Definitions):
             self._engine = Engine.start(self._spark)
         return self._engine
 
-    def cursor(self) -> Session:
+    def cursor(self) -> Self:
         """A second session with the same attachments and a transaction of its own."""
         self._require_open()
-        twin = Session(self._spark, attachments=self._attachments)
+        twin = type(self)(self._spark, attachments=self._attachments)
         twin._current = self._current
         return twin
 
@@ -112,7 +104,7 @@ class Session(Transactions, Definitions):
         if self._is_closed:
             raise InvalidInput("The session is closed.", remedy="Connect again.")
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -133,6 +125,7 @@ class Session(Transactions, Definitions):
         catalog: str | None = None,
         data_path: str | None = None,
         metadata_schema: str | None = None,
+        metadata_catalog: str | None = None,
         snapshot_version: int | None = None,
         snapshot_time: datetime | str | None = None,
         encrypted: bool | str | None = None,
@@ -148,6 +141,7 @@ class Session(Transactions, Definitions):
             uri: where the metastore is: `ducklake:<path>` or `ducklake:postgres:<dsn>`.
             data_path: where its files are; must be what the catalog says itself.
             metadata_schema: the schema of the database that holds the metastore.
+            metadata_catalog: the name under which SQL reads the tables of the metastore itself.
             snapshot_version, snapshot_time: attach it as it was then, read-only.
             encrypted: whether files are encrypted; fixed when the catalog is created.
             data_inlining_row_limit: the option of that name, where it is not set.
@@ -160,6 +154,7 @@ class Session(Transactions, Definitions):
             catalog=catalog,
             data_path=data_path,
             metadata_schema=metadata_schema,
+            metadata_catalog=metadata_catalog,
             snapshot_version=snapshot_version,
             snapshot_time=snapshot_time,
             encrypted=encrypted,
@@ -240,11 +235,12 @@ class Session(Transactions, Definitions):
         def state_of(attachment: Attachment) -> CatalogState:
             return self.viewing(attachment, version=version, timestamp=timestamp).state
 
-        return self._resolved(name, state_of)
+        return self.resolve_in(name, state_of)
 
-    def _resolved(
+    def resolve_in(
         self, name: str | Sequence[str], state_of: Callable[[Attachment], CatalogState]
     ) -> TableName:
+        """The same among the schemas that the caller sees in each catalog."""
         parts = split_name(name)
         match parts:
             case (table,):
@@ -444,13 +440,14 @@ class Session(Transactions, Definitions):
         *,
         using: DataFrame | None = None,
         target_alias: str = "target",
-        source_alias: str = "source",
+        source_alias: str | None = "source",
     ) -> int:
         """Delete the rows for which a condition is true; how many there were.
 
         Args:
             where: a condition in Spark SQL; without one, all rows are deleted.
-            using: rows of which one must make it true, named by `source_alias`.
+            using: rows of which one must make it true, named by `source_alias`; with None, by
+                the aliases that they have.
         """
         from forklake.spark.changing.deleting import delete
 
@@ -479,7 +476,7 @@ class Session(Transactions, Definitions):
         source: DataFrame | None = None,
         on: str | Column | None = None,
         target_alias: str = "target",
-        source_alias: str = "source",
+        source_alias: str | None = "source",
     ) -> int:
         """Set columns of the rows for which a condition is true; how many there were.
 
@@ -577,14 +574,9 @@ class Session(Transactions, Definitions):
         attach_as: str | None = None,
     ) -> Catalog:
         """A fork of a catalog, named by its alias or, in the same metastore, by its own name."""
-        self._require_open()
-        attached = self._attachments.find(parent)
-        metastores = {id(one.metastore): one.metastore for one in self._attachments.all()}
-        if attached is None and len(metastores) != 1:
-            attached = self._attachments.get(parent)  # which says what is attached
-        metastore = attached.metastore if attached else next(iter(metastores.values()))
+        metastore, name = self.find_catalog(parent)
         fork = metastore.fork(
-            attached.catalog.name if attached else parent,
+            name,
             new_name,
             at=at,
             data_path=data_path,
@@ -593,6 +585,16 @@ class Session(Transactions, Definitions):
         if attach_as is not None:
             self._attachments.attach_beside(metastore, fork, attach_as)
         return fork
+
+    def find_catalog(self, name: str) -> tuple[Metastore, str]:
+        """The metastore and the own name of a catalog: of the alias, or in the one metastore."""
+        self._require_open()
+        attached = self._attachments.find(name)
+        metastores = {id(one.metastore): one.metastore for one in self._attachments.all()}
+        if attached is None and len(metastores) == 1:
+            return next(iter(metastores.values())), name
+        attached = self._attachments.get(name)  # or says what is attached
+        return attached.metastore, attached.catalog.name
 
 
 def _schema_of(state: CatalogState, name: str | None, attachment: Attachment) -> str:

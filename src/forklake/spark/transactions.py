@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
+from forklake.catalog.catalog import Catalog
 from forklake.errors import InvalidInput
+from forklake.model.ids import SnapshotId
 from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo
 from forklake.spark.attachments import Attachment
@@ -19,6 +22,7 @@ class Transactions:
     def __init__(self) -> None:
         self._work: Work | None = None
         self._info = CommitInfo()
+        self._last_commits: WeakKeyDictionary[Catalog, SnapshotId] = WeakKeyDictionary()
 
     def _require_open(self) -> None:
         """InvalidInput if the session is closed."""
@@ -52,7 +56,11 @@ class Transactions:
 
     def commit(self) -> Committed | None:
         """Make the changes of the transaction visible; None if there are none."""
-        return self._ended().commit()
+        work = self._ended()
+        committed = work.commit()
+        if work.changed is not None:
+            self._note(work.changed)
+        return committed
 
     def rollback(self) -> None:
         """Forget the changes of the transaction, and remove their files."""
@@ -100,10 +108,15 @@ class Transactions:
                 yield change
             return
         info = replace(self._taken_info(), idempotency_key=idempotency_key)
-        change = Change(attachment, info)
-        try:
+        with Change(attachment, info).committing() as change:
             yield change
-        except BaseException:
-            change.discard()
-            raise
-        change.commit()
+        self._note(change)
+
+    def last_committed_snapshot(self, attachment: Attachment) -> SnapshotId | None:
+        """The newest snapshot of a catalog that this session committed."""
+        return self._last_commits.get(attachment.catalog)
+
+    def _note(self, change: Change) -> None:
+        committed = change.transaction.committed
+        if committed is not None:
+            self._last_commits[change.attachment.catalog] = committed.snapshot_id

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
+from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, Forbidden, ForklakeError, InvalidInput
 from forklake.files.systems import remove
@@ -25,19 +26,32 @@ _REFUSALS = (Conflict, Forbidden, InvalidInput)
 class Change:
     """A transaction on an attached catalog, with the files written for it so far."""
 
-    def __init__(self, attachment: Attachment, info: CommitInfo) -> None:
+    def __init__(
+        self, attachment: Attachment, info: CommitInfo, seen: Snapshotted | None = None
+    ) -> None:
         self.attachment = attachment
         self.transaction: Transaction = attachment.catalog.transaction(
             author=info.author,
             message=info.message,
             extra_info=info.extra_info,
             idempotency_key=info.idempotency_key,
+            seen=seen,
         )
         self._files: list[str] = []
 
     def wrote(self, paths: Iterable[str]) -> None:
         """Note files that are to go if the change does not happen."""
         self._files.extend(paths)
+
+    @contextmanager
+    def committing(self) -> Iterator[Change]:
+        """The change, to be made visible at the end, or discarded if something fails."""
+        try:
+            yield self
+        except BaseException:
+            self.discard()
+            raise
+        self.commit()
 
     def commit(self) -> Committed | None:
         """Make the change visible, or remove its files if it was refused.
@@ -87,6 +101,11 @@ class Work:
         self._changes: dict[str, Change] = {}
         self._changed: Change | None = None
         self._has_failed = False
+
+    @property
+    def changed(self) -> Change | None:
+        """The part of the transaction that changes its catalog."""
+        return self._changed
 
     def uses(self, attachment: Attachment) -> bool:
         """Whether the catalog was read or changed."""

@@ -16,6 +16,7 @@ from forklake.model.files import ROW_ID
 from forklake.model.names import folded
 from forklake.spark.changing.deciding import UNDECIDED, literal_value
 from forklake.spark.changing.matching import analysing
+from forklake.spark.engine.remote import analysed
 from forklake.spark.names import perhaps, quoted, split_name
 from forklake.spark.reading.scan import ROW
 from forklake.spark.writing import align
@@ -49,7 +50,7 @@ def new_versions(
             _assigned(F.col(f"{quoted(alias)}.{quoted(one.name)}"), one, tree.get(folded(one.name)))
             for one in target.fields
         ]
-        chosen = rows.select(*columns, own_id)
+        chosen = analysed(rows.select(*columns, own_id))
     return align.aligned(chosen, target.fields, table, keep=(ROW_ID,))
 
 
@@ -65,7 +66,7 @@ def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
             given[folded(column.name)] = _expression(value).alias(column.name)
     no_id = F.lit(None).cast("bigint").alias(ROW_ID)
     with analysing(table):
-        chosen = rows.select(*given.values(), no_id)
+        chosen = analysed(rows.select(*given.values(), no_id))
     return align.aligned(chosen, target.fields, table, by_name=True, keep=(ROW_ID,))
 
 
@@ -110,7 +111,7 @@ def _path(
         found = next((one for one in within if folded(one.name) == folded(part)), None)
         if found is None or len(parts) > (deepest or len(parts)):
             raise InvalidInput(
-                f"Table '{table}' has no column '{name}'.",
+                f"Table '{table}' has no column '{'.'.join(parts)}'.",
                 remedy=perhaps(part, [one.name for one in within], what="columns"),
             )
         yield found
@@ -119,7 +120,8 @@ def _path(
 
 def _twice(name: str, table: str) -> InvalidInput:
     return InvalidInput(
-        f"The column '{name}' of table '{table}' is set twice.", remedy="Set each column once."
+        f"The column '{'.'.join(split_name(name))}' of table '{table}' is set twice.",
+        remedy="Set each column once.",
     )
 
 

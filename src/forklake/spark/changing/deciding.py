@@ -72,7 +72,7 @@ def _parsed(text: str) -> exp.Expr:
     if "\\" in text:  # escapes
         raise _Undecided
     try:
-        return sqlglot.parse_one(text, read="spark")
+        return sqlglot.parse_one(text, read="spark", into=exp.Condition)
     except (SqlglotError, RecursionError):
         raise _Undecided from None
 

@@ -43,6 +43,10 @@ class DeleteFiles:
 
     def add(self, files: Sequence[tuple[ScanFile, pa.Array]]) -> None:
         """Add a delete file for each of some data files with newly deleted positions."""
+        self.change.transaction.add_delete_files(self.target.table, self.written(files))
+
+    def written(self, files: Sequence[tuple[ScanFile, pa.Array]]) -> list[NewDeleteFile]:
+        """The same, before the transaction adds them."""
         everything = in_parallel(lambda item: self._with_old(*item), files)
         own_keys = [keys.new_key() if self.target.is_encrypted else None for _ in files]
         deletes = [
@@ -52,13 +56,10 @@ class DeleteFiles:
         written = write_delete_files(self.target.folder, deletes)
         self.change.wrote(one.path for one in written)
         reached("delete.files")
-        self.change.transaction.add_delete_files(
-            self.target.table,
-            [
-                self._new(file.file.data_file_id, one.path, one.delete_count, one, key)
-                for (file, _), one, key in zip(files, written, own_keys, strict=True)
-            ],
-        )
+        return [
+            self._new(file.file.data_file_id, one.path, one.delete_count, one, key)
+            for (file, _), one, key in zip(files, written, own_keys, strict=True)
+        ]
 
     def _with_old(self, file: ScanFile, positions: pa.Array) -> pa.Array:
         """The positions, and those of the same file that were deleted before."""

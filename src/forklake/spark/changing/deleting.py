@@ -9,8 +9,15 @@ from pyspark.sql import DataFrame
 
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
-from forklake.spark.changing.matching import Condition, about, filtered, joined, matching, text_of
-from forklake.spark.changing.removal import deleted_rows
+from forklake.spark.changing.matching import (
+    Condition,
+    about,
+    aliased,
+    filtered,
+    joined,
+    matching,
+    text_of,
+)
 from forklake.spark.reading.grouping import is_partial
 from forklake.spark.reading.scan import scan
 
@@ -26,7 +33,7 @@ def delete(
     *,
     using: DataFrame | None = None,
     target_alias: str = "target",
-    source_alias: str = "source",
+    source_alias: str | None = "source",
 ) -> int:
     """Delete the rows for which a condition is true; how many there were.
 
@@ -53,7 +60,8 @@ def delete(
         if using is None:
             rows = filtered(found.rows(where), where, table)
         else:
-            rows = joined(found.rows(where), using.alias(source_alias), where, "left_semi", table)
+            source = aliased(using, source_alias)
+            rows = joined(found.rows(where), source, where, "left_semi", table)
         return found.removal().end(rows).count
 
 
@@ -81,5 +89,5 @@ def _count(session: Session, change: Change, table: Table) -> int:
     files = view.scan_files(table)
     if any(is_partial(file, view.start_snapshot) for file in files):
         return scan(session.engine, view, table).count()
-    in_files = sum(one.file.record_count - deleted_rows(one) for one in files)
+    in_files = sum(one.file.record_count - one.deleted_rows for one in files)
     return in_files + len(view.inlined_rows(table))

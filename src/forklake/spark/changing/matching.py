@@ -22,6 +22,8 @@ from forklake.model.names import folded
 from forklake.model.scans import ScanFile
 from forklake.spark.changing.deciding import decided
 from forklake.spark.changing.removal import Removal
+from forklake.spark.engine.failures import plain_words
+from forklake.spark.engine.remote import analysed
 from forklake.spark.names import quoted
 from forklake.spark.reading.pushdown import predicate_of
 from forklake.spark.reading.scan import VIRTUAL, scan, zone_of
@@ -150,7 +152,7 @@ def _parsed(condition: Condition | None) -> exp.Expr | None:
     if not isinstance(condition, str):
         return None
     try:
-        return sqlglot.parse_one(condition, read="spark")
+        return sqlglot.parse_one(condition, read="spark", into=exp.Condition)
     except (SqlglotError, RecursionError):
         return None
 
@@ -165,7 +167,12 @@ def filtered(rows: DataFrame, condition: Condition | None, table: str) -> DataFr
     if condition is None:
         return rows
     with analysing(table):
-        return rows.where(condition)
+        return analysed(rows.where(condition))
+
+
+def aliased(source: DataFrame, alias: str | None) -> DataFrame:
+    """A source under a name, or under those that its parts have already."""
+    return source if alias is None else source.alias(alias)
 
 
 def joined(
@@ -174,7 +181,9 @@ def joined(
     """The rows with those of a source for which a condition is true."""
     with analysing(table):
         condition = F.expr(on) if isinstance(on, str) else on
-        return rows.crossJoin(source) if condition is None else rows.join(source, condition, how)
+        if condition is None:
+            return rows.crossJoin(source)
+        return analysed(rows.join(source, condition, how))
 
 
 @contextmanager
@@ -183,8 +192,8 @@ def analysing(table: str) -> Iterator[None]:
     try:
         yield
     except (AnalysisException, ParseException) as reason:
-        said = str(reason).strip().splitlines()[0].split(" SQLSTATE")[0]
+        _, said = plain_words(str(reason))
         raise InvalidInput(
             f"An expression cannot be used on table '{table}': {said}",
-            remedy="Write it in Spark SQL, with the columns of the table.",
+            remedy="Write it with the columns of the table.",
         ) from None

@@ -28,7 +28,8 @@ from forklake.spark.changing.matching import (
     matching,
     qualified,
 )
-from forklake.spark.changing.removal import Ended, persisted
+from forklake.spark.changing.removal import Ended
+from forklake.spark.engine.remote import analysed, persisted
 from forklake.spark.names import quoted
 from forklake.spark.writing import align
 from forklake.spark.writing.write import append_versions, estimated_bytes
@@ -168,14 +169,14 @@ def merge(
         how = _JOINS[When.NOT_MATCHED in kinds, not is_narrow]
         is_small = how == "right" and _is_small(source)
         rows = merging.rows(on, how, is_small)
-        written = merging.written(rows)
         with (
-            persisted(source) if is_small else nullcontext(),
-            persisted(rows),
             align.translating(),
+            persisted(source) if is_small else nullcontext(),
+            persisted(rows) as kept,
         ):
-            counts = merging.counts(rows)
-            ended = merging.ended(rows) if counts.updated or counts.deleted else Ended(0, False)
+            written = merging.written(kept)
+            counts = merging.counts(kept)
+            ended = merging.ended(kept) if counts.updated or counts.deleted else Ended(0, False)
             if written is not None and counts.inserted + counts.updated:
                 append_versions(
                     session.engine,
@@ -220,7 +221,7 @@ class _Merging:
         both = joined(mine, theirs, on, how, self._table)
         with analysing(self._table):
             decided = both.withColumn(_CLAUSE, self._first_clause())
-            return decided.where(F.col(_CLAUSE).isNotNull())
+            return analysed(decided.where(F.col(_CLAUSE).isNotNull()))
 
     def _first_clause(self) -> Column:
         """The number of the first clause that applies; null if none does, or it does nothing."""

@@ -6,8 +6,7 @@ many of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +21,7 @@ from forklake.model.ids import DataFileId
 from forklake.model.scans import ScanFile
 from forklake.spark.changing.delete_files import DeleteFiles
 from forklake.spark.engine.engine import Engine
+from forklake.spark.engine.remote import persisted
 from forklake.spark.reading.scan import FILE, POSITION, ROW
 from forklake.spark.work import Change
 from forklake.spark.writing import align
@@ -39,16 +39,6 @@ class Ended:
     has_new: bool
 
 
-@contextmanager
-def persisted(rows: DataFrame) -> Iterator[DataFrame]:
-    """The rows, computed only once while they are used."""
-    kept = rows.persist()
-    try:
-        yield kept
-    finally:
-        kept.unpersist()
-
-
 @dataclass(frozen=True)
 class Removal:
     """The end of rows in some files of a table, and of rows in the metastore."""
@@ -64,10 +54,10 @@ class Removal:
         with align.translating():
             if sum(one.file.record_count for one in self.files) <= MOST_POSITIONS:
                 return self._end_few(places.toArrow(), refuse_doubles)
-            with persisted(places):
-                if places.count() <= MOST_POSITIONS:
-                    return self._end_few(places.toArrow(), refuse_doubles)
-                return self._end_many(places, refuse_doubles)
+            with persisted(places) as kept:
+                if kept.count() <= MOST_POSITIONS:
+                    return self._end_few(kept.toArrow(), refuse_doubles)
+                return self._end_many(kept, refuse_doubles)
 
     def _end_few(self, places: pa.Table, refuse_doubles: bool) -> Ended:
         in_files = places.filter(pc.is_valid(places[FILE]))
@@ -124,7 +114,7 @@ class Removal:
         rest: list[ScanFile] = []
         for number, count in counts.items():
             file = self._by_number[number]
-            left = file.file.record_count - deleted_rows(file) - count
+            left = file.file.record_count - file.deleted_rows - count
             (rest if left else whole).append(file)
         if whole:
             self.change.transaction.end_data_files(self.target.table, [one.file for one in whole])
@@ -142,12 +132,6 @@ class Removal:
             row_id >= LOCAL_ROW_IDS for row_id in row_ids
         )
         return Ended(count, has_new)
-
-
-def deleted_rows(file: ScanFile) -> int:
-    """How many rows of a file are deleted."""
-    in_file = file.delete_file.delete_count if file.delete_file is not None else 0
-    return in_file + len(file.deleted_positions)
 
 
 def _refuse_doubles(has_doubles: bool) -> None:

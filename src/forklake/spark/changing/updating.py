@@ -9,8 +9,17 @@ from pyspark.sql import DataFrame
 
 from forklake.errors import InvalidInput
 from forklake.spark.changing.assigning import Assignments, literal_values, new_versions
-from forklake.spark.changing.matching import Condition, about, filtered, joined, matching, text_of
-from forklake.spark.changing.removal import persisted
+from forklake.spark.changing.matching import (
+    Condition,
+    about,
+    aliased,
+    filtered,
+    joined,
+    matching,
+    text_of,
+)
+from forklake.spark.engine.remote import persisted
+from forklake.spark.writing import align
 from forklake.spark.writing.write import append_versions
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ def update(
     source: DataFrame | None = None,
     on: Condition | None = None,
     target_alias: str = "target",
-    source_alias: str = "source",
+    source_alias: str | None = "source",
 ) -> int:
     """Set columns of the rows for which a condition is true; how many there were.
 
@@ -50,11 +59,11 @@ def update(
         table = found.target.table.table_name
         rows = found.rows(where, on, *assignments.values())
         if source is not None:
-            rows = joined(rows, source.alias(source_alias), on, "inner", table)
+            rows = joined(rows, aliased(source, source_alias), on, "inner", table)
         rows = filtered(rows, where, table)
-        versions = new_versions(rows, found.target, assignments, target_alias)
-        with persisted(rows):
-            ended = found.removal().end(rows, refuse_doubles=source is not None)
+        with align.translating(), persisted(rows) as kept:
+            versions = new_versions(kept, found.target, assignments, target_alias)
+            ended = found.removal().end(kept, refuse_doubles=source is not None)
             if ended.count:
                 append_versions(
                     session.engine,

@@ -2,7 +2,7 @@
 
 An engine is one session of a Spark: of our own, started with the first engine and stopped with
 the last, or of one that the user brought. With a Java machine at hand the routes are native;
-without one, over Spark Connect, plain ones do the same more slowly.
+without one, over Spark Connect, plain ones do the same more slowly, in the user's own session.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pyspark.sql.types import StructType
 from forklake.spark.engine import conf, java
 from forklake.spark.engine.native import NativeRoutes
 from forklake.spark.engine.plain import PlainRoutes
+from forklake.spark.engine.remote import is_remote
 from forklake.spark.engine.routes import (
     PARTITION_PREFIX,
     Deletes,
@@ -36,12 +37,22 @@ __all__ = ["PARTITION_PREFIX", "Engine", "ListedFile"]
 
 
 class Engine:
-    """A session of Spark, isolated from others, and what it can do with files."""
+    """A session of Spark, isolated from others, and what it can do with files.
+
+    Over Spark Connect it is the session that was given: there, DataFrames of two sessions cannot be
+    used together, and the user's are to be.
+    """
 
     def __init__(self, base: SparkSession, *, native: bool = True) -> None:
         """An engine on a new session of a running Spark; `start` is for everybody else."""
         self._base = base
-        self.spark = _new_session(base)
+        if is_remote(base):
+            self.spark = base
+            _log_no_errors()
+        else:
+            self.spark = _new_session(base)
+        for name, value in conf.SESSION.items():
+            self.spark.conf.set(name, value)
         self.is_native, self._routes = _routes(self.spark, native)
         _own.watch(self)
 
@@ -60,7 +71,10 @@ class Engine:
         return cls(spark if spark is not None else _own.session(cores, memory))
 
     def new_session(self) -> Engine:
-        """An engine on the same Spark with settings and temporary views of its own."""
+        """An engine on the same Spark with settings and temporary views of its own.
+
+        Over Spark Connect they are shared.
+        """
         return type(self)(self._base, native=self.is_native)
 
     def relation(
@@ -120,21 +134,13 @@ class Engine:
 
 
 def _new_session(base: SparkSession) -> SparkSession:
-    """A copy of a session, with what right answers need set."""
-    if hasattr(base, "_jsparkSession"):
-        java_session: Any = base._jsparkSession
-        session = SparkSession(base.sparkContext, java_session.cloneSession())
-    else:
-        remote: Any = base
-        session = remote.cloneSession()
-    for name, value in conf.SESSION.items():
-        session.conf.set(name, value)
-    return session
+    """A copy of a session."""
+    java_session: Any = base._jsparkSession
+    return SparkSession(base.sparkContext, java_session.cloneSession())
 
 
 def _routes(spark: SparkSession, native: bool) -> tuple[bool, Routes]:
-    # Spark Connect has no Java machine in this process.
-    if native and hasattr(spark, "_jsparkSession"):
+    if native and not is_remote(spark):
         try:
             return True, NativeRoutes(spark)
         except (Py4JError, OSError) as reason:  # another Spark than ours is built for, no cache
@@ -179,8 +185,7 @@ class _OwnSpark:
             with java.running_machine(memory or conf.heap(), conf.java_flags(cores)):
                 session = builder.getOrCreate()
             atexit.register(self._leave)
-        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-            PySparkLogger.getLogger(name).disabled = True  # errors would be on the terminal twice
+        _log_no_errors()
         _trust_local_files(session)
         return session
 
@@ -206,6 +211,12 @@ class _OwnSpark:
         if self._session is not None:
             self._session.stop()
             self._session = None
+
+
+def _log_no_errors() -> None:
+    """They would be on the terminal twice, and even where we make other errors of them."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def _trust_local_files(session: SparkSession) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
 from forklake import errors
 from forklake.errors import Corruption, Forbidden, ForklakeError, NotFound
 
@@ -19,12 +22,36 @@ _DATA_FILE = re.compile(
 _DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be read)")
 _OTHER_FILE = re.compile(r"The delete file (.*?) belongs to (.*?), not to (.*)")
 _MISSING = re.compile(r"FAILED_READ_FILE\.FILE_NOT_EXIST|The delete file .*? does not exist")
+_CONDITION = re.compile(r"^\[([A-Z_.0-9]+)\]\s*")
+# What follows is for those who read Spark's source or its settings.
+_TAIL = re.compile(r"\s*(SQLSTATE: .*|; line \d+ pos \d+.*|If necessary set .*)$", re.DOTALL)
 _NO_KEY = re.compile(r"No keys available|GCM tag check failed")
 
 
 def as_text(error: ForklakeError) -> str:
     """An error of ours on its way through Spark."""
     return f"forklake.errors.{type(error).__name__}: {error}"
+
+
+def messages_of(error: BaseException) -> list[str]:
+    """What an exception of Spark's says, and then its causes."""
+    if isinstance(error, PySparkException):
+        thrown = getattr(error, "_origin", None)
+    else:
+        thrown = error.java_exception if isinstance(error, Py4JJavaError) else None
+    messages = [str(error)]
+    while thrown is not None:
+        messages.append(str(thrown.getMessage()))
+        thrown = thrown.getCause()
+    return messages
+
+
+def plain_words(message: str) -> tuple[str | None, str]:
+    """The name of an error of Spark's, and what it says to those who do not know Spark."""
+    text = message.strip().split("\n", 1)[0]
+    condition = _CONDITION.match(text)
+    said = _TAIL.sub("", _CONDITION.sub("", text)).strip()
+    return (condition[1] if condition else None), said
 
 
 def of_files(messages: Sequence[str]) -> ForklakeError | None:
@@ -46,7 +73,7 @@ def of_files(messages: Sequence[str]) -> ForklakeError | None:
 
 
 def _plain(path: str) -> str:
-    return path.removeprefix("file://")
+    return re.sub("^file:(//)?/", "/", path)
 
 
 def _unreadable(path: str, text: str) -> ForklakeError:

@@ -29,6 +29,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructFi
 
 from forklake.errors import Unsupported
 from forklake.files import systems
+from forklake.spark.engine.remote import is_remote
 from forklake.spark.engine.routes import (
     PARTITION_PREFIX,
     Deletes,
@@ -48,8 +49,6 @@ class PlainRoutes:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._logs = tempfile.mkdtemp(prefix="forklake-")
-        weakref.finalize(self, shutil.rmtree, self._logs, ignore_errors=True)
 
     def relation(
         self,
@@ -63,13 +62,9 @@ class PlainRoutes:
         files = list(list_files([]))
         _refuse_encryption(any(file.key for file in files))
         _refuse_hidden(files)
-        rows = (
-            self._spark.read.schema(schema)
-            .options(**options)
-            .option("recursiveFileLookup", "true")
-            .parquet(self._log(files))
-            .select("*", "_metadata")
-        )
+        rows = self._read(schema, files, options).select("*", "_metadata")
+        if not constants:
+            return rows
         values = self._spark.createDataFrame(
             [(_uri(file.path), *file.constants) for file in files],
             StructType([StructField(_PATH, StringType()), *constants]),
@@ -86,11 +81,13 @@ class PlainRoutes:
             "_metadata",
         )
 
-    def _log(self, files: Sequence[ListedFile]) -> str:
-        """The folder of a new log."""
-        folder = Path(self._logs, uuid.uuid4().hex)
+    def _read(
+        self, schema: StructType, files: Sequence[ListedFile], options: Mapping[str, str]
+    ) -> DataFrame:
+        """The files, as a log in a new folder lists them."""
+        folder = Path(tempfile.mkdtemp(prefix="forklake-"))
         log = folder / "_spark_metadata"
-        log.mkdir(parents=True)
+        log.mkdir()
         entries = [
             {
                 "path": _uri(file.path),
@@ -104,7 +101,13 @@ class PlainRoutes:
             for file in files
         ]
         (log / "0").write_text("\n".join(["v1", *map(json.dumps, entries)]))
-        return folder.as_uri()
+        reader = self._spark.read.schema(schema).options(**options)
+        rows = reader.option("recursiveFileLookup", "true").parquet(folder.as_uri())
+        # A plan of Spark Connect is needed for as long as some DataFrame is made from it, a session
+        # in this process has read the log by now.
+        user: Any = rows._plan if is_remote(rows) else rows
+        weakref.finalize(user, shutil.rmtree, folder, ignore_errors=True)
+        return rows
 
     def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted:
         """A function in Python that reads delete files on the executors."""
@@ -175,20 +178,34 @@ _UNQUOTED = "/!$&'()*+,;=:@~"  # what Java leaves as it is in the path of a URI
 
 def _deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> IsDeleted:
     """The function, which refers to nothing of this package: executors may not have it."""
+    known: dict[int, pa.Array] = {}  # what a task has read
+
+    def gone(number: int) -> pa.Array:
+        name, path, more = deletes.get(number, ("", None, []))
+        parts = [pa.array(more, pa.int64())]
+        if path is not None:
+            # Texts have a line of their own: traces show the one that raises.
+            try:
+                rows = pq.read_table(path, columns=["file_path", "pos"])
+            except (OSError, pa.ArrowException) as reason:
+                is_missing = isinstance(reason, FileNotFoundError)
+                text = (
+                    f"The delete file {path} {'does not exist' if is_missing else 'cannot be read'}"
+                )
+                raise ValueError(text) from None
+            for found in pc.unique(rows["file_path"]).to_pylist():
+                if found.rsplit("/", 1)[-1] != name:
+                    text = f"The delete file {path} belongs to {found}, not to {name}"
+                    raise ValueError(text)
+            parts += rows["pos"].chunks
+        return pa.chunked_array(parts).combine_chunks()
 
     def deleted(numbers: pa.Array, positions: pa.Array) -> pa.Array:
         result = pa.repeat(False, len(numbers))
         for number in pc.unique(numbers).to_pylist():
-            name, path, more = deletes.get(number, ("", None, []))
-            gone = [pa.array(more, pa.int64())]
-            if path is not None:
-                rows = pq.read_table(path, columns=["file_path", "pos"])
-                for found in pc.unique(rows["file_path"]).to_pylist():
-                    if found.rsplit("/", 1)[-1] != name:
-                        text = f"The delete file {path} belongs to {found}, not to {name}"
-                        raise ValueError(text)
-                gone += rows["pos"].chunks
-            is_gone = pc.is_in(positions, pa.chunked_array(gone).combine_chunks())
+            if number not in known:
+                known[number] = gone(number)
+            is_gone = pc.is_in(positions, known[number])
             result = pc.or_(result, pc.and_(pc.equal(numbers, number), is_gone))
         return result
 

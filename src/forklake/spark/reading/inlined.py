@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField, StructType
 
 from forklake.model.entities import InlinedRow
 from forklake.model.fields import Field
+from forklake.model.files import ROW_ID, SNAPSHOT_ID
 from forklake.model.ids import UNCOMMITTED
 from forklake.spark.types import arrow_type, spark_type
 
@@ -78,15 +79,22 @@ def _virtual_values(
             counted[row.stored_in] += 1
         return found
 
+    def row_ids() -> list[int]:
+        return [row.row_id for row in rows]
+
+    def snapshots() -> list[int | None]:
+        begins = (row.begin_snapshot for row in rows)
+        return [None if begin == UNCOMMITTED else begin for begin in begins]
+
     return {
-        "rowid": lambda: [row.row_id for row in rows],
-        "snapshot_id": lambda: [
-            None if row.begin_snapshot == UNCOMMITTED else row.begin_snapshot for row in rows
-        ],
+        "rowid": row_ids,
+        "snapshot_id": snapshots,
         "filename": lambda: [row.stored_in or _LOCAL_FILE for row in rows],
         "file_row_number": numbers,
         "file_index": lambda: [first_index + places[row.stored_in] for row in rows],
         "__file": lambda: [None] * len(rows),
         "__position": lambda: [None] * len(rows),
-        "__rowid": lambda: [row.row_id for row in rows],
+        "__rowid": row_ids,
+        ROW_ID: row_ids,
+        SNAPSHOT_ID: snapshots,
     }

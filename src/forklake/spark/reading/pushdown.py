@@ -71,7 +71,7 @@ def predicate_of(
 
 def _parsed(condition: str) -> exp.Expr | None:
     try:
-        return sqlglot.parse_one(condition, read="spark")
+        return sqlglot.parse_one(condition, read="spark", into=exp.Condition)
     except (SqlglotError, RecursionError):
         return None
 

@@ -31,14 +31,15 @@ from pyspark.sql.types import (
 
 from forklake.errors import InvalidInput
 from forklake.files import keys
-from forklake.model.entities import Table
+from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
-from forklake.model.files import ROW_ID, SNAPSHOT_ID
+from forklake.model.files import LINEAGE, ROW_ID, SNAPSHOT_ID
 from forklake.model.ids import UNCOMMITTED, ColumnId
 from forklake.model.names import folded
 from forklake.model.predicates import IsNull
 from forklake.model.scans import ScanFile
 from forklake.spark.engine.engine import Engine, ListedFile
+from forklake.spark.engine.remote import analysed
 from forklake.spark.engine.routes import FileDeletes, IsDeleted
 from forklake.spark.names import quoted
 from forklake.spark.reading.grouping import Group, GroupedFiles, View
@@ -61,6 +62,8 @@ VIRTUAL: dict[str, DataType] = {
 }
 FILE, POSITION, ROW = "__file", "__position", "__rowid"
 POSITIONS: dict[str, DataType] = {FILE: LongType(), POSITION: LongType(), ROW: LongType()}
+# What files hold of rows that were moved; also what is asked for by these names.
+_ROW_IDS, _SNAPSHOTS = {"rowid", ROW, ROW_ID}, {"snapshot_id", SNAPSHOT_ID}
 
 # Values that are the same for all rows of a file. No column of a table is called like these.
 _FILE, _ROW_START, _BEGAN = "_ducklake_file", "_ducklake_row_start", "_ducklake_began"
@@ -124,6 +127,28 @@ def scan_chosen(
     return [reading.branch(group) for group in grouped.sizes]
 
 
+def scan_to_move(
+    engine: Engine,
+    view: View,
+    table: Table,
+    files: Sequence[ScanFile] = (),
+    rows: Sequence[InlinedRow] = (),
+) -> DataFrame:
+    """Rows of files and of the metastore as new files are to hold them: under physical names, with
+    the ids and snapshots that they have.
+
+    The rows of the metastore were read by the fields `as_stored`.
+    """
+    fields = tuple(field.as_stored() for field in view.state.fields(table))
+    lineage = [StructField(name, LongType()) for name in LINEAGE]
+    grouped = GroupedFiles(view, table, fields, files)
+    reading = _Reading(engine, view, fields, lineage, grouped)
+    frames = [reading.branch(group) for group in grouped.sizes]
+    if rows:
+        frames.append(inlined_frame(engine.spark, fields, rows, lineage, len(files)))
+    return reduce(DataFrame.union, frames)
+
+
 def deleted_test(engine: Engine, files: Iterable[tuple[int, ScanFile]]) -> IsDeleted:
     """The function (number of a file, position of a row) -> is the row deleted?"""
     key_encryption_key = keys.load_key_encryption_key()
@@ -184,7 +209,7 @@ def _asked(
 
 def _filtered(rows: DataFrame, where: str, table: Table) -> DataFrame:
     try:
-        return rows.where(where)
+        return analysed(rows.where(where))
     except AnalysisException as reason:
         raise InvalidInput(
             f"The condition {where!r} cannot be used on table '{table.table_name}':"
@@ -275,8 +300,8 @@ class _Reading:
 
     def _internal_columns(self, group: Group) -> list[StructField]:
         asked = {one.name for one in self._asked}
-        names = [ROW_ID] if asked & {"rowid", ROW} else []
-        if "snapshot_id" in asked or group.is_partial:
+        names = [ROW_ID] if asked & _ROW_IDS else []
+        if asked & _SNAPSHOTS or group.is_partial:
             names.append(SNAPSHOT_ID)
         return [StructField(name, LongType()) for name in names]
 
@@ -285,9 +310,9 @@ class _Reading:
         found = list(self._further)
         if group.has_deletes or FILE in asked:
             found.append(Constant(_FILE, LongType(), each(lambda one: one.file.data_file_id)))
-        if asked & {"rowid", ROW}:
+        if asked & _ROW_IDS:
             found.append(Constant(_ROW_START, LongType(), each(lambda one: one.file.row_id_start)))
-        if "snapshot_id" in asked:
+        if asked & _SNAPSHOTS:
             found.append(Constant(_BEGAN, LongType(), each(_began)))
         if "filename" in asked:
             found.append(Constant(_PATH, StringType(), each(lambda one: one.path)))
@@ -310,15 +335,20 @@ class _Reading:
         def row_id() -> Column:
             return F.coalesce(F.col(ROW_ID), F.col(_ROW_START) + position)
 
+        def snapshot_id() -> Column:
+            return F.coalesce(F.col(SNAPSHOT_ID), F.col(_BEGAN))
+
         columns: dict[str, Callable[[], Column]] = {
             "rowid": row_id,
-            "snapshot_id": lambda: F.coalesce(F.col(SNAPSHOT_ID), F.col(_BEGAN)),
+            "snapshot_id": snapshot_id,
             "filename": lambda: F.col(_PATH),
             "file_row_number": lambda: position,
             "file_index": lambda: F.col(_INDEX),
             FILE: lambda: F.col(_FILE),
             POSITION: lambda: position,
             ROW: row_id,
+            ROW_ID: row_id,
+            SNAPSHOT_ID: snapshot_id,
         }
         return columns[name]().alias(name)
 

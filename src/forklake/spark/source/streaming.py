@@ -23,11 +23,12 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from forklake.errors import InvalidInput, NotFound
+from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
 from forklake.model.kinds import TABLE
+from forklake.spark.engine.remote import is_remote
 from forklake.spark.engine.routes import spark_path
 from forklake.spark.source.arrow_planning import Changes, Planner
 from forklake.spark.source.datasource import (
@@ -44,6 +45,7 @@ from forklake.spark.source.places import Place, When, number, switch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from forklake.catalog.catalog import Catalog
     from forklake.spark.session import Session
@@ -289,6 +291,12 @@ def append_batches(
     """The function for `foreachBatch` that appends each batch of a streaming query once."""
     from forklake.spark.writing.write import append
 
+    if is_remote(session.engine.spark):
+        raise Unsupported(
+            "Over Spark Connect, functions for foreachBatch run on the server, where there is no"
+            " session of Forklake.",
+            remedy='Use write_stream, or writeStream.format("forklake").',
+        )
     place = session.resolve(name)
     place.attachment.require_writable()
     session.find_table(session.viewing(place.attachment), place)
@@ -319,7 +327,10 @@ def write_stream(
     query_name: str | None = None,
 ) -> StreamingQuery:
     """Start a query that appends the rows of a stream to a table, each of them once."""
-    writer = rows.writeStream.foreachBatch(append_batches(session, name, by_name=by_name))
+    if is_remote(rows):
+        writer = _source_writer(session, rows, name, by_name=by_name)
+    else:
+        writer = rows.writeStream.foreachBatch(append_batches(session, name, by_name=by_name))
     # Spark would take a relative path from where its own process was started.
     writer = writer.option("checkpointLocation", spark_path(checkpoint))
     if trigger is not None:
@@ -327,3 +338,22 @@ def write_stream(
     if query_name is not None:
         writer = writer.queryName(query_name)
     return writer.start()
+
+
+def _source_writer(
+    session: Session, rows: DataFrame, name: str | Sequence[str], *, by_name: bool
+) -> DataStreamWriter:
+    """What writes a stream by the data source, which finds columns by their names."""
+    place = session.resolve(name)
+    place.attachment.require_writable()
+    view = session.viewing(place.attachment)
+    columns = [field.name for field in view.state.fields(session.find_table(view, place))]
+    if not by_name:
+        if len(rows.columns) != len(columns):
+            raise InvalidInput(
+                f"Table '{place.table}' has {len(columns)} columns but {len(rows.columns)} were"
+                " supplied.",
+                remedy="Columns are: " + ", ".join(columns),
+            )
+        rows = rows.toDF(*columns)
+    return rows.writeStream.format(NAME).options(**Place.attached(place).options())

@@ -35,6 +35,7 @@ from forklake.errors import ForklakeError, InvalidInput, Unavailable
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.spark.engine import failures
+from forklake.spark.engine.remote import analysed
 from forklake.spark.types import literal_column, physical_schema
 
 _MARK, _END = "forklake{{", "}}forklake"
@@ -102,7 +103,7 @@ def aligned(
         _column(source, field, table).alias(field.physical_name) for source, field in pairs
     ] + [value.alias(name) for name, (value, _) in wanted]
     try:
-        return numbered.select(*columns)
+        return analysed(numbered.select(*columns))
     except AnalysisException:
         _find_misfit(numbered, pairs, table)
         raise
@@ -165,7 +166,7 @@ def _find_misfit(df: DataFrame, pairs: Sequence[tuple[Source | None, Field]], ta
     """Name the column whose type cannot be converted at all."""
     for source, field in pairs:
         try:
-            df.select(_column(source, field, table))
+            analysed(df.select(_column(source, field, table)))
         except AnalysisException as reason:
             if source is None:
                 raise InvalidInput(
@@ -339,7 +340,7 @@ def _marked(*parts: Column) -> Column:
 
 def translated(error: BaseException) -> ForklakeError | None:
     """The error of ours that a Spark job failed with, or None if it is none of the user's."""
-    messages = list(_messages(error))
+    messages = failures.messages_of(error)
     text = "\n".join(messages)
     if found := _MARKED.search(text):
         return InvalidInput(found[1], remedy="Nothing was written.")
@@ -355,17 +356,6 @@ def translated(error: BaseException) -> ForklakeError | None:
             remedy="Make room, then try again. Nothing was committed.",
         )
     return failures.of_files(messages)
-
-
-def _messages(error: BaseException) -> Iterator[str]:
-    yield str(error)
-    if isinstance(error, PySparkException):
-        thrown = getattr(error, "_origin", None)
-    else:
-        thrown = error.java_exception if isinstance(error, Py4JJavaError) else None
-    while thrown is not None:
-        yield str(thrown.getMessage())
-        thrown = thrown.getCause()
 
 
 @contextmanager

@@ -6,23 +6,23 @@ already; whatever has not is cast by DuckDB, which also computes the defaults.
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import duckdb
 import pyarrow as pa
 
 from forklake.errors import InvalidInput
+from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field
-from forklake.model.names import folded, quoted
+from forklake.model.names import folded
 from forklake.model.values import INTEGER_RANGES
+from forklake.spark.calculator import calculator
 from forklake.spark.types import arrow_type, literal
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]] | pa.Table
@@ -31,20 +31,6 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]] | pa.Tab
 _CHECKED = frozenset(
     "uint8 uint16 uint32 uint64 uint128 float32 timestamp_s timestamp_ms uuid json".split()
 )
-_SQL_TYPES = {
-    "int8": "TINYINT",
-    "int16": "SMALLINT",
-    "int32": "INTEGER",
-    "int64": "BIGINT",
-    "int128": "HUGEINT",
-    "uint8": "UTINYINT",
-    "uint16": "USMALLINT",
-    "uint32": "UINTEGER",
-    "uint64": "UBIGINT",
-    "uint128": "UHUGEINT",
-    "float32": "FLOAT",
-    "float64": "DOUBLE",
-}
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
@@ -238,19 +224,6 @@ def _renested(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 # DuckDB
 
 
-@lru_cache(maxsize=1)
-def _database() -> duckdb.DuckDBPyConnection:
-    """A database of nothing, which sees no files and no network."""
-    database = duckdb.connect(config={"threads": 1})
-    database.execute(
-        "SET TimeZone = 'UTC'; SET enable_external_access = false; SET lock_configuration = true"
-    )
-    return database
-
-
-_guard = threading.Lock()
-
-
 @dataclass(frozen=True, slots=True)
 class _Cast:
     """Values, or an expression for each row, that are to become a column."""
@@ -291,28 +264,11 @@ def _cast(casts: Sequence[_Cast], count: int) -> list[pa.ChunkedArray]:
         source = cast.source
         if not isinstance(source, str):
             given[f"c{at}"], source = source, f"c{at}"
-        chosen.append(f"CAST(({source}) AS {_sql_type(cast.field)}) AS r{at}")
-    with _guard:
-        cursor = _database().cursor()
-    try:
+        chosen.append(f"CAST(({source}) AS {duckdb_type(cast.field)}) AS r{at}")
+    with calculator() as cursor:
         cursor.register("given", pa.table(given))
         found = cursor.execute(f"SELECT {', '.join(chosen)} FROM given").to_arrow_table()
-    finally:
-        cursor.close()
     return [
         retyped(column, arrow_type(cast.field))
         for column, cast in zip(found.columns, casts, strict=True)
     ]
-
-
-def _sql_type(field: Field) -> str:
-    match field.type, [_sql_type(part) for part in field.fields]:
-        case "struct", parts:
-            named = zip(field.fields, parts, strict=True)
-            return f"STRUCT({', '.join(f'{quoted(part.name)} {kind}' for part, kind in named)})"
-        case "list", [element]:
-            return f"{element}[]"
-        case "map", [key, value]:
-            return f"MAP({key}, {value})"
-        case kind, _:
-            return _SQL_TYPES.get(kind, kind.upper())

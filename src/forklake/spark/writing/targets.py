@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow.parquet as pq
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files import keys
@@ -17,8 +19,10 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.files import NewDataFile
 from forklake.model.options import Scope, checked_option
+from forklake.model.sorting import SortKey
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
+from forklake.spark.names import quoted
 from forklake.spark.writing.partitions import Partitioning, partitioning_of
 
 LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10)}
@@ -42,6 +46,7 @@ class Target:
     attachment: Attachment
     state: CatalogState
     table: Table
+    is_flat: bool = False  # files of no partition of their own, whatever the table's keys are
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -51,7 +56,13 @@ class Target:
     @cached_property
     def partitioning(self) -> Partitioning | None:
         """The keys by which files are told apart."""
-        return partitioning_of(self.state, self.table)
+        return None if self.is_flat else partitioning_of(self.state, self.table)
+
+    @cached_property
+    def sort_order(self) -> list[Column]:
+        """How rows of physical names are put in order in a file."""
+        names = {field.column_id: field.physical_name for field in self.fields}
+        return [_ordered(names[key.column_id], key) for key in self.state.sort_order(self.table)]
 
     @cached_property
     def folder(self) -> str:
@@ -114,6 +125,13 @@ class Target:
             row_group_rows=self.number("parquet_row_group_size") or None,
             row_group_bytes=self.number("parquet_row_group_size_bytes") or None,
         )
+
+
+def _ordered(name: str, key: SortKey) -> Column:
+    column = F.col(quoted(name))
+    if key.is_descending:
+        return column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last()
+    return column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last()
 
 
 def described(

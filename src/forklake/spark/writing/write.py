@@ -23,7 +23,7 @@ from forklake.files import keys
 from forklake.files.footers import decryption
 from forklake.files.systems import file_system, in_parallel, open_input, remove, translating
 from forklake.model.entities import Table
-from forklake.model.files import ROW_ID, ROW_ID_FIELD, NewDataFile
+from forklake.model.files import LINEAGE, ROW_ID, NewDataFile
 from forklake.model.state import CatalogState
 from forklake.spark.definitions import as_column_specs, partition_keys
 from forklake.spark.engine.engine import Engine
@@ -169,7 +169,7 @@ def append(
         rows = align.aligned(df, target.fields, table.table_name, by_name=by_name, keep=keep)
         if limit and _most_rows(rows) <= limit:
             return inline.insert_physical(change, table, rows.toArrow())
-    files, job_key = _new_files(engine, change, target, rows, row_ids=not with_row_ids)
+    files, job_key = new_files(engine, change, target, rows, row_ids=not with_row_ids)
     count = sum(file.record_count for file in files.values())
     if 0 < count <= limit:
         return moved_inline(change, target, list(files), job_key)
@@ -188,17 +188,25 @@ def append_versions(
         with align.translating():
             inline.insert_physical(change, target.table, rows.toArrow())
     else:
-        files, _ = _new_files(engine, change, target, rows, row_ids=has_new)
+        files, _ = new_files(engine, change, target, rows, row_ids=has_new)
         change.transaction.add_data_files(target.table, files.values())
 
 
-def _new_files(
-    engine: Engine, change: Change, target: Target, rows: DataFrame, *, row_ids: bool
+def new_files(
+    engine: Engine,
+    change: Change,
+    target: Target,
+    rows: DataFrame,
+    *,
+    row_ids: bool,
+    rows_per_file: int | None = None,
 ) -> tuple[dict[str, NewDataFile], keys.Key | None]:
-    """The files that Spark wrote, by full path, and the key that their keys follow from."""
-    extra = [name for name in (ROW_ID,) if name in rows.columns]
+    """The files that Spark wrote, by full path, and the key that their keys follow from.
+
+    With `rows_per_file` one task writes them all, one file for each partition but for more rows.
+    """
     with align.translating():
-        paths, job_key = _written(engine, target, rows, extra)
+        paths, job_key = _written(engine, target, rows, rows_per_file)
     change.wrote(paths)
     reached("write.files")
     files = dict(zip(paths, described(target, paths, job_key, row_ids=row_ids), strict=True))
@@ -226,18 +234,22 @@ def moved_inline(
 
 
 def _written(
-    engine: Engine, target: Target, rows: DataFrame, extra: Sequence[str]
+    engine: Engine, target: Target, rows: DataFrame, rows_per_file: int | None
 ) -> tuple[list[str], keys.Key | None]:
     """The full paths of the files that Spark wrote, and the key that their keys follow from."""
+    ids = field_ids(target.fields) | {
+        name: LINEAGE[name] for name in LINEAGE if name in rows.columns
+    }
     partitioning, options = target.partitioning, spark_options(target.parquet())
-    options["maxRecordsPerFile"] = str(_records_per_file(target))
+    options["maxRecordsPerFile"] = str(rows_per_file or _records_per_file(target))
     folders: list[str] = []
     for key in partitioning.keys if partitioning else ():
         folders.append(PARTITION_PREFIX + key.folder)
         rows = rows.withColumn(folders[-1], key.label(rows[quoted(key.field.physical_name)]))
-    ids = field_ids(target.fields) | {name: ROW_ID_FIELD for name in extra if name == ROW_ID}
     job_key = keys.new_key() if target.is_encrypted else None
-    rows = _in_tasks(target, rows, folders)
+    rows = rows.coalesce(1) if rows_per_file else _in_tasks(target, rows, folders)
+    if target.sort_order:
+        rows = rows.sortWithinPartitions(*map(quoted, folders), *target.sort_order)
 
     def into(folder: str) -> list[str]:
         reached("write.started")

@@ -1,14 +1,17 @@
-"""Sessions on the one Spark of the test run."""
+"""Sessions on the one Spark of the test run, and a new catalog in one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from forklake import Session
-from forklake.spark.engine.engine import Engine
+
+if TYPE_CHECKING:
+    from forklake.spark.engine.engine import Engine
 
 
 @pytest.fixture

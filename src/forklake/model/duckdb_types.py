@@ -1,0 +1,49 @@
+"""Types of columns as DuckDB writes them."""
+
+from __future__ import annotations
+
+import re
+
+from forklake.model.fields import Field
+from forklake.model.names import quoted
+from forklake.model.types import ColumnType
+
+# The names that are not the stored ones in capitals.
+_NAMES = {
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "int128": "HUGEINT",
+    "uint8": "UTINYINT",
+    "uint16": "USMALLINT",
+    "uint32": "UINTEGER",
+    "uint64": "UBIGINT",
+    "uint128": "UHUGEINT",
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE",
+    "timetz": "TIME WITH TIME ZONE",
+}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def duckdb_type(node: Field | ColumnType) -> str:
+    """The type of a column, such as `BIGINT`, `DECIMAL(18,3)` or `STRUCT(a INTEGER)[]`."""
+    if isinstance(node, Field):
+        kind, parts = node.type, [(part.name, duckdb_type(part)) for part in node.fields]
+    else:
+        kind, parts = node.name, [(name, duckdb_type(part)) for name, part in node.fields]
+    match kind, parts:
+        case "struct", _:
+            return f"STRUCT({', '.join(f'{shown_name(name)} {part}' for name, part in parts)})"
+        case "list", [(_, element)]:
+            return f"{element}[]"
+        case "map", [(_, key), (_, value)]:
+            return f"MAP({key}, {value})"
+    return _NAMES.get(kind, kind.upper())
+
+
+def shown_name(name: str) -> str:
+    """A name, in quotes where it needs them."""
+    return name if _PLAIN.fullmatch(name) else quoted(name)
