@@ -1,0 +1,1 @@
+"""SQL: one dialect, statements and what they do."""

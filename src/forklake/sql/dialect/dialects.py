@@ -1,0 +1,51 @@
+"""Our two dialects: DuckDB's SQL and Spark's, each with the statements of the lake."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import TokenType
+
+from forklake.sql.dialect.expressions import Expressions
+from forklake.sql.dialect.relations import Relations
+
+
+def _without_commands(keywords: dict[str, TokenType]) -> dict[str, TokenType]:
+    """The keywords but those after which sqlglot reads nothing more."""
+    return {word: kind for word, kind in keywords.items() if kind is not TokenType.COMMAND}
+
+
+class Forklake(DuckDB):
+    """DuckDB's SQL."""
+
+    class Tokenizer(DuckDB.Tokenizer):
+        KEYWORDS = _without_commands(DuckDB.Tokenizer.KEYWORDS)
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
+    class Parser(Relations, Expressions):
+        def _parse_map(self) -> exp.ToMap | exp.Map | exp.Bracket:  # type: ignore[override]
+            """A map, of which `MAP {…}[key]` takes a value: sqlglot takes it of what is inside."""
+            found = super()._parse_map()
+            inner = found.this if isinstance(found, exp.ToMap) else None
+            if not isinstance(inner, exp.Bracket):
+                return found
+            innermost = inner
+            while isinstance(innermost.this, exp.Bracket):
+                innermost = innermost.this
+            innermost.set("this", exp.ToMap(this=innermost.this))
+            return inner
+
+
+class ForklakeSpark(Spark):
+    """Spark's SQL."""
+
+    class Tokenizer(Spark.Tokenizer):
+        KEYWORDS = _without_commands(Spark.Tokenizer.KEYWORDS)
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
+    class Parser(Relations, SparkParser):
+        pass

@@ -1,0 +1,65 @@
+"""Syntax errors: where they are and what was wrong, in words for the writer of the text."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot.errors import ParseError, SqlglotError
+
+from forklake.errors import InvalidInput
+
+_REMEDY = "Correct the statement at that place."
+# What sqlglot says, and what we say.
+_WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"Invalid expression / Unexpected token"), "this was not expected here"),
+    (
+        re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*\.(\w+)'>"),
+        r"\1 is not complete",
+    ),
+    (re.compile(r"Expecting (.+)"), r"expected \1"),
+    (re.compile(r"Expected (.+) but got .*", re.DOTALL), r"expected \1"),
+    (re.compile(r"Expected (.+)"), r"expected \1"),
+    (re.compile(r"The number of provided arguments.*"), "the function has too many arguments"),
+)
+_MISSING = re.compile(r"Missing (.+) from \d+:(\d+)")
+
+
+class SyntaxFailure(ParseError):
+    """A syntax error in a text: at an offset, near a word of it, or near none at its end."""
+
+    def __init__(self, said: str, offset: int, near: str = "") -> None:
+        super().__init__(said, [{"description": said}])
+        self.said = said
+        self.offset = offset
+        self.near = near
+
+
+def explained(failure: SqlglotError, sql: str) -> InvalidInput:
+    """The error that the writer of the text gets."""
+    if isinstance(failure, SyntaxFailure):
+        near = f"'{failure.near}'" if failure.near else "the end of the statement"
+        place = _place(sql, failure.offset)
+        return InvalidInput(
+            f"Syntax error near {near} ({place}): {_said(failure.said)}", remedy=_REMEDY
+        )
+    missing = _MISSING.search(str(failure.__cause__ or failure))
+    if missing is None:
+        return InvalidInput("Syntax error: the text cannot be read.", remedy=_REMEDY)
+    return InvalidInput(
+        f"Syntax error near {missing[1]} ({_place(sql, int(missing[2]))}): it is not closed.",
+        remedy=f"Close it with {missing[1]}.",
+    )
+
+
+def _place(sql: str, offset: int) -> str:
+    before = sql[:offset]
+    line_start = before.rfind("\n") + 1
+    return f"line {before.count(chr(10)) + 1}, column {offset - line_start + 1}"
+
+
+def _said(text: str) -> str:
+    for pattern, words in _WORDS:
+        found = pattern.match(text)
+        if found:
+            return found.expand(words).rstrip(".") + "."
+    return text.rstrip(".") + "."

@@ -1,0 +1,99 @@
+"""From a text to its statements; bad texts end here, with an error of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.sql.dialect.dialects import Forklake, ForklakeSpark
+from forklake.sql.dialect.failures import explained
+from forklake.sql.dialect.statements import Statements
+
+_DIALECTS = {"duckdb": Forklake(), "spark": ForklakeSpark()}
+# Clauses that are read and refused.
+_UNSUPPORTED: dict[type[exp.Expr], dict[str, str]] = {
+    exp.Insert: {
+        "returning": "RETURNING",
+        "conflict": "ON CONFLICT",
+        "alternative": "INSERT OR …",
+        "ignore": "INSERT IGNORE",
+    },
+    exp.Update: {"returning": "RETURNING", "limit": "LIMIT of an UPDATE"},
+    exp.Delete: {"returning": "RETURNING", "limit": "LIMIT of a DELETE"},
+    exp.Merge: {"returning": "RETURNING"},
+}
+
+_CHANGING = (exp.DML, exp.DDL, exp.Merge, exp.Alter, exp.Drop, exp.TruncateTable)
+
+
+def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
+    """The statements of a text, in their order; InvalidInput tells where it is wrong."""
+    with _explaining(text):
+        found = _parser(dialect).parse_statements(tokens_of(text, dialect), text)
+    return [
+        _checked(node)
+        for node in found
+        if isinstance(node, exp.Expr) and not isinstance(node, exp.Semicolon)
+    ]
+
+
+def parse_expression(text: str, dialect: str = "duckdb") -> exp.Expr:
+    """A single expression."""
+    with _explaining(text):
+        return _parser(dialect).parse_single(tokens_of(text, dialect), text)
+
+
+def _parser(dialect: str) -> Statements:
+    return cast(Statements, _DIALECTS[dialect].parser())
+
+
+def tokens_of(text: str, dialect: str = "duckdb") -> list[Token]:
+    """The words and signs of a text."""
+    with _explaining(text):
+        return _DIALECTS[dialect].tokenize(text)
+
+
+@contextmanager
+def _explaining(text: str) -> Iterator[None]:
+    try:
+        yield
+    except SqlglotError as failure:
+        raise explained(failure, text) from None
+    except RecursionError:
+        raise InvalidInput(
+            "The statement is nested too deeply to be read.", remedy="Make it of smaller parts."
+        ) from None
+
+
+def _checked(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.EndStatement):  # what sqlglot makes of END after other statements
+        return exp.Commit()
+    for argument, words in _UNSUPPORTED.get(type(node), {}).items():
+        if node.args.get(argument):
+            raise Unsupported(
+                f"{words} is not supported.", remedy="Write the statement without it."
+            )
+    _refuse_past(node)
+    for select in node.find_all(exp.Select):
+        if not select.expressions:
+            raise InvalidInput(
+                "A SELECT names no columns.", remedy="Write SELECT *, or what is to be shown."
+            )
+    return node
+
+
+def _refuse_past(node: exp.Expr) -> None:
+    """What a statement changes is as it is now; what it reads may be as it was."""
+    for table in node.find_all(exp.Table) if isinstance(node, _CHANGING) else ():
+        is_target = table.parent is node or isinstance(table.parent, exp.Schema)
+        if is_target and table.arg_key != "using" and table.args.get("when"):
+            raise InvalidInput(
+                f"The table '{table.name}' cannot be changed as it was.",
+                remedy="Leave the time out: only queries read tables as they were.",
+            )

@@ -1,0 +1,143 @@
+"""Stored texts of views and macros: names in full, the catalog's own alias left open.
+
+A text is stored as it was written, but for its names: tables and macros of its own catalog begin
+with a placeholder instead of the alias, so that the text holds under every alias and in forks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from forklake.errors import NotFound
+from forklake.model.names import folded
+from forklake.model.names import quoted as duckdb_quoted
+from forklake.spark.names import quoted as spark_quoted
+from forklake.sql.dialect import nodes
+from forklake.sql.dialect.definitions import OFFSET, SOURCE
+from forklake.sql.dialect.parsing import parse, parse_expression, tokens_of
+from forklake.sql.query.names import tables
+
+if TYPE_CHECKING:
+    from forklake.spark.attachments import Attachment
+    from forklake.spark.session import TableName
+    from forklake.sql.session import Session
+
+PLACEHOLDER = "{DUCKLAKE_CATALOG}"
+_QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}
+_OPEN = [TokenType.L_BRACE, TokenType.VAR, TokenType.R_BRACE]
+_QUOTED_NAME = re.compile(r'"((?:[^"]|"")*)"')
+Edit = tuple[int, int, str]
+
+
+def stored_text(node: exp.Expr, session: Session, home: Attachment) -> str:
+    """The text of a query or of a macro's body, as it is stored in a catalog."""
+    source, offset = str(node.meta[SOURCE]), int(node.meta[OFFSET])
+    for start, end, text in sorted(_edits(node, session, home), reverse=True):
+        source = source[: start - offset] + text + source[end - offset :]
+    return source
+
+
+def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False) -> exp.Expr:
+    """What was stored, read for the alias under which its catalog is attached now."""
+    tokens = tokens_of(text, dialect)
+    for position in range(len(tokens) - 2, -1, -1):
+        taken = tokens[position : position + 3]
+        if [one.token_type for one in taken] == _OPEN and taken[1].text == PLACEHOLDER[1:-1]:
+            text = text[: taken[0].start] + _QUOTES[dialect](alias) + text[taken[2].end + 1 :]
+    if is_expression:
+        return parse_expression(text, dialect)
+    (found,) = parse(text, dialect)
+    return found
+
+
+def aliases_text(names: Sequence[str]) -> str | None:
+    """The names of a view's columns as they are stored."""
+    return ",".join(duckdb_quoted(name) for name in names) or None
+
+
+def aliases_of(text: str | None) -> list[str]:
+    """The names of a view's columns, where it was given some."""
+    return [name.replace('""', '"') for name in _QUOTED_NAME.findall(text or "")]
+
+
+def tables_in(node: exp.Expr) -> list[exp.Table]:
+    """The tables that a query reads: neither functions nor names that it defines itself."""
+    return [table for table in tables(node) if not isinstance(table.this, exp.Func)]
+
+
+# Names in full
+
+
+def _edits(node: exp.Expr, session: Session, home: Attachment) -> Iterator[Edit]:
+    for table in tables_in(node):
+        place = _place_of(table, session)
+        if place is not None:
+            catalog = _catalog_name(place, session, home)
+            parts = [_written(part, session) for part in (place.schema, place.table)]
+            yield _replacing(table.parts, ".".join([catalog, *parts]))
+    for function in node.find_all(exp.Anonymous):
+        yield from _function_edits(function, session, home)
+    for column in node.find_all(exp.Column):
+        first = column.args.get("catalog")
+        if isinstance(first, exp.Identifier) and folded(first.name) == folded(home.alias):
+            yield _replacing([first], PLACEHOLDER)
+
+
+def _place_of(table: exp.Table, session: Session) -> TableName | None:
+    """Where a table or view of a lake is, or was; None for what comes from elsewhere."""
+    try:
+        place = session.resolve(nodes.names(table))
+    except NotFound:
+        return None
+    state = session.viewing(place.attachment).state
+    is_there = state.find_relation(place.table, place.schema) is not None
+    return place if is_there or table.args.get("when") is not None else None
+
+
+def _function_edits(function: exp.Anonymous, session: Session, home: Attachment) -> Iterator[Edit]:
+    qualifiers = _qualifiers(function)
+    if qualifiers and folded(qualifiers[0].name) == folded(home.alias):
+        yield _replacing(qualifiers[:1], PLACEHOLDER)
+        return
+    kind = "table" if isinstance(function.parent, exp.Table) else "scalar"
+    try:
+        place = session.resolve([*(one.name for one in qualifiers), function.name])
+    except NotFound:
+        return
+    if session.viewing(place.attachment).state.find_macro(place.table, place.schema, type=kind):
+        catalog = _catalog_name(place, session, home)
+        prefix = f"{catalog}.{_written(place.schema, session)}."
+        start = (qualifiers or [function])[0].meta["start"]
+        yield start, function.meta["start"], prefix
+
+
+def _qualifiers(function: exp.Anonymous) -> list[exp.Expr]:
+    parent = function.parent
+    is_last = isinstance(parent, exp.Dot) and parent.expression is function
+    if parent is not None and (is_last or isinstance(parent, exp.Table)):
+        return nodes.call_parts(parent)[:-1]
+    return []
+
+
+def _replacing(parts: Sequence[exp.Expr], text: str) -> Edit:
+    return parts[0].meta["start"], parts[-1].meta["end"] + 1, text
+
+
+def _catalog_name(place: TableName, session: Session, home: Attachment) -> str:
+    if place.attachment is home:
+        return PLACEHOLDER
+    return _written(place.attachment.alias, session)
+
+
+def _written(name: str, session: Session) -> str:
+    """A name as it must be written: in quotes where it would be read as something else."""
+    dialect = session.dialect
+    is_plain = name.isidentifier() and [token.token_type for token in tokens_of(name, dialect)] == [
+        TokenType.VAR
+    ]
+    return name if is_plain else _QUOTES[dialect](name)

@@ -1,0 +1,89 @@
+"""Catalogs of a metastore: which there are, how one is attached, and forks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from forklake.errors import InvalidInput
+from forklake.model.names import folded
+from forklake.spark.attachments import Attachment, absolute
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+# What other tools call the database.
+_CATALOG_TYPES = {"postgresql": "postgres"}
+
+
+def list_catalogs(session: Session, catalog: Attachment | None = None) -> Iterator[tuple[Any, ...]]:
+    """The live catalogs of one attached catalog's metastore, or of all that are attached."""
+    attached = session.attachments() if catalog is None else [catalog]
+    metastores = {id(one.metastore): one.metastore for one in attached}
+    for metastore in metastores.values():
+        for row in metastore.all_catalogs():
+            yield (
+                row.catalog_id,
+                row.catalog_name,
+                row.catalog_uuid,
+                row.parent_catalog_id,
+                row.begin_snapshot,
+                row.end_snapshot,
+            )
+
+
+def list_settings(session: Session, catalog: Attachment) -> list[tuple[Any, ...]]:
+    """Where a catalog lives and how it is attached."""
+    kind = catalog.metastore.database.dialect.name
+    row = catalog.catalog.row
+    return [
+        (
+            _CATALOG_TYPES.get(kind, kind),
+            version("forklake"),
+            catalog.data_path,
+            row.catalog_id,
+            row.catalog_name,
+            row.catalog_uuid,
+            catalog.metastore.database.address,
+            catalog.metadata_name,
+            catalog.read_only or catalog.pinned is not None,
+        )
+    ]
+
+
+def fork_catalog(
+    session: Session,
+    parent: str,
+    new_name: str,
+    data_path: str | None = None,
+    if_not_exists: bool = False,
+    mode: str = "inherit",
+    at: int | None = None,
+) -> list[tuple[int, str, bool]]:
+    """A fork of a catalog, which is an attached one or another of the same metastore.
+
+    One that is attached at a snapshot is forked as it was then.
+    """
+    if session.in_transaction:
+        raise InvalidInput(
+            f"The fork '{new_name}' cannot be part of a transaction: it is there at once.",
+            remedy="Commit first.",
+        )
+    metastore, name = session.find_catalog(parent)
+    fork, is_new = metastore.fork_or_find(
+        name,
+        new_name,
+        at=_pinned_at(session, parent) if at is None else at,
+        data_path=None if data_path is None else absolute(data_path),
+        mode=mode.lower(),
+        if_not_exists=if_not_exists,
+    )
+    return [(fork.catalog_id, fork.name, is_new)]
+
+
+def _pinned_at(session: Session, parent: str) -> int | None:
+    for one in session.attachments():
+        if folded(one.alias) == folded(parent) and one.pinned is not None:
+            return one.pinned.snapshot_id
+    return None

@@ -1,0 +1,110 @@
+"""CSV files: Spark splits them into texts, which then become what DuckDB takes them for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.spark.names import quoted
+from forklake.sql.functions.paths import as_written
+from forklake.sql.functions.sampling import described, sniffed
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, DataFrameReader
+    from pyspark.sql.types import StructType
+
+Options: TypeAlias = Mapping[str, Any]
+
+_EMPTY = "(empty)"
+_NO_SIGN = "\x00"
+
+
+def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
+    """The rows of CSV files, whose columns are those of the first one."""
+    signs = _signs(files[0], options)
+    if signs["SkipRows"]:
+        raise Unsupported(
+            f"The file {files[0]!r} begins with lines that are no rows.",
+            remedy="Remove them: Spark cannot skip lines.",
+        )
+    schema = described("read_csv", files[0], options)
+    quote = _sign(signs["Quote"])
+    loaded = (
+        reader.schema(_as_text(schema))
+        .option("sep", signs["Delimiter"])
+        .option("quote", quote or _NO_SIGN)
+        .option("escape", _sign(signs["Escape"]) or quote or _NO_SIGN)
+        .option("comment", _sign(signs["Comment"]) or _NO_SIGN)
+        .option("header", signs["HasHeader"])
+        .option("multiLine", True)  # a quoted value may hold line ends
+        .option("mode", "FAILFAST")
+        .csv([*map(as_written, files)])
+    )
+    nulls = options.get("nullstr", "")
+    return _typed(
+        loaded, schema, nulls if isinstance(nulls, list) else [nulls], _formats(signs, options)
+    )
+
+
+def _signs(path: str, options: Options) -> dict[str, Any]:
+    """What DuckDB takes for the signs of the file.
+
+    It refuses columns of other types than it would choose; if they and the header are given, it
+    need not know them.
+    """
+    try:
+        return sniffed(path, options)
+    except InvalidInput:
+        if not {"columns", "header"} <= options.keys():
+            raise
+        return sniffed(path, {name: value for name, value in options.items() if name != "columns"})
+
+
+def _sign(text: str) -> str:
+    return "" if text == _EMPTY else text
+
+
+def _as_text(schema: StructType) -> StructType:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType([StructField(one.name, StringType()) for one in schema.fields])
+
+
+def _formats(signs: Mapping[str, Any], options: Options) -> dict[str, str]:
+    """How dates and timestamps are written, in Spark's letters, where not as in ISO 8601."""
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.time import format_time
+
+    found = {
+        "date": options.get("dateformat") or signs["DateFormat"],
+        "timestamp_ntz": options.get("timestampformat") or signs["TimestampFormat"],
+    }
+    return {
+        kind: format_time(text, Spark.INVERSE_TIME_MAPPING, Spark.INVERSE_TIME_TRIE) or text
+        for kind, text in found.items()
+        if text
+    }
+
+
+def _typed(
+    rows: DataFrame, schema: StructType, nulls: Sequence[str], formats: Mapping[str, str]
+) -> DataFrame:
+    """Columns of text as what they stand for. Spark takes empty values for null, DuckDB does so
+    only where nothing else is."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def typed(name: str, kind: str) -> Column:
+        text = F.coalesce(F.col(quoted(name)), F.lit(""))
+        value = F.when(~text.isin(*nulls), text)
+        if kind == "date" and kind in formats:
+            return F.to_date(value, formats[kind])
+        if kind in formats:
+            return F.to_timestamp_ntz(value, F.lit(formats[kind]))
+        return value.cast(kind)
+
+    kept = [F.col(quoted(name)) for name in rows.columns[len(schema) :]]  # keys of folders
+    columns = [
+        typed(one.name, one.dataType.simpleString()).alias(one.name) for one in schema.fields
+    ]
+    return rows.select(*columns, *kept)

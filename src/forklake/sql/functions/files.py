@@ -1,0 +1,209 @@
+"""Files that a query reads in place: `read_parquet`, `read_csv`, `read_json`, or a path by itself.
+
+Spark reads them. What is in a CSV or JSON file is told by DuckDB, which looks at the beginning of
+the first one, so that columns and types are those that DuckDB would give.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from py4j.protocol import Py4JJavaError
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.spark.engine.failures import messages_of
+from forklake.spark.names import quoted
+from forklake.sql.functions.csv_files import load_csv
+from forklake.sql.functions.paths import as_written, found_files, hive_folders
+from forklake.sql.functions.sampling import described, first_sign
+from forklake.sql.query.failures import explained
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader
+
+    from forklake.sql.session import Session
+
+Options: TypeAlias = Mapping[str, Any]
+Load: TypeAlias = "Callable[[DataFrameReader, Sequence[str], Options], DataFrame]"
+
+# What is done here, whatever the format.
+_COMMON = frozenset({"filename", "hive_partitioning"})
+_CONDITION = re.compile(r"^\[[A-Z_.]+\]\s*")
+_ENDINGS = (".gz", ".zst", ".bz2")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format: the options of DuckDB's that are known for it, and how it is loaded."""
+
+    options: frozenset[str]
+    load: Load
+
+
+def is_path(text: str) -> bool:
+    """Whether a name is that of a file that can be read."""
+    return _reader_of(text) is not None
+
+
+def read_path(session: Session, path: str) -> DataFrame:
+    """The rows of a file, by the ending of its name."""
+    function = _reader_of(path)
+    if function is None:
+        raise InvalidInput(
+            f"The file {path!r} has no known ending.",
+            remedy="Name a function: " + ", ".join(READERS) + ".",
+        )
+    return read_files(session, function, [path], {})
+
+
+def _reader_of(text: str) -> str | None:
+    plain = text.lower()
+    for ending in _ENDINGS:
+        plain = plain.removesuffix(ending)
+    return _BY_ENDING.get(plain.rpartition(".")[2]) if "." in plain else None
+
+
+def read_files(
+    session: Session, function: str, positional: Sequence[Any], named: Mapping[str, Any]
+) -> DataFrame:
+    """The rows of files: of one path or pattern, or of a list of them."""
+    reader = READERS[function.lower()]
+    options = {name.lower(): value for name, value in named.items()}
+    _check_options(function, reader, options)
+    files = found_files(_patterns(function, positional))
+    spark = session.engine.spark
+    hive = hive_folders(files, _boolean(function, options, "hive_partitioning"))
+    own = {name: value for name, value in options.items() if name not in _COMMON}
+    with explained(), _readable():
+        loading = spark.read
+        if hive is not None:
+            loading = loading.option("basePath", hive.root)
+        rows = reader.load(loading, files, own)
+        if hive is not None:
+            rows = _with_keys(rows, hive.keys)
+        return _with_filename(rows, options.get("filename", False))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Files into which Spark looks at once, and finds no columns, are an error of the user's."""
+    try:
+        yield
+    except Py4JJavaError as reason:
+        said = _CONDITION.sub("", messages_of(reason)[1]).splitlines()[0]
+        raise InvalidInput(
+            f"The files cannot be read: {said}", remedy="Check that they are of this format."
+        ) from None
+
+
+def _patterns(function: str, positional: Sequence[Any]) -> list[str]:
+    match positional:
+        case [str(path)]:
+            return [path]
+        case [list(paths)] if paths and all(isinstance(path, str) for path in paths):
+            return paths
+    raise InvalidInput(
+        f"The function {function} takes a path or a list of paths.",
+        remedy=f"Write {function}('data/*.parquet') or {function}(['a.parquet', 'b.parquet']).",
+    )
+
+
+def _check_options(function: str, reader: Reader, options: Options) -> None:
+    known = reader.options | _COMMON
+    for name, value in options.items():
+        if name not in known:
+            raise Unsupported(
+                f"The function {function} does not support the option '{name}'.",
+                remedy="Options are: " + ", ".join(sorted(known)) + ".",
+            )
+        if value is None:
+            raise InvalidInput(
+                f"The option '{name}' of {function} cannot be NULL.", remedy="Leave it out."
+            )
+
+
+def _boolean(function: str, options: Options, name: str) -> bool | None:
+    value = options.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise InvalidInput(
+            f"The option '{name}' of {function} cannot be {value!r}.",
+            remedy="Write true or false.",
+        )
+    return value
+
+
+def _with_filename(rows: DataFrame, asked: bool | str) -> DataFrame:
+    """The rows with the file that each is in, as a column of that name."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if asked is False:
+        return rows
+    uri = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
+    path = F.regexp_replace(uri, "^file:/+", "/")
+    return rows.withColumn("filename" if asked is True else str(asked), path)
+
+
+def _with_keys(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The rows with keys of folders last, by name, and as BIGINT where they are numbers."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kinds = dict(rows.dtypes)
+    own = [F.col(quoted(name)) for name in rows.columns if name not in keys]
+    last = [
+        F.col(quoted(name)).cast("bigint" if kinds[name] == "int" else kinds[name]).alias(name)
+        for name in sorted(keys)
+    ]
+    return rows.select(*own, *last)
+
+
+# Parquet
+
+
+def _load_parquet(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
+    merges = _boolean("read_parquet", options, "union_by_name")
+    return reader.option("mergeSchema", bool(merges)).parquet(*map(as_written, files))
+
+
+# JSON
+
+
+def _load_json(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
+    is_array = options.get("format", "auto") == "array"
+    if options.get("format", "auto") == "auto":
+        is_array = first_sign(files[0]) == "["
+    form = {"format": "array" if is_array else "newline_delimited"}
+    schema = described("read_json", files[0], {**options, **form})
+    loading = reader.schema(schema).option("multiLine", is_array).option("mode", "FAILFAST")
+    return loading.json([*map(as_written, files)])
+
+
+_PARQUET = Reader(frozenset({"union_by_name"}), _load_parquet)
+_CSV = Reader(
+    frozenset(
+        "all_varchar auto_detect columns comment dateformat delim dtypes escape header names"
+        " normalize_names nullstr quote sample_size sep timestampformat types".split()
+    ),
+    load_csv,
+)
+_JSON = Reader(frozenset({"columns", "format", "sample_size"}), _load_json)
+READERS: dict[str, Reader] = {
+    "read_parquet": _PARQUET,
+    "parquet_scan": _PARQUET,
+    "read_csv": _CSV,
+    "read_csv_auto": _CSV,
+    "read_json": _JSON,
+    "read_json_auto": _JSON,
+    "read_ndjson": _JSON,
+}
+_BY_ENDING = {
+    "parquet": "read_parquet",
+    "csv": "read_csv",
+    "tsv": "read_csv",
+    "json": "read_json",
+    "jsonl": "read_json",
+    "ndjson": "read_json",
+}

@@ -1,0 +1,245 @@
+"""Attached catalogs as tables that tools read: `information_schema.*` and `duckdb_*()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from forklake.errors import NotFound
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.names import folded
+from forklake.spark.names import perhaps
+from forklake.sql.functions import listing
+from forklake.sql.functions.types import create_table_text, digits, shown_default
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+Items: TypeAlias = "Callable[[Session], Iterator[Any]]"
+# A column: its type, and what it says of an item; a path of attributes, or a function.
+Columns: TypeAlias = Mapping[str, tuple[pa.DataType, str | Callable[[Any], Any]]]
+
+_SCHEMA = "information_schema"
+_TEXT, _LONG, _INT, _BOOL = pa.string(), pa.int64(), pa.int32(), pa.bool_()
+_TAGS = pa.map_(_TEXT, _TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A table of information: what it lists, and what its columns say of that."""
+
+    items: Items
+    columns: Columns
+
+    def table(self, session: Session) -> pa.Table:
+        """All rows."""
+        found = list(self.items(session))
+        return pa.table(
+            {
+                name: pa.array([_getter(get)(one) for one in found], kind)
+                for name, (kind, get) in self.columns.items()
+            }
+        )
+
+
+def _getter(get: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return attrgetter(get) if isinstance(get, str) else get
+
+
+def find(session: Session, parts: Sequence[str]) -> pa.Table | None:
+    """A table of the schema `information_schema`, of whichever catalog; None if it is none."""
+    *where, name = map(folded, parts)
+    if not where or where[-1] != _SCHEMA or len(where) > 2:
+        return None
+    if len(where) == 2:
+        session.attachment(parts[0])
+    found = _SCHEMA_TABLES.get(name)
+    if found is None:
+        raise NotFound(
+            f"Table '{'.'.join(parts)}' does not exist",
+            remedy=perhaps(name, _SCHEMA_TABLES, what=f"tables of '{_SCHEMA}'"),
+        )
+    return found.table(session)
+
+
+def call(session: Session, parts: Sequence[str]) -> pa.Table | None:
+    """The rows of `duckdb_tables()` and the like; None if the function is none of them."""
+    found = _FUNCTIONS.get(folded(parts[0])) if len(parts) == 1 else None
+    return found.table(session) if found else None
+
+
+# What columns say
+
+
+def _always(value: Any) -> Callable[[Any], Any]:
+    return lambda item: value
+
+
+def _is_table(relation: listing.SeenTable | listing.SeenView) -> bool:
+    return isinstance(relation, listing.SeenTable)
+
+
+def _yes(condition: bool) -> str:
+    return "YES" if condition else "NO"
+
+
+def _tags_of_table(table: listing.SeenTable) -> list[tuple[str, str]]:
+    return list((table.tags | {"data_path": table.data_path}).items())
+
+
+def _tags_of_catalog(seen: listing.SeenCatalog) -> list[tuple[str, str]]:
+    return [("catalog", seen.attachment.catalog.name), ("data_path", seen.attachment.data_path)]
+
+
+def _is_encrypted(seen: listing.SeenCatalog) -> bool:
+    return seen.attachment.option(seen.state, "encrypted") == "true"
+
+
+def _radix(column: listing.SeenColumn) -> int | None:
+    return 10 if digits(column.field.type)[0] is not None else None
+
+
+_NUMERIC: Columns = {
+    "numeric_precision": (_INT, lambda one: digits(one.field.type)[0]),
+    "numeric_precision_radix": (_INT, _radix),
+    "numeric_scale": (_INT, lambda one: digits(one.field.type)[1]),
+}
+_RELATION: Columns = {
+    "table_catalog": (_TEXT, "catalog.alias"),
+    "table_schema": (_TEXT, "schema.name"),
+    "table_name": (_TEXT, "name"),
+}
+_PLACE: Columns = {
+    "database_name": (_TEXT, "catalog.alias"),
+    "database_oid": (_LONG, "catalog.catalog_id"),
+    "schema_name": (_TEXT, "schema.name"),
+    "schema_oid": (_LONG, "schema.row.schema_id"),
+}
+_SCHEMA_TABLES = {
+    "schemata": Listing(
+        listing.all_schemas,
+        {
+            "catalog_name": (_TEXT, "catalog.alias"),
+            "schema_name": (_TEXT, "name"),
+            "schema_owner": (_TEXT, _always("duckdb")),
+        },
+    ),
+    "tables": Listing(
+        listing.all_relations,
+        {
+            **_RELATION,
+            "table_type": (_TEXT, lambda one: "BASE TABLE" if _is_table(one) else "VIEW"),
+            "is_insertable_into": (_TEXT, lambda one: _yes(_is_table(one))),
+            "is_typed": (_TEXT, _always("NO")),
+            "TABLE_COMMENT": (_TEXT, "comment"),
+        },
+    ),
+    "columns": Listing(
+        listing.all_columns,
+        {
+            "table_catalog": (_TEXT, "table.catalog.alias"),
+            "table_schema": (_TEXT, "table.schema.name"),
+            "table_name": (_TEXT, "table.name"),
+            "column_name": (_TEXT, "field.name"),
+            "ordinal_position": (_INT, "number"),
+            "column_default": (_TEXT, lambda one: shown_default(one.field)),
+            "is_nullable": (_TEXT, lambda one: _yes(one.field.nulls_allowed)),
+            "data_type": (_TEXT, lambda one: duckdb_type(one.field)),
+            **_NUMERIC,
+            "COLUMN_COMMENT": (_TEXT, "comment"),
+        },
+    ),
+    "views": Listing(
+        listing.all_views,
+        {
+            **_RELATION,
+            "view_definition": (_TEXT, "definition"),
+            "check_option": (_TEXT, _always("NONE")),
+            "is_updatable": (_TEXT, _always("NO")),
+            "is_insertable_into": (_TEXT, _always("NO")),
+        },
+    ),
+}
+_FUNCTIONS = {
+    "duckdb_databases": Listing(
+        listing.all_catalogs,
+        {
+            "database_name": (_TEXT, "alias"),
+            "database_oid": (_LONG, "catalog_id"),
+            "path": (_TEXT, "attachment.metastore.database.address"),
+            "comment": (_TEXT, _always(None)),
+            "tags": (_TAGS, _tags_of_catalog),
+            "internal": (_BOOL, _always(False)),
+            "type": (_TEXT, _always("ducklake")),
+            "readonly": (_BOOL, "is_read_only"),
+            "encrypted": (_BOOL, _is_encrypted),
+        },
+    ),
+    "duckdb_schemas": Listing(
+        listing.all_schemas,
+        {
+            "oid": (_LONG, "row.schema_id"),
+            "database_name": (_TEXT, "catalog.alias"),
+            "database_oid": (_LONG, "catalog.catalog_id"),
+            "schema_name": (_TEXT, "name"),
+            "comment": (_TEXT, lambda one: one.catalog.comment(one.row.schema_id)),
+            "tags": (_TAGS, lambda one: list(one.catalog.tags(one.row.schema_id).items())),
+            "internal": (_BOOL, _always(False)),
+            "sql": (_TEXT, _always(None)),
+        },
+    ),
+    "duckdb_tables": Listing(
+        listing.all_tables,
+        {
+            **_PLACE,
+            "table_name": (_TEXT, "name"),
+            "table_oid": (_LONG, "number"),
+            "comment": (_TEXT, "comment"),
+            "tags": (_TAGS, _tags_of_table),
+            "internal": (_BOOL, _always(False)),
+            "temporary": (_BOOL, _always(False)),
+            "has_primary_key": (_BOOL, _always(False)),
+            "estimated_size": (_LONG, "record_count"),
+            "column_count": (_LONG, lambda one: len(one.fields)),
+            "index_count": (_LONG, _always(0)),
+            "check_constraint_count": (_LONG, _always(0)),
+            "sql": (_TEXT, lambda one: create_table_text(one.name, one.fields)),
+        },
+    ),
+    "duckdb_columns": Listing(
+        listing.all_columns,
+        {
+            "database_name": (_TEXT, "table.catalog.alias"),
+            "database_oid": (_LONG, "table.catalog.catalog_id"),
+            "schema_name": (_TEXT, "table.schema.name"),
+            "schema_oid": (_LONG, "table.schema.row.schema_id"),
+            "table_name": (_TEXT, "table.name"),
+            "table_oid": (_LONG, "table.number"),
+            "column_name": (_TEXT, "field.name"),
+            "column_index": (_INT, "number"),
+            "comment": (_TEXT, "comment"),
+            "internal": (_BOOL, _always(False)),
+            "column_default": (_TEXT, lambda one: shown_default(one.field)),
+            "is_nullable": (_BOOL, "field.nulls_allowed"),
+            "data_type": (_TEXT, lambda one: duckdb_type(one.field)),
+            **_NUMERIC,
+        },
+    ),
+    "duckdb_views": Listing(
+        listing.all_views,
+        {
+            **_PLACE,
+            "view_name": (_TEXT, "name"),
+            "view_oid": (_LONG, "number"),
+            "comment": (_TEXT, "comment"),
+            "tags": (_TAGS, lambda one: list(one.tags.items())),
+            "internal": (_BOOL, _always(False)),
+            "temporary": (_BOOL, _always(False)),
+            "sql": (_TEXT, "definition"),
+        },
+    ),
+}

@@ -1,0 +1,167 @@
+"""Maintenance of a catalog: its arguments are checked here, the work is not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NoReturn
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.spark.attachments import Attachment
+from forklake.sql.functions.places import found_table
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+
+def expire_snapshots(
+    session: Session,
+    catalog: Attachment,
+    versions: Sequence[int] | None = None,
+    older_than: datetime | None = None,
+    dry_run: bool = False,
+) -> NoReturn:
+    """Forget snapshots: some, those older than a moment, or than the option says."""
+    if versions is not None and older_than is not None:
+        raise InvalidInput(
+            "Expiring snapshots cannot specify both 'versions' and 'older_than'.",
+            remedy="Give one of them.",
+        )
+    catalog.require_writable()
+    raise _not_yet("expire_snapshots")
+
+
+def merge_adjacent_files(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str] | None = None,
+    schema: str | None = None,
+    max_compacted_files: int | None = None,
+    min_file_size: int | None = None,
+    max_file_size: int | None = None,
+) -> NoReturn:
+    """Make few files of many small ones."""
+    _check_compaction(session, catalog, table_name, schema, max_compacted_files)
+    if max_file_size == 0 or (
+        min_file_size is not None and max_file_size is not None and min_file_size >= max_file_size
+    ):
+        raise InvalidInput(
+            f"No file is of {min_file_size or 0} bytes or more and of less than {max_file_size}.",
+            remedy="Give a min_file_size that is less than max_file_size.",
+        )
+    raise _not_yet("merge_adjacent_files")
+
+
+def rewrite_data_files(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str] | None = None,
+    schema: str | None = None,
+    delete_threshold: float | None = None,
+    max_compacted_files: int | None = None,
+) -> NoReturn:
+    """Write files anew without the rows that were deleted from them."""
+    _check_compaction(session, catalog, table_name, schema, max_compacted_files)
+    if delete_threshold is not None and not 0 <= delete_threshold <= 1:
+        raise InvalidInput(
+            f"The delete_threshold {delete_threshold} must be between 0 and 1.",
+            remedy="Give the share of deleted rows from which on a file is written anew.",
+        )
+    raise _not_yet("rewrite_data_files")
+
+
+def flush_inlined_data(
+    session: Session,
+    catalog: Attachment,
+    schema_name: str | None = None,
+    table_name: Sequence[str] | None = None,
+) -> NoReturn:
+    """Write rows of the metastore to files."""
+    _check_place(session, catalog, table_name, schema_name)
+    raise _not_yet("flush_inlined_data")
+
+
+def add_data_files(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str],
+    path: Sequence[str],
+    schema: str | None = None,
+    allow_missing: bool = False,
+    ignore_extra_columns: bool = False,
+    hive_partitioning: bool | None = None,
+) -> NoReturn:
+    """Make Parquet files that are there already part of a table."""
+    _check_place(session, catalog, table_name, schema)
+    if not path:
+        raise InvalidInput("No file was named that could be added.", remedy="Name one.")
+    raise _not_yet("add_data_files")
+
+
+def cleanup_old_files(
+    session: Session,
+    catalog: Attachment,
+    older_than: datetime | None = None,
+    cleanup_all: bool | None = None,
+    dry_run: bool = False,
+) -> NoReturn:
+    """Remove files that no snapshot needs any more."""
+    _check_cleaning(catalog, older_than, cleanup_all)
+    raise _not_yet("cleanup_old_files")
+
+
+def delete_orphaned_files(
+    session: Session,
+    catalog: Attachment,
+    older_than: datetime | None = None,
+    cleanup_all: bool | None = None,
+    dry_run: bool = False,
+) -> NoReturn:
+    """Remove files that no snapshot ever had."""
+    _check_cleaning(catalog, older_than, cleanup_all)
+    raise _not_yet("delete_orphaned_files")
+
+
+def _check_place(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str] | None,
+    schema: str | None,
+) -> None:
+    catalog.require_writable()
+    if table_name is not None:
+        found_table(session, catalog, table_name, schema)
+    elif schema is not None:
+        session.viewing(catalog).state.schema(schema)
+
+
+def _check_compaction(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str] | None,
+    schema: str | None,
+    max_compacted_files: int | None,
+) -> None:
+    _check_place(session, catalog, table_name, schema)
+    if max_compacted_files == 0:
+        raise InvalidInput(
+            "No file can be written if max_compacted_files is 0.", remedy="Give 1 or more."
+        )
+
+
+def _check_cleaning(
+    catalog: Attachment, older_than: datetime | None, cleanup_all: bool | None
+) -> None:
+    if cleanup_all and older_than is not None:
+        raise InvalidInput(
+            "Files are chosen by either cleanup_all OR older_than, and not by both.",
+            remedy="Give one of them.",
+        )
+    catalog.require_writable()
+
+
+def _not_yet(name: str) -> Unsupported:
+    return Unsupported(
+        f"The procedure {name} is not there yet.",
+        remedy="Its arguments are right: it comes with the maintenance of catalogs.",
+    )

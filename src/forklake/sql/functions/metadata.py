@@ -1,0 +1,47 @@
+"""The tables of the metastore itself, as `__ducklake_metadata_<alias>.<table>`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from forklake.errors import NotFound
+from forklake.model.names import folded
+from forklake.spark.names import perhaps
+from forklake.store.tables import read_table, table_names
+
+if TYPE_CHECKING:
+    from forklake.spark.attachments import Attachment
+    from forklake.sql.session import Session
+
+# The schemas that databases have by themselves: each of them means the metastore's.
+_SCHEMAS = ("main", "public")
+
+
+def find_metadata_table(session: Session, parts: Sequence[str]) -> pa.Table | None:
+    """All rows of a table of the metastore; None if the name does not begin with that of one."""
+    by_name = {folded(one.metadata_name): one for one in session.attachments()}
+    attachment = by_name.get(folded(parts[0]))
+    if attachment is None or len(parts) not in (2, 3):
+        return None
+    if len(parts) == 3:
+        _check_schema(attachment, parts[1])
+    database = attachment.metastore.database
+    found = read_table(database, folded(parts[-1]))
+    if found is None:
+        raise NotFound(
+            f"Table '{'.'.join(parts)}' does not exist in the metastore.",
+            remedy=perhaps(parts[-1], table_names(database), what="tables of the metastore"),
+        )
+    return found
+
+
+def _check_schema(attachment: Attachment, schema: str) -> None:
+    known = (*_SCHEMAS, *([attachment.metadata_schema] if attachment.metadata_schema else []))
+    if folded(schema) not in map(folded, known):
+        raise NotFound(
+            f"Schema '{attachment.metadata_name}.{schema}' does not exist",
+            remedy=perhaps(schema, known, what="schemas of a metastore"),
+        )

@@ -1,0 +1,51 @@
+"""Options of a catalog: listed with the values in force, and set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from forklake.model.options import OPTIONS
+from forklake.model.state import CatalogState
+from forklake.spark.attachments import Attachment
+from forklake.sql.functions.places import table_place
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+
+def list_options(session: Session, catalog: Attachment) -> Iterator[tuple[Any, ...]]:
+    """Each option with the value that holds for the catalog, then where it was set otherwise."""
+    state = session.viewing(catalog).state
+    places = list(_places(state))
+    for name, rule in OPTIONS.items():
+        value = catalog.option(state, name)
+        yield name, rule.description, value, "GLOBAL", None
+        for scope, entry, owner in places:
+            own = state.own_options(owner)
+            if name in own:
+                yield name, rule.description, own[name], scope, entry
+
+
+def _places(state: CatalogState) -> Iterator[tuple[str, str, int]]:
+    """Schemas and tables, each with the scope and the number under which options are set."""
+    for schema in state.schemas():
+        yield "SCHEMA", schema.schema_name, schema.schema_id
+        for table in state.tables(schema.schema_name):
+            yield "TABLE", f"{schema.schema_name}.{table.table_name}", table.table_id
+
+
+def set_option(
+    session: Session,
+    catalog: Attachment,
+    option: str,
+    value: Any,
+    schema: str | None = None,
+    table_name: Sequence[str] | None = None,
+) -> list[tuple[bool]]:
+    """Set an option of the catalog, a schema or a table; NULL takes it away."""
+    table = None
+    if table_name is not None:
+        _, schema, table = table_place(session, catalog, table_name, schema)
+    session.set_option(catalog.alias, option, value, schema=schema, table=table)
+    return [(True,)]

@@ -1,0 +1,52 @@
+"""Which table of a catalog the arguments of a function mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from forklake.errors import InvalidInput
+from forklake.model.entities import Table
+from forklake.spark.attachments import Attachment
+from forklake.spark.session import MAIN, TableName, View
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+
+def table_place(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str],
+    schema: str | None = None,
+) -> tuple[str, str, str]:
+    """The full name of a table: its schema stands before it, beside it, or is the current one."""
+    *before, table = table_name
+    if before and schema is not None:
+        raise InvalidInput(
+            f"The table '{'.'.join(table_name)}' is given a second schema: '{schema}'.",
+            remedy="Name the schema once.",
+        )
+    return catalog.alias, (before[0] if before else schema) or _default(session, catalog), table
+
+
+def _default(session: Session, catalog: Attachment) -> str:
+    alias, schema = session.current or ("", MAIN)
+    return schema if alias == catalog.alias else MAIN
+
+
+def found_table(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str],
+    schema: str | None = None,
+    *,
+    version: int | None = None,
+    timestamp: datetime | None = None,
+) -> tuple[View, Table]:
+    """The table, and the catalog as it is or was."""
+    name = table_place(session, catalog, table_name, schema)
+    place: TableName = session.resolve(name, version=version, timestamp=timestamp)
+    view = session.viewing(catalog, version=version, timestamp=timestamp)
+    return view, session.find_table(view, place)

@@ -1,0 +1,77 @@
+"""What DuckDB makes of the beginning of a text file: its columns, their types, its signs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from forklake.errors import InvalidInput
+from forklake.files.systems import file_system, is_local, translating
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+# So much of a file that is not on this machine is looked at.
+_HEAD = 16 * 2**20
+
+
+def described(function: str, path: str, options: Mapping[str, Any]) -> StructType:
+    """The columns of a file as a function of DuckDB's reads it."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    given = {**options, "hive_partitioning": False}
+    with _sample(path) as sample:
+        query = f"SELECT * FROM {function}($path{_given(given)}) LIMIT 0"
+        found = _asked(query, sample, given)
+    return from_arrow_schema(found.schema, prefer_timestamp_ntz=True)
+
+
+def sniffed(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The signs of a CSV file: Delimiter, Quote, Escape, Comment, SkipRows, HasHeader and more."""
+    with _sample(path) as sample:
+        found = _asked(f"FROM sniff_csv($path{_given(options)})", sample, options)
+    return dict(found.to_pylist()[0])
+
+
+def first_sign(path: str) -> str:
+    """The first sign of a file that is not a space."""
+    system, inside = file_system(path)
+    with translating(path), system.open_input_stream(inside, compression="detect") as stream:
+        head: bytes = stream.read(4096)
+    return head.decode("utf-8-sig", "replace").strip()[:1]
+
+
+def _given(options: Mapping[str, Any]) -> str:
+    return "".join(f", {name} = ${name}" for name in options)
+
+
+def _asked(query: str, path: str, options: Mapping[str, Any]) -> pa.Table:
+    try:
+        with duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False}) as asked:
+            return asked.execute(query, {"path": path, **options}).to_arrow_table()
+    except duckdb.Error as reason:
+        said = str(reason).strip().splitlines()[0].replace(path, "the file")
+        raise InvalidInput(
+            f"The file cannot be read: {said}", remedy="Check its options."
+        ) from None
+
+
+@contextmanager
+def _sample(path: str) -> Iterator[str]:
+    """A file on this machine that begins like another."""
+    system, inside = file_system(path)
+    if is_local(path):
+        yield inside
+        return
+    with translating(path), system.open_input_stream(inside, compression="detect") as stream:
+        head: bytes = stream.read(_HEAD)
+    with tempfile.TemporaryDirectory() as folder:
+        sample = Path(folder, "sample")
+        sample.write_bytes(head[: head.rfind(b"\n") + 1] if len(head) == _HEAD else head)
+        yield str(sample)

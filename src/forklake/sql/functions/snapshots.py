@@ -1,0 +1,92 @@
+"""The history of a catalog: its snapshots, the current one, the last one of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from forklake.model.changes import Change, ChangeKind
+from forklake.model.names import quoted
+from forklake.model.snapshots import Snapshot
+
+if TYPE_CHECKING:
+    from forklake.spark.attachments import Attachment
+    from forklake.sql.session import Session
+
+# The key under which `changes` lists each kind of change.
+_KEYS = {
+    ChangeKind.CREATED_SCHEMA: "schemas_created",
+    ChangeKind.DROPPED_SCHEMA: "schemas_dropped",
+    ChangeKind.ALTERED_SCHEMA: "schemas_altered",
+    ChangeKind.CREATED_TABLE: "tables_created",
+    ChangeKind.CREATED_VIEW: "views_created",
+    ChangeKind.CREATED_SCALAR_MACRO: "scalar_macros_created",
+    ChangeKind.CREATED_TABLE_MACRO: "table_macros_created",
+    ChangeKind.DROPPED_TABLE: "tables_dropped",
+    ChangeKind.ALTERED_TABLE: "tables_altered",
+    ChangeKind.INSERTED: "tables_inserted_into",
+    ChangeKind.DELETED: "tables_deleted_from",
+    ChangeKind.DROPPED_VIEW: "views_dropped",
+    ChangeKind.DROPPED_SCALAR_MACRO: "scalar_macros_dropped",
+    ChangeKind.DROPPED_TABLE_MACRO: "table_macros_dropped",
+    ChangeKind.ALTERED_VIEW: "views_altered",
+    ChangeKind.INLINED_INSERT: "inlined_insert",
+    ChangeKind.INLINED_DELETE: "inlined_delete",
+    ChangeKind.FLUSHED: "flushed_inlined",
+    ChangeKind.MERGED: "merge_adjacent",
+    ChangeKind.REWRITTEN: "rewrite_delete",
+    ChangeKind.FORKED: "forked_from",
+    ChangeKind.MATERIALIZED: "materialized",
+}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def list_snapshots(session: Session, catalog: Attachment) -> Iterator[tuple[Any, ...]]:
+    """All snapshots, oldest first, and what each changed."""
+    return (snapshot_row(one) for one in catalog.catalog.snapshots())
+
+
+def snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
+    """A snapshot as the functions show it."""
+    changes: dict[str, list[str]] = {}
+    for change in snapshot.changes:
+        changes.setdefault(_KEYS[change.kind], []).append(_subject(change))
+    return (
+        snapshot.snapshot_id,
+        snapshot.snapshot_time,
+        snapshot.schema_version,
+        list(changes.items()),
+        snapshot.author,
+        snapshot.commit_message,
+        snapshot.commit_extra_info,
+    )
+
+
+def _subject(change: Change) -> str:
+    if not change.name:
+        return str(change.object_id)
+    return ".".join(part if _PLAIN.fullmatch(part) else quoted(part) for part in change.name)
+
+
+def current_snapshot(session: Session, catalog: Attachment) -> list[tuple[int]]:
+    """The snapshot that this session reads: in a transaction, the one at which it began."""
+    return [(session.viewing(catalog).state.snapshot_id,)]
+
+
+def last_committed_snapshot(session: Session, catalog: Attachment) -> list[tuple[int | None]]:
+    """The newest snapshot that this session made."""
+    return [(session.last_committed_snapshot(catalog),)]
+
+
+def set_commit_message(
+    session: Session,
+    catalog: Attachment,
+    author: str | None,
+    commit_message: str | None,
+    extra_info: str | None = None,
+) -> list[tuple[bool]]:
+    """Who makes the open transaction, or else the next change, and why."""
+    catalog.require_writable()
+    session.set_commit_message(author, commit_message, extra_info)
+    return [(True,)]

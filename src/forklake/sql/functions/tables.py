@@ -1,0 +1,82 @@
+"""What tables are made of: their files, and how many they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from forklake.errors import InvalidInput
+from forklake.model.entities import Table
+from forklake.model.scans import ScanFile
+from forklake.spark.session import View
+from forklake.sql.functions.places import found_table
+
+if TYPE_CHECKING:
+    from forklake.spark.attachments import Attachment
+    from forklake.sql.session import Session
+
+
+def list_files(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str],
+    schema: str | None = None,
+    snapshot_version: int | None = None,
+    snapshot_time: datetime | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    """The data files of a table, each with its delete file, as they are or were."""
+    if snapshot_version is not None and snapshot_time is not None:
+        raise InvalidInput(
+            "The files of a table cannot be listed at both a snapshot_version and a snapshot_time.",
+            remedy="Give one of them.",
+        )
+    view, table = found_table(
+        session, catalog, table_name, schema, version=snapshot_version, timestamp=snapshot_time
+    )
+    return map(_file_row, view.scan_files(table))
+
+
+def _file_row(found: ScanFile) -> tuple[Any, ...]:
+    file, deletes = found.file, found.delete_file
+    return (
+        found.path,
+        file.file_size_bytes,
+        file.footer_size,
+        file.encryption_key,
+        found.delete_path,
+        deletes.file_size_bytes if deletes else None,
+        deletes.footer_size if deletes else None,
+        deletes.encryption_key if deletes else None,
+    )
+
+
+def table_info(
+    session: Session,
+    catalog: Attachment,
+    table_name: Sequence[str] | None = None,
+    schema: str | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    """How many files of how many bytes a table has; or all tables, of a schema or everywhere."""
+    if table_name is not None:
+        view, table = found_table(session, catalog, table_name, schema)
+        return iter([_info_row(view, table)])
+    view = session.viewing(catalog)
+    schemas = [view.state.schema(schema)] if schema is not None else view.state.schemas()
+    tables = [table for one in schemas for table in view.state.tables(one.schema_name)]
+    return (_info_row(view, table) for table in tables)
+
+
+def _info_row(view: View, table: Table) -> tuple[Any, ...]:
+    files = view.scan_files(table)
+    deletes = [one.delete_file for one in files if one.delete_file is not None]
+    return (
+        table.table_name,
+        table.schema_id,
+        table.table_id,
+        table.table_uuid,
+        len(files),
+        sum(one.file.file_size_bytes for one in files),
+        len(deletes),
+        sum(one.file_size_bytes for one in deletes),
+    )

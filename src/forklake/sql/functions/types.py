@@ -1,0 +1,69 @@
+"""Types and defaults of columns as DuckDB writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from forklake.errors import Unsupported
+from forklake.model.duckdb_types import duckdb_type, shown_name
+from forklake.model.fields import Field
+from forklake.model.types import as_type
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructField
+
+# Types of Spark's that no column of a table has, by the class.
+_OF_QUERIES = {
+    "NullType": "INTEGER",  # as DuckDB takes a NULL of no type
+    "DayTimeIntervalType": "INTERVAL",
+    "YearMonthIntervalType": "INTERVAL",
+    "CalendarIntervalType": "INTERVAL",
+    "VariantType": "VARIANT",
+}
+_BARE = frozenset({"boolean", "float32", "float64"})
+
+
+def query_type(field: StructField) -> str:
+    """The type of a column of a query."""
+    from pyspark.sql.types import StructType
+
+    from forklake.spark.types import column_specs
+
+    try:
+        (spec,) = column_specs(StructType([field]))
+    except Unsupported:
+        kind = field.dataType
+        return _OF_QUERIES.get(type(kind).__name__, kind.simpleString().upper())
+    return duckdb_type(as_type(spec.type))
+
+
+def digits(type_name: str) -> tuple[int | None, int | None]:
+    """Precision and scale of a decimal."""
+    match = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", type_name)
+    return (int(match[1]), int(match[2])) if match else (None, None)
+
+
+def shown_default(field: Field) -> str | None:
+    """The default of a column as an expression."""
+    text = field.default_value
+    if text is None or field.default_value_type == "expression":
+        return text
+    is_bare = field.type in _BARE or field.type.lstrip("u").startswith(("int", "decimal"))
+    is_bare = is_bare and field.type != "interval"
+    return text if is_bare else "'" + text.replace("'", "''") + "'"
+
+
+def create_table_text(name: str, fields: Sequence[Field]) -> str:
+    """The statement that makes a table with these columns."""
+    return f"CREATE TABLE {shown_name(name)}({', '.join(map(_column_text, fields))});"
+
+
+def _column_text(field: Field) -> str:
+    default = shown_default(field)
+    return (
+        f"{shown_name(field.name)} {duckdb_type(field)}"
+        + (f" DEFAULT({default})" if default is not None else "")
+        + ("" if field.nulls_allowed else " NOT NULL")
+    )

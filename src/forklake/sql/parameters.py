@@ -1,0 +1,129 @@
+"""Values for the parameters of a statement: `?`, `$1` and `$name`."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput
+from forklake.sql.dialect.nodes import Prepare
+
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
+
+
+def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Expr]:
+    """The statements with values in place of their parameters; all of them must be used."""
+    wanted = sorted(
+        (node for statement in statements for node in _placeholders(statement)),
+        key=lambda node: node.meta["start"],
+    )
+    if not wanted and not parameters:
+        return list(statements)
+    names = list(_named(wanted))
+    values = _by_name(parameters)
+    missing = sorted({name for name in names if name not in values})
+    unused = sorted(set(values) - set(names))
+    if missing or unused:
+        raise InvalidInput(
+            f"The statement has no value for {_listed(missing)}."
+            if missing
+            else f"The statement has no parameter {_listed(unused)}.",
+            remedy="Give a value for each: a sequence for ? and $1, a mapping for $name.",
+        )
+    replaced = list(statements)
+    for node, name in zip(wanted, names, strict=True):
+        literal = literal_of(values[name])
+        if node in replaced:
+            replaced[replaced.index(node)] = literal
+        else:
+            node.replace(literal)
+    return replaced
+
+
+def _placeholders(statement: exp.Expr) -> Iterator[exp.Expr]:
+    if not isinstance(statement, Prepare):  # which gets its values later
+        yield from statement.find_all(exp.Placeholder, exp.Parameter)
+
+
+def _named(nodes: Sequence[exp.Expr]) -> Iterator[str]:
+    """The name of each; those without one are counted."""
+    count = 0
+    for node in nodes:
+        name = node.name
+        if not name or name == "?":
+            count += 1
+            name = str(count)
+        yield name
+
+
+def _by_name(parameters: Parameters) -> dict[str, Any]:
+    if isinstance(parameters, Mapping):
+        return dict(parameters)
+    return {str(number): value for number, value in enumerate(parameters or (), 1)}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"${name}" for name in names)
+
+
+def literal_of(value: Any) -> exp.Expr:
+    """A value of Python's as SQL writes it."""
+    match value:
+        case None:
+            return exp.Null()
+        case bool():
+            return exp.Boolean(this=value)
+        case int():
+            return _signed(str(abs(value)), value < 0)
+        case Decimal() if value.is_finite():
+            return _signed(f"{abs(value):f}", value < 0)
+        case float():
+            text = repr(value) if math.isfinite(value) else str(value)
+            return _typed(text, "DOUBLE")
+        case str():
+            return exp.Literal.string(value)
+        case bytes() | bytearray():
+            return exp.Unhex(this=exp.Literal.string(bytes(value).hex()))
+        case uuid.UUID():
+            return _typed(str(value), "UUID")
+        case datetime():
+            return _typed(value.isoformat(" "), "TIMESTAMPTZ" if value.tzinfo else "TIMESTAMP")
+        case date():
+            return _typed(value.isoformat(), "DATE")
+        case time():
+            return _typed(value.isoformat(), "TIME")
+        case timedelta():
+            return _interval(value)
+        case Mapping():
+            return exp.Struct(expressions=[_field(key, one) for key, one in value.items()])
+        case list() | tuple():
+            return exp.Array(expressions=[literal_of(one) for one in value])
+    raise InvalidInput(
+        f"A value of type {type(value).__name__} cannot be a parameter.",
+        remedy="Give numbers, texts, times, bytes, lists or mappings.",
+    )
+
+
+def _signed(digits: str, is_negative: bool) -> exp.Expr:
+    number = exp.Literal.number(digits)
+    return exp.Neg(this=number) if is_negative else number
+
+
+def _field(name: object, value: Any) -> exp.Expr:
+    key = exp.to_identifier(str(name), quoted=True)
+    return exp.PropertyEQ(this=key, expression=literal_of(value))
+
+
+def _typed(text: str, kind: str) -> exp.Expr:
+    return exp.cast(exp.Literal.string(text), kind, dialect="duckdb")
+
+
+def _interval(value: timedelta) -> exp.Expr:
+    whole = value // timedelta(microseconds=1)
+    return exp.Interval(this=exp.Literal.string(str(whole)), unit=exp.var("MICROSECONDS"))

@@ -1,0 +1,1 @@
+"""Queries: names become DataFrames, text becomes Spark's."""

@@ -1,0 +1,65 @@
+"""What Spark says about a query, as errors of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    ArrayIndexOutOfBoundsException,
+    DateTimeException,
+    IllegalArgumentException,
+    NumberFormatException,
+    ParseException,
+    PySparkException,
+    SparkRuntimeException,
+)
+
+from forklake.errors import ForklakeError, InvalidInput, NotFound
+from forklake.spark.engine.failures import messages_of, of_files, plain_words
+
+_WRONG_INPUT = (
+    AnalysisException,
+    ArithmeticException,
+    ArrayIndexOutOfBoundsException,
+    DateTimeException,
+    IllegalArgumentException,
+    NumberFormatException,
+    ParseException,
+    SparkRuntimeException,
+)
+_MISSING = ("UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE", "FIELD_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Errors of Spark's become ours where the query or its data are to blame."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as reason:
+        found = explanation(reason)
+        if found is None:
+            raise
+        raise found from None
+
+
+def explanation(reason: PySparkException | Py4JJavaError) -> ForklakeError | None:
+    """The error of ours that says the same, or None if neither the query nor a file is wrong."""
+    messages = messages_of(reason)
+    found = of_files(messages)
+    if found is not None:
+        return found
+    if isinstance(reason, Py4JJavaError):
+        # PySpark leaves some errors of running queries as they are; those of Spark have a name.
+        named = [one for one in map(plain_words, messages[1:]) if one[0] is not None]
+        return _wrong(*named[0]) if named else None
+    return _wrong(*plain_words(str(reason))) if isinstance(reason, _WRONG_INPUT) else None
+
+
+def _wrong(condition: str | None, said: str) -> ForklakeError:
+    if condition is not None and condition.startswith(_MISSING):
+        return NotFound(said, remedy="Check the names in the query.", condition=condition)
+    return InvalidInput(said, remedy="Correct the query or its data.", condition=condition)

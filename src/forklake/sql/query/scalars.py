@@ -1,0 +1,78 @@
+"""Functions of the lake in a query: computed when it is read, once, before Spark sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from forklake.errors import InvalidInput
+from forklake.sql import constants
+from forklake.sql.dialect.nodes import function_call
+from forklake.sql.functions import files, information, registry
+from forklake.sql.parameters import literal_of
+from forklake.sql.query.macros import scalar_calls
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.sql.session import Session
+
+
+def called(
+    session: Session,
+    parts: Sequence[str],
+    positional: Sequence[exp.Expr],
+    named: Mapping[str, exp.Expr],
+) -> DataFrame | pa.Table | None:
+    """The rows of a table function of ours; None if it is none."""
+    bound = registry.find(session, parts)
+    is_file = len(parts) == 1 and parts[0].lower() in files.READERS
+    if bound is None and not is_file:
+        return information.call(session, parts)
+    values = [constants.value(one) for one in positional]
+    options = {name: constants.value(one) for name, one in named.items()}
+    if bound is not None:
+        return bound.call(session, values, options)
+    return files.read_files(session, parts[0], values, options)
+
+
+def compute(session: Session, node: exp.Expr) -> None:
+    """Put values in the place of functions of ours that are used as such."""
+    for call in scalar_calls(node):
+        parts, positional, named = function_call(call)
+        if registry.find(session, parts) is None:
+            continue
+        select = call.parent
+        if isinstance(select, exp.Select) and _is_all(select):
+            _read_from(select, call)
+            continue
+        rows = called(session, parts, positional, named)
+        call.replace(_value(rows, parts))
+
+
+def _is_all(select: exp.Select) -> bool:
+    return len(select.expressions) == 1 and select.args.get("from_") is None
+
+
+def _read_from(select: exp.Select, call: exp.Expr) -> None:
+    """`SELECT f()` shows what `SELECT * FROM f()` does."""
+    parts, _, _ = function_call(call)
+    function = call.expression if isinstance(call, exp.Dot) else call
+    *places, _ = parts
+    table = exp.Table(this=function.copy())
+    for key, place in zip(("db", "catalog"), reversed(places), strict=False):
+        table.set(key, exp.to_identifier(place, quoted=True))
+    select.set("expressions", [exp.Star()])
+    select.set("from_", exp.From(this=table))
+
+
+def _value(rows: DataFrame | pa.Table | None, parts: Sequence[str]) -> exp.Expr:
+    if not isinstance(rows, pa.Table) or rows.num_columns != 1 or rows.num_rows != 1:
+        raise InvalidInput(
+            f"The function {'.'.join(parts)} gives rows, not a value.",
+            remedy=f"Write SELECT … FROM {'.'.join(parts)}(…).",
+        )
+    return literal_of(rows.column(0)[0].as_py())

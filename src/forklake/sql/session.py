@@ -1,0 +1,105 @@
+"""A session that speaks SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput
+from forklake.spark import session as tables
+from forklake.spark.attachments import Attachments
+from forklake.sql.parameters import Parameters, given
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DUCKDB, SPARK = "duckdb", "spark"
+_EMPTY = "Write a statement."
+
+
+def connect(spark: SparkSession | None = None) -> Session:
+    """A new session on our own Spark, or on the one given.
+
+    Our own is started when it is first needed: attaching and defining need none. Sessions of one
+    process share it, and nothing else.
+    """
+    return Session(spark)
+
+
+class Session(tables.Session):
+    """What a user works with: tables as DataFrames, and SQL over all that is attached."""
+
+    def __init__(
+        self, spark: SparkSession | None = None, *, attachments: Attachments | None = None
+    ) -> None:
+        super().__init__(spark, attachments=attachments)
+        self.dialect = DUCKDB  # of the statement that runs
+        self.frames: Mapping[str, DataFrame] = {}  # which it may name
+        self.prepared: dict[str, exp.Expr] = {}
+
+    def sql(
+        self,
+        text: str,
+        parameters: Parameters = None,
+        *,
+        dialect: str = DUCKDB,
+        frames: Mapping[str, DataFrame] | None = None,
+    ) -> DataFrame:
+        """Run statements; the answer to the last one.
+
+        Args:
+            parameters: a sequence for `?` and `$1`, a mapping for `$name`.
+            dialect: `duckdb`, or `spark` for Spark's own SQL.
+            frames: DataFrames that the statements may name like tables.
+        """
+        result = self.execute(text, parameters, dialect=dialect, frames=frames)
+        return result.dataframe(self.engine)
+
+    def execute(
+        self,
+        text: str,
+        parameters: Parameters = None,
+        *,
+        dialect: str = DUCKDB,
+        frames: Mapping[str, DataFrame] | None = None,
+    ) -> Result:
+        """The same without Spark, unless a statement needs it."""
+        results = list(self.run(text, parameters, dialect=dialect, frames=frames))
+        if not results:
+            raise InvalidInput("There is no statement in the text.", remedy=_EMPTY)
+        return results[-1]
+
+    def run(
+        self,
+        text: str,
+        parameters: Parameters = None,
+        *,
+        dialect: str = DUCKDB,
+        frames: Mapping[str, DataFrame] | None = None,
+    ) -> Iterator[Result]:
+        """Run statements one after the other, each when its answer is asked for."""
+        from forklake.sql.dialect import parse
+        from forklake.sql.running import answer
+
+        self._require_open()
+        if dialect not in (DUCKDB, SPARK):
+            raise InvalidInput(
+                f"There is no dialect {dialect!r}.", remedy=f"Use '{DUCKDB}' or '{SPARK}'."
+            )
+        for statement in given(parse(text, dialect), parameters):
+            self.dialect, self.frames = dialect, frames or {}
+            try:
+                result = answer(self, statement)
+            finally:
+                self.dialect, self.frames = DUCKDB, {}
+            yield result
+
+    def query(self, node: exp.Expr) -> DataFrame:
+        """The rows of a query that was parsed."""
+        from forklake.sql.query.binding import Binding
+
+        with Binding(self, self.dialect) as binding:
+            return binding.frame(node)

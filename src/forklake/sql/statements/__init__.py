@@ -1,0 +1,1 @@
+"""What statements do, a module for each group of them."""

@@ -1,0 +1,263 @@
+"""ALTER of tables, views and schemas, and COMMENT ON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from forklake.catalog.definitions import COMMENT
+from forklake.errors import InvalidInput, NotFound, Unsupported
+from forklake.model.entities import Table, View
+from forklake.model.fields import Field
+from forklake.model.types import ColumnType
+from forklake.spark.names import joined_name
+from forklake.sql.dialect import nodes
+from forklake.sql.results import Result
+from forklake.sql.statements.atomic import atomic
+from forklake.sql.statements.columns import (
+    LITERAL,
+    column_spec,
+    column_type,
+    default_of,
+    partition_keys,
+    refuse_constraint,
+)
+from forklake.sql.statements.views import rename_view
+
+if TYPE_CHECKING:
+    from forklake.model.state import CatalogState
+    from forklake.sql.session import Session
+
+Name = tuple[str, ...]
+
+
+def run_alter(session: Session, statement: exp.Alter) -> Result:
+    """Change a definition."""
+    kind, name = str(statement.args["kind"]), nodes.names(statement.this)
+    try:
+        _require(session, kind, name)
+    except NotFound:
+        if not statement.args.get("exists"):
+            raise
+        return Result.done(f"ALTER {kind}")
+    with atomic(session):
+        for action in statement.args["actions"]:
+            _change(session, kind, name, action)
+    return Result.done(f"ALTER {kind}")
+
+
+def _require(session: Session, kind: str, name: Name) -> None:
+    """NotFound if what is to be changed is not there."""
+    if kind == "SCHEMA":
+        attachment, schema = session.schema_place(joined_name(name))
+        session.viewing(attachment).state.schema(schema)
+        return
+    place = session.resolve(name)
+    view = session.viewing(place.attachment)
+    if kind == "VIEW":
+        view.state.view(place.table, place.schema)
+    else:
+        session.find_table(view, place)
+
+
+def _change(session: Session, kind: str, name: Name, action: exp.Expr) -> None:
+    if kind == "TABLE":
+        _ACTIONS[type(action)](session, name, action)
+    elif isinstance(action, exp.AlterRename) and kind == "VIEW":
+        rename_view(session, name, _new_name(action))
+    elif isinstance(action, exp.AlterRename):
+        session.rename_schema(joined_name(name), _new_name(action))
+    else:
+        raise Unsupported(f"A {kind.lower()} can only be renamed.", remedy="Write RENAME TO.")
+
+
+# Actions on tables
+
+
+def _add_column(session: Session, name: Name, action: exp.ColumnDef) -> None:
+    path = nodes.names(action.this)
+    spec = column_spec(action)
+    if not spec.nulls_allowed:
+        raise Unsupported(
+            "ADD COLUMN … NOT NULL is not supported.", remedy="Add it, fill it, then SET NOT NULL."
+        )
+    if spec.default_type != LITERAL:
+        raise InvalidInput(
+            "We cannot add a column with a non-literal default value.",
+            remedy="Add it without one, then set the default for new rows.",
+        )
+    if action.args.get("exists") and _has_column(session, name, path):
+        return
+    session.add_column(name, joined_name(path), spec.type, default=spec.default)
+    if spec.comment is not None:
+        _comment_column(session, name, path, spec.comment)
+
+
+def _drop(session: Session, name: Name, action: exp.Drop) -> None:
+    if action.args["kind"] == "CONSTRAINT":
+        raise Unsupported("DROP CONSTRAINT is not supported.", remedy="There are none to drop.")
+    path = nodes.names(action.args["tables"][0])
+    if not action.args.get("exists") or _has_column(session, name, path):
+        session.drop_column(name, joined_name(path))
+
+
+def _has_column(session: Session, name: Name, path: Name) -> bool:
+    place = session.resolve(name)
+    view = session.viewing(place.attachment)
+    try:
+        view.state.column(session.find_table(view, place), *path)
+    except NotFound:
+        return False
+    return True
+
+
+def _rename_column(session: Session, name: Name, action: exp.RenameColumn) -> None:
+    session.rename_column(name, joined_name(nodes.names(action.this)), action.args["to"].name)
+
+
+def _rename_table(session: Session, name: Name, action: exp.AlterRename) -> None:
+    session.rename_table(name, _new_name(action))
+
+
+def _new_name(action: exp.AlterRename) -> str:
+    parts = nodes.names(action.this)
+    if len(parts) != 1:
+        raise Unsupported(
+            f"Nothing can be moved by renaming it to {'.'.join(parts)}.",
+            remedy="Give a name without a schema.",
+        )
+    return parts[0]
+
+
+def _alter_column(session: Session, name: Name, action: exp.AlterColumn) -> None:
+    path = nodes.names(action.this)
+    if "allow_null" in action.args:
+        session.set_not_null(name, joined_name(path), not action.args["allow_null"])
+    elif action.args.get("drop"):
+        session.set_default(name, joined_name(path), None)
+    elif action.args.get("dtype") is not None:
+        _set_type(session, name, path, action)
+    else:
+        _set_default(session, name, path, action.args["default"])
+
+
+def _set_type(session: Session, name: Name, path: Name, action: exp.AlterColumn) -> None:
+    for clause in ("using", "collate"):
+        if action.args.get(clause) is not None:
+            raise Unsupported(
+                f"{clause.upper()} is not supported in ALTER COLUMN.",
+                remedy="Add a new column and fill it by an UPDATE.",
+            )
+    session.set_column_type(name, joined_name(path), column_type(action.args["dtype"]))
+
+
+def _set_default(session: Session, name: Name, path: Name, node: exp.Expr) -> None:
+    place = session.resolve(name)
+    view = session.viewing(place.attachment)
+    kind = _type_of(view.state, session.find_table(view, place), path)
+    default, default_type = default_of(node, kind)
+    session.set_default(name, joined_name(path), default, default_type=default_type)
+
+
+def _type_of(state: CatalogState, table: Table, path: Name) -> ColumnType:
+    """The type of a column with all that is in it."""
+    wanted = state.column(table, *path).column_id
+    waiting = list(state.fields(table))
+    while (field := waiting.pop()).column_id != wanted:
+        waiting.extend(field.fields)
+    return _as_type(field)
+
+
+def _as_type(field: Field) -> ColumnType:
+    return ColumnType(field.type, tuple((one.name, _as_type(one)) for one in field.fields))
+
+
+def _set(session: Session, name: Name, action: exp.AlterSet) -> None:
+    (what,) = action.expressions
+    if isinstance(what, exp.PartitionedByProperty):
+        session.set_partitioning(name, partition_keys(what))
+    else:
+        raise _no_sorting()
+
+
+def _reset(session: Session, name: Name, action: nodes.AlterReset) -> None:
+    if action.name == "SORTED":
+        raise _no_sorting()
+    session.set_partitioning(name, [])
+
+
+def _no_sorting() -> Unsupported:
+    return Unsupported(
+        "Sorted tables are not supported yet.", remedy="Sort rows in the query that inserts them."
+    )
+
+
+def _refuse(session: Session, name: Name, action: exp.AddConstraint) -> None:
+    refuse_constraint(action.expressions[0])
+    raise Unsupported("ADD CONSTRAINT is not supported.", remedy="Leave the constraint out.")
+
+
+# Comments
+
+
+def run_comment(session: Session, statement: exp.Comment) -> Result:
+    """Say what something is for, or take that away with NULL."""
+    kind, name = str(statement.args["kind"]), nodes.names(statement.this)
+    text = None if isinstance(statement.expression, exp.Null) else statement.expression.name
+    if kind == "SCHEMA":
+        attachment, schema = session.schema_place(joined_name(name))
+        with session.changing(attachment) as change:
+            change.transaction.set_tag(change.transaction.state.schema(schema), COMMENT, text)
+    elif kind == "COLUMN":
+        _comment_column(session, *_column_place(session, name), text)
+    else:
+        _comment_relation(session, kind, name, text)
+    return Result.done("COMMENT")
+
+
+def _comment_relation(session: Session, kind: str, name: Name, text: str | None) -> None:
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        found: Table | View
+        if kind == "VIEW":
+            found = change.transaction.state.view(place.table, place.schema)
+        else:
+            found = session.find_table(change.transaction, place)
+        change.transaction.set_tag(found, COMMENT, text)
+
+
+def _comment_column(session: Session, table: Name, path: Name, text: str | None) -> None:
+    place = session.resolve(table)
+    with session.changing(place.attachment) as change:
+        found = session.find_table(change.transaction, place)
+        change.transaction.set_column_tag(found, path, COMMENT, text)
+
+
+def _column_place(session: Session, name: Name) -> tuple[Name, Name]:
+    """Where the name of the table ends and that of the column begins: `t.c`, `lake.main.t.s.x`."""
+    for length in range(min(3, len(name) - 1), 0, -1):
+        try:
+            place = session.resolve(name[:length])
+            session.find_table(session.viewing(place.attachment), place)
+        except NotFound:
+            continue
+        return name[:length], name[length:]
+    raise NotFound(
+        f"There is no table with the column '{'.'.join(name)}'.",
+        remedy="Write table.column, or catalog.schema.table.column.",
+    )
+
+
+_ACTIONS: dict[type[exp.Expr], Callable[[Session, Name, Any], None]] = {
+    exp.ColumnDef: _add_column,
+    exp.Drop: _drop,
+    exp.RenameColumn: _rename_column,
+    exp.AlterRename: _rename_table,
+    exp.AlterColumn: _alter_column,
+    exp.AlterSet: _set,
+    nodes.AlterReset: _reset,
+    exp.AddConstraint: _refuse,
+}
+HANDLERS = {exp.Alter: run_alter, exp.Comment: run_comment}

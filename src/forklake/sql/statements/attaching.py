@@ -1,0 +1,189 @@
+"""ATTACH, DETACH, USE; extensions are accepted, for there is nothing to install."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput, NotFound, Unsupported
+from forklake.model.names import folded
+from forklake.spark.attachments import AUTOMATIC
+from forklake.spark.names import joined_name
+from forklake.sql import constants
+from forklake.sql.dialect import nodes
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+_TRUE, _FALSE = {"true", "1", "on", "yes"}, {"false", "0", "off", "no"}
+_SCRATCH = "__forklake_attaching"
+
+
+# ATTACH
+
+
+def run_attach(session: Session, statement: exp.Attach) -> Result:
+    """Make a catalog known under an alias."""
+    place, alias = statement.this, None
+    if isinstance(place, exp.Alias):
+        place, alias = place.this, place.alias
+    options = _options(statement.expressions)
+    taken = alias or options.get("catalog")
+    is_known = taken is not None and _is_attached(session, taken)
+    if is_known and statement.args.get("exists"):
+        return Result.done("ATTACH")
+    if is_known and statement.args.get("replace"):
+        _replace(session, place.name, str(taken), options)
+    else:
+        session.attach(place.name, alias, **options)
+    return Result.done("ATTACH")
+
+
+def _is_attached(session: Session, alias: str) -> bool:
+    return any(folded(one.alias) == folded(alias) for one in session.attachments())
+
+
+def _replace(session: Session, uri: str, alias: str, options: dict[str, Any]) -> None:
+    """Attach under an alias that is taken; what cannot be attached takes nobody's place."""
+    session.attach(uri, _SCRATCH, **options)
+    session.detach(_SCRATCH)
+    session.detach(alias)
+    session.attach(uri, alias, **options)
+
+
+def _options(given: Sequence[exp.AttachOption]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for option in given:
+        name = option.this.name.upper()
+        if name not in _OPTIONS:
+            raise InvalidInput(
+                f"ATTACH has no option {name}.",
+                remedy=f"The options are {', '.join(_OPTIONS)}.",
+            )
+        keyword, read = _OPTIONS[name]
+        if keyword and keyword in found:
+            raise InvalidInput(f"The option {name} is given twice.", remedy="Give it once.")
+        found[keyword] = read(name, _given(option))
+    found.pop("", None)
+    return found
+
+
+def _given(option: exp.AttachOption) -> Any:
+    """The value of an option; one that is named alone is on."""
+    value = option.args.get("expression")
+    match value:
+        case None:
+            return True
+        case exp.Column() | exp.Identifier() | exp.Var():
+            return value.name
+    return constants.value(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong(name, value, "a text")
+    return value
+
+
+def _number(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not str(value).lstrip("+-").isdecimal():
+        raise _wrong(name, value, "a whole number")
+    return int(value)
+
+
+def _flag(name: str, value: Any) -> bool:
+    text = str(value).lower()
+    if text not in _TRUE | _FALSE:
+        raise _wrong(name, value, "true or false")
+    return text in _TRUE
+
+
+def _not_flag(name: str, value: Any) -> bool:
+    return not _flag(name, value)
+
+
+def _moment(name: str, value: Any) -> datetime | str:
+    if not isinstance(value, str | date):
+        raise _wrong(name, value, "a time, such as '2024-01-31 12:00:00'")
+    return value if isinstance(value, str | datetime) else value.isoformat()
+
+
+def _encryption(name: str, value: Any) -> bool | str:
+    is_automatic = str(value).upper() == AUTOMATIC
+    return AUTOMATIC if is_automatic else _flag(name, value)
+
+
+def _parameters(name: str, value: Any) -> None:
+    if value:
+        raise Unsupported(
+            f"The option {name} is not supported.",
+            remedy="Write parameters of the connection into the address.",
+        )
+
+
+def _type(name: str, value: Any) -> None:
+    if str(value).lower() != "ducklake":
+        raise InvalidInput(f"The type {value!r} cannot be attached.", remedy="Use TYPE ducklake.")
+
+
+def _wrong(name: str, value: Any, wanted: str) -> InvalidInput:
+    return InvalidInput(
+        f"The option {name} cannot be {value!r}.", remedy=f"Give it {wanted}.", option=name
+    )
+
+
+# option -> keyword of Session.attach, and how its value is read; "" is for those without effect
+_OPTIONS: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
+    "CATALOG": ("catalog", _text),
+    "DATA_PATH": ("data_path", _text),
+    "METADATA_SCHEMA": ("metadata_schema", _text),
+    "METADATA_CATALOG": ("metadata_catalog", _text),
+    "SNAPSHOT_VERSION": ("snapshot_version", _number),
+    "SNAPSHOT_TIME": ("snapshot_time", _moment),
+    "ENCRYPTED": ("encrypted", _encryption),
+    "DATA_INLINING_ROW_LIMIT": ("data_inlining_row_limit", _number),
+    "CREATE_IF_NOT_EXISTS": ("create_if_not_exists", _flag),
+    "MIGRATE_IF_REQUIRED": ("migrate_if_required", _flag),
+    "OVERRIDE_DATA_PATH": ("override_data_path", _flag),
+    "READ_ONLY": ("read_only", _flag),
+    "READ_WRITE": ("read_only", _not_flag),
+    "METADATA_PARAMETERS": ("", _parameters),
+    "TYPE": ("", _type),
+}
+
+
+# DETACH, USE and extensions
+
+
+def run_detach(session: Session, statement: exp.Detach) -> Result:
+    """Forget a catalog."""
+    try:
+        session.detach(statement.this.name)
+    except NotFound:
+        if not statement.args.get("exists"):
+            raise
+    return Result.done("DETACH")
+
+
+def run_use(session: Session, statement: exp.Use) -> Result:
+    """Make a catalog or a schema the place of names that do not say theirs."""
+    session.use(joined_name(nodes.names(statement.this)))
+    return Result.done("USE")
+
+
+def run_extension(session: Session, statement: exp.Expr) -> Result:
+    """Nothing: what extensions of DuckDB bring is here already."""
+    return Result.done("LOAD" if isinstance(statement, nodes.Load) else "INSTALL")
+
+
+HANDLERS = {
+    exp.Attach: run_attach,
+    exp.Detach: run_detach,
+    exp.Use: run_use,
+    exp.Install: run_extension,
+    nodes.Load: run_extension,
+}

@@ -1,0 +1,202 @@
+"""Columns as statements write them: types, defaults, constraints and partition keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.types import (
+    NESTED,
+    ColumnSpec,
+    ColumnType,
+    list_of,
+    map_of,
+    scalar,
+    struct_of,
+)
+from forklake.model.values import to_text
+from forklake.sql import constants
+from forklake.sql.dialect import nodes
+
+# Precision and scale of a decimal where they are not given; DuckDB's own are in its nodes.
+_DIGITS = ("10", "0")
+LITERAL, EXPRESSION = "literal", "expression"
+_T = exp.DType
+_SCALARS: dict[exp.DType, str] = {
+    _T.BOOLEAN: "boolean",
+    _T.TINYINT: "int8",
+    _T.SMALLINT: "int16",
+    _T.INT: "int32",
+    _T.BIGINT: "int64",
+    _T.INT128: "int128",
+    _T.UTINYINT: "uint8",
+    _T.USMALLINT: "uint16",
+    _T.UINT: "uint32",
+    _T.UBIGINT: "uint64",
+    _T.UINT128: "uint128",
+    _T.FLOAT: "float32",
+    _T.DOUBLE: "float64",
+    _T.TIME: "time",
+    _T.TIMETZ: "timetz",
+    _T.DATE: "date",
+    _T.TIMESTAMP: "timestamp",
+    _T.TIMESTAMPNTZ: "timestamp",
+    _T.TIMESTAMP_S: "timestamp_s",
+    _T.TIMESTAMP_MS: "timestamp_ms",
+    _T.TIMESTAMP_NS: "timestamp_ns",
+    _T.TIMESTAMPTZ: "timestamptz",
+    _T.TIMESTAMPLTZ: "timestamptz",
+    _T.INTERVAL: "interval",
+    _T.TEXT: "varchar",
+    _T.VARCHAR: "varchar",
+    _T.CHAR: "varchar",
+    _T.VARBINARY: "blob",
+    _T.BINARY: "blob",
+    _T.UUID: "uuid",
+    _T.JSON: "json",
+}
+_TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
+# Constraints that are refused, with the words that ask for them.
+_CONSTRAINTS: dict[type[exp.Expr], str] = {
+    exp.PrimaryKey: "PRIMARY KEY",
+    exp.PrimaryKeyColumnConstraint: "PRIMARY KEY",
+    exp.UniqueColumnConstraint: "UNIQUE",
+    exp.CheckColumnConstraint: "CHECK",
+    exp.ForeignKey: "FOREIGN KEY",
+    exp.Reference: "FOREIGN KEY",
+    exp.GeneratedAsIdentityColumnConstraint: "A generated column",
+    exp.ComputedColumnConstraint: "A generated column",
+    exp.CollateColumnConstraint: "COLLATE",
+}
+
+
+# Types and defaults
+
+
+def column_type(node: exp.Expr | None) -> ColumnType:
+    """The type that a column is declared with."""
+    if isinstance(node, exp.Interval):
+        return scalar("interval")
+    if not isinstance(node, exp.DataType):
+        raise InvalidInput("A column has no type.", remedy="Write its type after its name.")
+    parts = node.expressions
+    match node.this:
+        case _T.STRUCT | _T.OBJECT:
+            return struct_of([_field(part) for part in parts])
+        case _T.ARRAY | _T.LIST if len(parts) == 1 and not node.args.get("values"):
+            return list_of(column_type(parts[0]))
+        case _T.MAP if len(parts) == 2:
+            return map_of(column_type(parts[0]), column_type(parts[1]))
+        case _T.DECIMAL:
+            digits = (*(part.name for part in parts), *_DIGITS[len(parts) :])
+            return scalar(f"decimal({','.join(digits)})")
+        case _T.USERDEFINED:
+            return scalar(str(node.args.get("kind")))
+    if node.this in _SCALARS:
+        return scalar(_SCALARS[node.this])
+    raise Unsupported(
+        f"The column type {node.sql('duckdb')} is an unsupported type.",
+        remedy="Use numbers, texts, times, blobs, structs, lists or maps.",
+    )
+
+
+def _field(part: exp.Expr) -> tuple[str, ColumnType | str]:
+    if not isinstance(part, exp.ColumnDef):
+        raise InvalidInput("A field of a struct has no name.", remedy="Write STRUCT(name type).")
+    return part.this.name, column_type(part.args.get("kind"))
+
+
+def default_of(node: exp.Expr, kind: ColumnType) -> tuple[str | None, str]:
+    """A default as it is stored, and whether it is a literal or an expression.
+
+    What calls no function is a value and stored as such; NULL is no default.
+    """
+    if isinstance(node, exp.Null):
+        return None, LITERAL
+    cast = exp.cast(node.copy(), duckdb_type(kind), dialect="duckdb")
+    value = constants.value(cast)
+    is_value = all(isinstance(one, exp.Cast) for one in node.find_all(exp.Func))
+    text = to_text(kind.name, value) if is_value and kind.name not in NESTED else None
+    return (node.sql("duckdb"), EXPRESSION) if text is None else (text, LITERAL)
+
+
+# Columns
+
+
+def column_specs(definitions: Sequence[exp.Expr]) -> list[ColumnSpec]:
+    """The columns of a table as it is declared."""
+    for one in definitions:
+        refuse_constraint(one)
+        if not isinstance(one, exp.ColumnDef):
+            raise InvalidInput(
+                f"The column '{one.name}' has no type.", remedy="Write its type after its name."
+            )
+    return [column_spec(one) for one in definitions if isinstance(one, exp.ColumnDef)]
+
+
+def column_spec(definition: exp.ColumnDef) -> ColumnSpec:
+    """One column, or field, as it is declared; a path is named by its last part."""
+    kind = column_type(definition.args.get("kind"))
+    default, default_type, is_nullable, comment = None, "literal", True, None
+    for constraint in definition.constraints:
+        rule = constraint.kind
+        match rule:
+            case exp.DefaultColumnConstraint():
+                default, default_type = default_of(rule.this, kind)
+            case exp.NotNullColumnConstraint():
+                is_nullable = bool(rule.args.get("allow_null"))
+            case exp.CommentColumnConstraint():
+                comment = rule.this.name
+            case _:
+                refuse_constraint(rule)
+                raise Unsupported(
+                    f"{rule.sql('duckdb')} is not supported in a column.", remedy="Leave it out."
+                )
+    name = nodes.names(definition.this)[-1]
+    return ColumnSpec(name, kind, is_nullable, default, default_type, comment)
+
+
+def refuse_constraint(node: exp.Expr) -> None:
+    """Unsupported if a node asks for what a lake does not enforce."""
+    found = node.find(*_CONSTRAINTS) if isinstance(node, exp.Constraint) else node
+    words = None if found is None else _CONSTRAINTS.get(type(found))
+    if words is not None:
+        raise Unsupported(f"{words} is not supported.", remedy="Leave the constraint out.")
+
+
+# Partition keys
+
+
+def partition_keys(node: exp.PartitionedByProperty) -> list[tuple[str, str]]:
+    """The columns by which a table is partitioned, with their transforms."""
+    return [_partition_key(one) for one in node.this.expressions]
+
+
+def _partition_key(node: exp.Expr) -> tuple[str, str]:
+    if isinstance(node, exp.Identifier | exp.Column):
+        return _key_column(node, node), "identity"
+    if isinstance(node, exp.Func):
+        (name,), arguments, named = nodes.function_call(node)
+        if name.lower() in _TRANSFORMS and len(arguments) == 1 and not named:
+            column = arguments[0]
+            if isinstance(column, exp.TsOrDsToDate):  # as sqlglot reads Spark's year(d)
+                column = column.this
+            return _key_column(column, node), name.lower()
+    raise _no_partition_key(node)
+
+
+def _key_column(column: exp.Expr, key: exp.Expr) -> str:
+    path = nodes.names(column)
+    if not isinstance(column, exp.Identifier | exp.Column) or len(path) != 1:
+        raise _no_partition_key(key)
+    return path[0]
+
+
+def _no_partition_key(node: exp.Expr) -> InvalidInput:
+    return InvalidInput(
+        f"A table cannot be partitioned by {node.sql('duckdb')}.",
+        remedy="Name columns, or the identity, year, month, day or hour of one.",
+    )

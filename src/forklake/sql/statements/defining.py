@@ -1,0 +1,208 @@
+"""CREATE and DROP of schemas and tables; of views and macros, which are elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.errors import AlreadyExists, InvalidInput, Unsupported
+from forklake.spark.names import joined_name
+from forklake.sql.dialect import nodes
+from forklake.sql.dialect.definitions import MACRO, TABLE_MACRO
+from forklake.sql.results import Result
+from forklake.sql.statements import macros, views
+from forklake.sql.statements.atomic import atomic
+from forklake.sql.statements.columns import column_specs, partition_keys
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.sql.session import Session
+
+_FORMATS = frozenset({"parquet", "ducklake", "forklake"})
+
+
+# CREATE
+
+
+def run_create(session: Session, statement: exp.Create) -> Result:
+    """Make a schema, table, view or macro."""
+    kind = str(statement.args["kind"]).upper()
+    create = _CREATORS.get(kind)
+    if create is None:
+        raise Unsupported(
+            f"CREATE {kind} is not supported.",
+            remedy="Create schemas, tables, views and macros.",
+        )
+    properties = statement.args.get("properties")
+    for one in properties.expressions if properties else []:
+        if isinstance(one, exp.TemporaryProperty):
+            raise Unsupported(
+                f"CREATE TEMP {kind} is not supported.", remedy=f"Make a {kind.lower()} that stays."
+            )
+    return create(session, statement)
+
+
+def create_schema(session: Session, statement: exp.Create) -> Result:
+    """A new schema."""
+    if statement.args.get("replace"):
+        raise Unsupported(
+            "CREATE OR REPLACE SCHEMA is not supported.", remedy="Drop the schema first."
+        )
+    name = joined_name(nodes.names(statement.this))
+    session.create_schema(name, if_not_exists=bool(statement.args.get("exists")))
+    return Result.done("CREATE SCHEMA")
+
+
+def create_table(session: Session, statement: exp.Create) -> Result:
+    """A new table, of columns or of the rows of a query."""
+    target = statement.this
+    if isinstance(target, exp.Table):
+        target = exp.Schema(this=target)
+    keys, comment, has_data = _table_properties(statement)
+    is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
+    if is_new and is_replaced:
+        raise InvalidInput(
+            "CREATE OR REPLACE and IF NOT EXISTS exclude each other.", remedy="Write one of them."
+        )
+    if statement.expression is not None:
+        return _create_from_query(session, statement, target, keys, has_data)
+    session.create_table(
+        nodes.names(target),
+        column_specs(target.expressions),
+        partition_by=keys,
+        comment=comment,
+        if_not_exists=is_new,
+        or_replace=is_replaced,
+    )
+    return Result.done("CREATE TABLE")
+
+
+def _table_properties(
+    statement: exp.Create,
+) -> tuple[list[tuple[str, str]], str | None, bool]:
+    """The partitioning, the comment, and whether rows are wanted."""
+    keys: list[tuple[str, str]] = []
+    comment, has_data = None, True
+    properties = statement.args.get("properties")
+    for one in properties.expressions if properties else []:
+        match one:
+            case exp.PartitionedByProperty():
+                keys = partition_keys(one)
+            case exp.WithDataProperty():
+                has_data = not one.args.get("no")
+            case exp.SchemaCommentProperty():
+                comment = one.this.name
+            case exp.FileFormatProperty() if one.name.lower() in _FORMATS:
+                pass
+            case _:
+                raise Unsupported(
+                    f"{one.sql('duckdb')} is not supported in CREATE TABLE.", remedy="Leave it out."
+                )
+    return keys, comment, has_data
+
+
+def _create_from_query(
+    session: Session,
+    statement: exp.Create,
+    target: exp.Schema,
+    keys: list[tuple[str, str]],
+    has_data: bool,
+) -> Result:
+    name = nodes.names(target)
+    is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
+    with atomic(session):
+        if not is_replaced and _is_taken(session, name, is_allowed=is_new):
+            return Result.counted("CREATE TABLE", 0)
+        rows = _named(session.query(statement.expression), target)
+        if not has_data:
+            session.create_table(name, rows.schema, partition_by=keys, or_replace=is_replaced)
+            return Result.counted("CREATE TABLE", 0)
+        count = session.write(
+            rows,
+            name,
+            mode="overwrite" if is_replaced else "error",
+            partition_by=keys,
+            replace_schema=is_replaced,
+        )
+    return Result.counted("CREATE TABLE", count)
+
+
+def _is_taken(session: Session, name: Sequence[str], *, is_allowed: bool) -> bool:
+    """Whether a table is there already, which is an error unless it is allowed."""
+    place = session.resolve(name)
+    state = session.viewing(place.attachment).state
+    found = state.find_relation(place.table, place.schema)
+    if found is not None and not is_allowed:
+        raise AlreadyExists(
+            f"Table or view '{place}' already exists",
+            remedy="Choose another name, drop it, or write CREATE OR REPLACE.",
+        )
+    return found is not None
+
+
+def _named(rows: DataFrame, target: exp.Schema) -> DataFrame:
+    """The rows under the names that the statement gives to the first columns."""
+    given = [one.name for one in target.expressions]
+    if any(isinstance(one, exp.ColumnDef) for one in target.expressions):
+        raise InvalidInput(
+            "A table that is made of a query takes the types of its columns from it.",
+            remedy="Name the columns without types, and cast in the query.",
+        )
+    if len(given) > len(rows.columns):
+        raise InvalidInput(
+            f"{len(given)} columns are named, but the query has {len(rows.columns)}.",
+            remedy="Name at most as many columns as the query has.",
+        )
+    return rows.toDF(*given, *rows.columns[len(given) :]) if given else rows
+
+
+# DROP
+
+
+def run_drop(session: Session, statement: exp.Drop) -> Result:
+    """End a schema, table, view or macro."""
+    kind = str(statement.args["kind"]).upper()
+    drop = _DROPPERS.get(kind)
+    if drop is None:
+        raise Unsupported(
+            f"DROP {kind} is not supported.", remedy="Drop schemas, tables, views and macros."
+        )
+    targets = statement.args["tables"]
+    if len(targets) != 1:
+        raise Unsupported(
+            "DROP of several objects at once is not supported.", remedy="Drop one after another."
+        )
+    drop(session, nodes.names(targets[0]), statement)
+    return Result.done(f"DROP {kind}")
+
+
+def drop_schema(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
+    """End a schema, with what is in it if asked."""
+    is_cascade = bool(statement.args.get("cascade"))
+    session.drop_schema(
+        joined_name(name), cascade=is_cascade, if_exists=bool(statement.args.get("exists"))
+    )
+
+
+def drop_table(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
+    """End a table."""
+    session.drop_table(name, if_exists=bool(statement.args.get("exists")))
+
+
+_CREATORS: dict[str, Callable[[Session, exp.Create], Result]] = {
+    "SCHEMA": create_schema,
+    "TABLE": create_table,
+    "VIEW": views.create_view,
+    MACRO: macros.create_macro,
+}
+_DROPPERS: dict[str, Callable[[Session, tuple[str, ...], exp.Drop], None]] = {
+    "SCHEMA": drop_schema,
+    "TABLE": drop_table,
+    "VIEW": views.drop_view,
+    MACRO: macros.drop_macro,
+    TABLE_MACRO: macros.drop_macro,
+}
+HANDLERS = {exp.Create: run_create, exp.Drop: run_drop}

@@ -1,0 +1,173 @@
+"""DESCRIBE and SUMMARIZE: the columns of tables and queries, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.sql.dialect.nodes import function_call, names, time_travel
+from forklake.sql.functions import registry
+from forklake.sql.functions.types import query_type, shown_default
+from forklake.sql.query.failures import explained
+from forklake.sql.query.macros import scalar_calls
+from forklake.sql.query.moments import NOW, moment_of
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType, StructField
+
+    from forklake.sql.session import Session
+
+_TEXT = pa.string()
+_DESCRIBED = pa.schema(
+    [(name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default", "extra")]
+)
+_SUMMARY = pa.schema(
+    [
+        ("column_name", _TEXT),
+        ("column_type", _TEXT),
+        ("min", _TEXT),
+        ("max", _TEXT),
+        ("approx_unique", pa.int64()),
+        ("avg", _TEXT),
+        ("std", _TEXT),
+        ("q25", _TEXT),
+        ("q50", _TEXT),
+        ("q75", _TEXT),
+        ("count", pa.int64()),
+        ("null_percentage", pa.decimal128(9, 2)),
+    ]
+)
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+def run_describe(session: Session, statement: exp.Expression) -> Result:
+    """The columns of a table, a view or a query."""
+    return Result("DESCRIBE", described(session, statement.this))
+
+
+def described(session: Session, what: exp.Expression) -> pa.Table:
+    """Columns as DuckDB describes them; those of a table need no Spark."""
+    fields = _lake_fields(session, what) if isinstance(what, exp.Table) else None
+    if fields is None:
+        found = [_query_column(field) for field in _frame(session, what).schema]
+    else:
+        found = [_table_column(field) for field in fields]
+    return pa.Table.from_pylist(found, _DESCRIBED)  # neither key nor extra are ever there
+
+
+def _query_column(field: StructField) -> dict[str, str | None]:
+    return {"column_name": field.name, "column_type": query_type(field), "null": "YES"}
+
+
+def _table_column(field: Field) -> dict[str, str | None]:
+    return {
+        "column_name": field.name,
+        "column_type": duckdb_type(field),
+        "null": "YES" if field.nulls_allowed else "NO",
+        "default": shown_default(field),
+    }
+
+
+def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
+    """The columns of a table of the lake; None if the name means anything else."""
+    when = time_travel(table.copy())
+    moment = NOW if when is None else moment_of(when)
+    parts = names(table)
+    if isinstance(table.this, exp.Func) or (len(parts) == 1 and parts[0] in session.frames):
+        return None
+    at: dict[str, Any] = {"version": moment.version, "timestamp": moment.timestamp}
+    try:
+        place = session.resolve(parts, **at)
+    except NotFound:
+        return None
+    state = session.viewing(place.attachment, **at).state
+    found = state.find_relation(place.table, place.schema)
+    return state.fields(found) if isinstance(found, Table) else None
+
+
+def _frame(session: Session, what: exp.Expression) -> DataFrame:
+    refuse_procedures(session, what)
+    is_table = isinstance(what, exp.Table)
+    return session.query(exp.select("*").from_(what.copy()) if is_table else what)
+
+
+def refuse_procedures(session: Session, query: exp.Expression) -> None:
+    """Looking at a query must not change anything."""
+    functions = [one for one in query.find_all(exp.Table) if isinstance(one.this, exp.Func)]
+    for call in [*functions, *scalar_calls(query)]:
+        found = registry.find(session, function_call(call)[0])
+        if found is not None and found.function.changes:
+            raise InvalidInput(
+                f"The query calls {found}, which changes something.",
+                remedy=f"Write CALL {found}(…).",
+            )
+
+
+# What is in them
+
+
+def run_summarize(session: Session, statement: exp.Expression) -> Result:
+    """Bounds, averages and counts of all columns, found in one go."""
+    rows = _frame(session, statement.this)
+    fields = rows.schema.fields
+    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be twice there
+    with explained():
+        (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
+    found = [_summary(field, number, counted.asDict()) for number, field in enumerate(fields)]
+    return Result("SUMMARIZE", pa.Table.from_pylist(found, _SUMMARY))
+
+
+def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import MapType, NumericType, VariantType
+
+    yield F.count(F.lit(1)).alias("rows")
+    for number, kind in enumerate(kinds):
+        column = F.col(f"c{number}")
+        yield F.count(column).alias(f"count{number}")
+        if isinstance(kind, MapType | VariantType):  # which have no order
+            continue
+        yield F.min(column).cast("string").alias(f"min{number}")
+        yield F.max(column).cast("string").alias(f"max{number}")
+        yield F.approx_count_distinct(column).alias(f"unique{number}")
+        if isinstance(kind, NumericType):
+            yield F.avg(column.cast("double")).alias(f"avg{number}")
+            yield F.stddev(column.cast("double")).alias(f"std{number}")
+            quartiles = F.percentile_approx(column, list(_QUARTILES))
+            yield quartiles.cast("array<string>").alias(f"quartiles{number}")
+
+
+def _summary(field: StructField, number: int, counted: dict[str, Any]) -> dict[str, Any]:
+    rows = counted["rows"]
+    missing = rows - counted[f"count{number}"]
+    quartiles = counted.get(f"quartiles{number}") or [None] * len(_QUARTILES)
+    share = Decimal(100 * missing) / rows if rows else None
+    return {
+        "column_name": field.name,
+        "column_type": query_type(field),
+        "min": counted.get(f"min{number}"),
+        "max": counted.get(f"max{number}"),
+        "approx_unique": counted.get(f"unique{number}"),
+        "avg": _text(counted.get(f"avg{number}")),
+        "std": _text(counted.get(f"std{number}")),
+        **dict(zip(("q25", "q50", "q75"), quartiles, strict=True)),
+        "count": rows,
+        "null_percentage": share.quantize(Decimal("0.01")) if share is not None else None,
+    }
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else str(value)
+
+
+HANDLERS = {exp.Describe: run_describe, exp.Summarize: run_summarize}

@@ -1,0 +1,153 @@
+"""INSERT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput
+from forklake.model.fields import Field
+from forklake.model.names import folded
+from forklake.spark.names import perhaps
+from forklake.sql import constants
+from forklake.sql.dialect.nodes import names
+from forklake.sql.results import Result
+from forklake.sql.statements.atomic import atomic
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+Cells = list[list[exp.Expr]]
+# What means the same in all dialects.
+_PLAIN = (exp.Literal, exp.Null, exp.Boolean)
+
+
+def run_insert(session: Session, statement: exp.Expr) -> Result:
+    """Rows of values are computed here; those of a query are left to Spark."""
+    assert isinstance(statement, exp.Insert)
+    columns = _columns(statement)
+    if statement.args.get("default"):
+        return _insert_cells(session, statement, [], [[]])
+    source = _source(statement)
+    cells = None if statement.args.get("by_name") else _cells(session, source)
+    if cells is not None:
+        return _insert_cells(session, statement, columns, cells)
+    return _insert_query(session, statement, columns, source)
+
+
+def _columns(statement: exp.Insert) -> list[str]:
+    target = statement.this
+    return [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
+
+
+def _source(statement: exp.Insert) -> exp.Expr:
+    """The query, with what WITH says before the INSERT."""
+    source: exp.Expr = statement.expression
+    defined = statement.args.get("with_")
+    if defined is not None:
+        source.set("with_", defined)
+    return source
+
+
+# Values
+
+
+def _cells(session: Session, source: exp.Expr) -> Cells | None:
+    """The expressions of each row if all are constant; else None."""
+    match source:
+        case exp.Values() if not source.args.get("with_"):
+            rows = [list(row.expressions) for row in source.expressions]
+        case exp.Select() if set(_given(source)) == {"expressions"}:
+            rows = [[one.unalias() for one in source.expressions]]
+        case _:
+            return None
+    is_known = constants.is_constant if session.dialect == "duckdb" else _is_plain
+    if all(constants.is_default(cell) or is_known(cell) for row in rows for cell in row):
+        return rows
+    return None
+
+
+def _given(select: exp.Select) -> list[str]:
+    return [key for key, value in select.args.items() if value]
+
+
+def _is_plain(cell: exp.Expr) -> bool:
+    return isinstance(cell.this if isinstance(cell, exp.Neg) else cell, _PLAIN)
+
+
+def _insert_cells(
+    session: Session, statement: exp.Insert, columns: Sequence[str], cells: Cells
+) -> Result:
+    from forklake.spark.writing.inline import insert
+
+    place = session.resolve(names(statement.this))
+    with session.changing(place.attachment) as change:
+        table = session.find_table(change.transaction, place)
+        fields = change.transaction.state.fields(table)
+        chosen = _chosen(fields, columns, table.table_name) if columns else list(fields)
+        if statement.args.get("overwrite"):
+            change.transaction.truncate(table)
+        if cells == [[]]:
+            return Result.counted("INSERT", insert(change, table, [{}]))
+        _require_width(cells, len(chosen), table.table_name)
+        rows = constants.rows(cells, chosen, table.table_name)
+        return Result.counted("INSERT", insert(change, table, rows))
+
+
+def _chosen(fields: Sequence[Field], columns: Sequence[str], table: str) -> list[Field]:
+    known = {folded(field.name): field for field in fields}
+    for number, name in enumerate(columns):
+        if folded(name) not in known:
+            raise InvalidInput(
+                f"Table '{table}' has no column '{name}'.",
+                remedy=perhaps(name, [field.name for field in fields], what="columns"),
+            )
+        if folded(name) in [folded(one) for one in columns[:number]]:
+            raise InvalidInput(
+                f"The column '{name}' of table '{table}' is named twice.", remedy="Name it once."
+            )
+    return [known[folded(name)] for name in columns]
+
+
+def _require_width(cells: Cells, width: int, table: str) -> None:
+    for row in cells:
+        if len(row) != width:
+            raise InvalidInput(
+                f"Table '{table}' takes {width} values for a row but {len(row)} are given.",
+                remedy="Give as many values as columns, or name the columns.",
+            )
+
+
+# Queries
+
+
+def _insert_query(
+    session: Session, statement: exp.Insert, columns: Sequence[str], source: exp.Expr
+) -> Result:
+    target = names(statement.this)
+    with atomic(session):
+        place = session.resolve(target)
+        table = session.find_table(session.viewing(place.attachment), place)
+        rows = session.query(source)
+        if columns:
+            fields = session.viewing(place.attachment).state.fields(table)
+            chosen = _chosen(fields, columns, table.table_name)
+            if len(chosen) != len(rows.columns):
+                raise InvalidInput(
+                    f"{len(chosen)} columns of table '{table.table_name}' are named but the query"
+                    f" has {len(rows.columns)}.",
+                    remedy="Name as many columns as the query has.",
+                )
+            rows = rows.toDF(*(field.name for field in chosen))
+        count = session.write(
+            rows,
+            target,
+            mode="overwrite" if statement.args.get("overwrite") else "append",
+            by_name=bool(columns or statement.args.get("by_name")),
+        )
+    return Result.counted("INSERT", count)
+
+
+HANDLERS = {exp.Insert: run_insert}

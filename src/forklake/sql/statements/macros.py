@@ -1,0 +1,112 @@
+"""Macros: stored expressions and queries with parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.catalog.definitions import MacroSpec
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.names import folded
+from forklake.sql import constants
+from forklake.sql.dialect import nodes
+from forklake.sql.dialect.definitions import TABLE_MACRO
+from forklake.sql.dialect.stored import stored_text, tables_in
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from forklake.spark.attachments import Attachment
+    from forklake.sql.session import Session
+
+
+def create_macro(session: Session, statement: exp.Create) -> Result:
+    """A new macro, of one or more overloads that differ in the number of their parameters."""
+    place = session.resolve(nodes.names(statement.this.this))
+    overloads = statement.expression.expressions
+    type = _type(overloads, place.table)
+    specs = [_spec(session, one, place.attachment, place.table) for one in overloads]
+    if len({len(spec.parameters) for spec in specs}) != len(specs):
+        raise InvalidInput(
+            f"Two overloads of macro '{place.table}' have the same number of parameters.",
+            remedy="Leave one out.",
+        )
+    with session.changing(place.attachment) as change:
+        state = change.transaction.state
+        is_there = state.find_macro(place.table, place.schema, type=type) is not None
+        if not (is_there and statement.args.get("exists")):
+            change.transaction.create_macro(
+                place.table,
+                specs,
+                schema=place.schema,
+                type=type,
+                or_replace=bool(statement.args.get("replace")),
+            )
+    return Result.done("CREATE MACRO")
+
+
+def _type(overloads: list[exp.MacroOverload], name: str) -> str:
+    kinds = {"table" if one.args.get("is_table") else "scalar" for one in overloads}
+    if len(kinds) > 1:
+        raise InvalidInput(
+            f"Some overloads of macro '{name}' are tables and some are not.",
+            remedy="Make two macros of them.",
+        )
+    return kinds.pop()
+
+
+def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name: str) -> MacroSpec:
+    parameters = [one.this.name for one in overload.expressions]
+    if len({folded(one) for one in parameters}) != len(parameters):
+        raise InvalidInput(
+            f"The macro '{name}' names a parameter twice.", remedy="Rename one of them."
+        )
+    for table in tables_in(overload.this):
+        _require_relation(session, table)
+    return MacroSpec(
+        stored_text(overload.this, session, home),
+        parameters,
+        _defaults(overload, name, session.dialect),
+        session.dialect,
+    )
+
+
+def _require_relation(session: Session, table: exp.Table) -> None:
+    """NotFound if a table in a macro is not there."""
+    place = session.resolve(nodes.names(table))
+    view = session.viewing(place.attachment)
+    if view.state.find_relation(place.table, place.schema) is None:
+        session.find_table(view, place)
+
+
+def _defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str, str]:
+    """The defaults by parameter; those that have one come last."""
+    found: dict[str, str] = {}
+    for parameter in overload.expressions:
+        default = parameter.args.get("default")
+        if default is None and found:
+            raise InvalidInput(
+                f"The parameter '{parameter.name}' of macro '{name}' has no default, but one"
+                " before it has.",
+                remedy="Put parameters with defaults last.",
+            )
+        if default is not None:
+            constants.value(default)
+            found[parameter.name] = default.sql(dialect)
+    return found
+
+
+def drop_macro(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
+    """End a macro."""
+    is_optional = bool(statement.args.get("exists"))
+    type = "table" if statement.args["kind"] == TABLE_MACRO else "scalar"
+    try:
+        place = session.resolve(name)
+    except NotFound:
+        if is_optional:
+            return
+        raise
+    with session.changing(place.attachment) as change:
+        change.transaction.drop_macro(
+            place.table, schema=place.schema, type=type, if_exists=is_optional
+        )

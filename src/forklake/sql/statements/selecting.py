@@ -1,0 +1,20 @@
+"""Queries as statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+
+def run_query(session: Session, statement: exp.Expr) -> Result:
+    """SELECT, VALUES, FROM and what is made of them."""
+    return Result("SELECT", session.query(statement))
+
+
+HANDLERS = {exp.Query: run_query}

@@ -1,0 +1,123 @@
+"""Views: stored queries, checked when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.entities import View
+from forklake.model.names import folded
+from forklake.sql.dialect import nodes
+from forklake.sql.dialect.stored import aliases_text, restored, stored_text, tables_in
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from forklake.spark.session import TableName
+    from forklake.sql.session import Session
+
+
+def create_view(session: Session, statement: exp.Create) -> Result:
+    """A new view, whose query can be run."""
+    target, query = statement.this, statement.expression
+    if query is None:
+        raise InvalidInput("A view has no query.", remedy="Write CREATE VIEW name AS SELECT ….")
+    place = session.resolve(nodes.names(target))
+    aliases = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
+    is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
+    with session.changing(place.attachment) as change:
+        there = change.transaction.state.find_relation(place.table, place.schema)
+        if not (is_new and isinstance(there, View)):
+            _check(session, query, place, aliases)
+        change.transaction.create_view(
+            place.table,
+            _text(session, query, place),
+            schema=place.schema,
+            dialect=session.dialect,
+            column_aliases=aliases_text(aliases),
+            or_replace=is_replaced,
+            if_not_exists=is_new,
+        )
+    return Result.done("CREATE VIEW")
+
+
+def _text(session: Session, query: exp.Expr, place: TableName) -> str:
+    text = stored_text(query, session, place.attachment)
+    if restored(text, session.dialect, place.attachment.alias).find(exp.Placeholder):
+        raise InvalidInput("A view cannot have parameters.", remedy="Write the values into it.")
+    return text
+
+
+def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequence[str]) -> None:
+    """The query can be read, has as many columns as are named, and does not lead to the view."""
+    if _reaches(session, query, place):
+        raise InvalidInput(
+            f"The view '{place}' refers to itself.", remedy="Write what it reads instead."
+        )
+    for table in tables_in(query):
+        if len(table.parts) == 1 and table.name in session.frames:
+            raise InvalidInput(
+                f"A view cannot read the DataFrame '{table.name}'.",
+                remedy="Write it to a table first.",
+            )
+    columns = session.query(query).columns
+    names = [*aliases, *columns[len(aliases) :]]
+    if len(aliases) > len(columns):
+        raise InvalidInput(
+            f"{len(aliases)} columns are named, but the query has {len(columns)}.",
+            remedy="Name at most as many columns as the query has.",
+        )
+    if len({folded(name) for name in names}) != len(names):
+        twice = next(one for one in names if [folded(n) for n in names].count(folded(one)) > 1)
+        raise InvalidInput(
+            f"The view '{place}' has two columns '{twice}'.", remedy="Give one another name."
+        )
+
+
+def _reaches(session: Session, query: exp.Expr, target: TableName) -> bool:
+    """Whether a query reads a view, itself or through other views."""
+    for table in tables_in(query):
+        try:
+            place = session.resolve(nodes.names(table))
+        except NotFound:
+            continue
+        state = session.viewing(place.attachment).state
+        found = state.find_relation(place.table, place.schema)
+        if not isinstance(found, View):
+            continue
+        if _is_same(place, target):
+            return True
+        inner = restored(found.sql, found.dialect, place.attachment.alias)
+        if _reaches(session, inner, target):
+            return True
+    return False
+
+
+def _is_same(one: TableName, other: TableName) -> bool:
+    names = [
+        (folded(place.attachment.alias), folded(place.schema), folded(place.table))
+        for place in (one, other)
+    ]
+    return names[0] == names[1]
+
+
+def drop_view(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
+    """End a view."""
+    is_optional = bool(statement.args.get("exists"))
+    try:
+        place = session.resolve(name)
+    except NotFound:
+        if is_optional:
+            return
+        raise
+    with session.changing(place.attachment) as change:
+        change.transaction.drop_view(place.table, schema=place.schema, if_exists=is_optional)
+
+
+def rename_view(session: Session, name: tuple[str, ...], new_name: str) -> None:
+    """The view under another name in the same schema."""
+    place = session.resolve(name)
+    with session.changing(place.attachment) as change:
+        change.transaction.rename_view(place.table, new_name, schema=place.schema)

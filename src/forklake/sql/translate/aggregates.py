@@ -1,0 +1,250 @@
+"""Aggregates and window functions, with what goes with them: DISTINCT, ORDER BY, FILTER, OVER."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from forklake.sql.translate.calls import applied
+from forklake.sql.translate.functions.aggregates import AGGREGATES, ALIASES, WINDOWS, Aggregate
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.templates import ByType, arity, filled
+from forklake.sql.translate.trees import rewrite
+
+_RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"}
+_TABLES = {**AGGREGATES, **WINDOWS}
+
+
+@dataclass
+class _Call:
+    """A call with all that stands around it."""
+
+    name: str
+    arguments: list[exp.Expr]
+    distinct: bool = False
+    order: list[exp.Expr] | None = None
+    nulls: str = ""
+    condition: exp.Expr | None = None
+    window: exp.Window | None = None
+
+
+def translate_aggregates(tree: exp.Expr) -> exp.Expr:
+    """Every aggregate and window function is one of the tables."""
+    return rewrite(tree, _translated)
+
+
+def _table_name(node: exp.Anonymous) -> str:
+    name = node.name.lower()
+    return ALIASES.get(name, name)
+
+
+def _top(node: exp.Expr) -> exp.Expr:
+    while isinstance(node.parent, _AROUND) and node.parent.this is node:
+        node = node.parent
+    return node
+
+
+_AROUND = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Window)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, _AROUND) and isinstance(node.parent, _AROUND) and node.parent.this is node:
+        return node  # the outermost one is taken
+    inner = node
+    while isinstance(inner, _AROUND):
+        inner = inner.this
+    if not isinstance(inner, exp.Anonymous) or inner.meta.get("spark"):
+        return node
+    if _table_name(inner) not in _TABLES or (inner is node and _top(node) is not node):
+        return node
+    return _made(_read(node))
+
+
+def _read(node: exp.Expr) -> _Call:
+    found = _Call("", [])
+    while not isinstance(node, exp.Anonymous):
+        _read_around(found, node)
+        node = node.this
+    found.name = _table_name(node)
+    found.arguments = [one.copy() for one in node.expressions]
+    _read_arguments(found)
+    return found
+
+
+def _read_around(found: _Call, node: exp.Expr) -> None:
+    match node:
+        case exp.Window():
+            found.window = node
+        case exp.Filter():
+            found.condition = node.expression.this
+        case exp.IgnoreNulls():
+            found.nulls = "IGNORE"
+        case exp.RespectNulls():
+            found.nulls = "RESPECT"
+        case _:
+            raise unsupported("WITHIN GROUP")
+
+
+def _read_arguments(found: _Call) -> None:
+    """Take apart what is written inside of the parentheses of a call."""
+    given, found.arguments = found.arguments, []
+    for one in given:
+        argument = _bare(found, one)
+        if isinstance(argument, exp.Distinct):
+            found.distinct = True
+            found.arguments.extend(argument.expressions)
+        elif not isinstance(argument, exp.Star):
+            found.arguments.append(argument)
+
+
+def _bare(found: _Call, node: exp.Expr) -> exp.Expr:
+    """An argument without ORDER BY and IGNORE NULLS behind it."""
+    if isinstance(node, exp.Order):
+        found.order = node.expressions
+    elif isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        found.nulls = "IGNORE" if isinstance(node, exp.IgnoreNulls) else "RESPECT"
+    else:
+        return node
+    return _bare(found, node.this)
+
+
+def _made(found: _Call) -> exp.Expr:
+    entry = _entry(found)
+    _check(found)
+    if found.order and found.name in ("first", "last", "any_value"):
+        return _end_of_list(found)
+    is_sorted = bool(found.order) and entry.is_sorted
+    arguments = _conditional(found)
+    made = _inner(found, entry, arguments, is_sorted)
+    outer = entry.outer
+    if is_sorted:
+        outer = f"transform(array_sort({outer}, _order), e -> e.v)"
+    if outer != "_made":
+        made = _outer(outer, made, arguments, found)
+    if found.name == "string_agg":
+        separator = found.arguments[1] if len(found.arguments) > 1 else exp.Literal.string(",")
+        made = filled("array_join(_0, _1)", [made, separator])
+    return made
+
+
+def _entry(found: _Call) -> Aggregate:
+    entry = _TABLES[found.name]
+    if isinstance(entry, Aggregate):
+        return entry
+    for one in entry:
+        places = [arity(one.inner)] if isinstance(one.inner, str) else [None]
+        wanted = max(places[0] or 0, _outer_arity(one.outer))
+        if len(found.arguments) == wanted or (one is entry[-1] and found.name == "string_agg"):
+            return one
+    raise unsupported(f"The function {found.name} with {len(found.arguments)} arguments")
+
+
+def _outer_arity(outer: str) -> int:
+    return arity(outer) or 0
+
+
+def _check(found: _Call) -> None:
+    if found.window is None:
+        if found.name in WINDOWS:
+            raise unsupported(f"The function {found.name} without OVER")
+        if found.nulls and found.name not in ("first", "last", "any_value"):
+            raise unsupported(f"{found.nulls} NULLS with the function {found.name}")
+        return
+    if found.distinct:
+        raise unsupported(f"DISTINCT in the function {found.name} with OVER")
+    if found.order:
+        raise unsupported(f"ORDER BY in the function {found.name} with OVER")
+    spec = found.window.args.get("spec")
+    if spec is not None and spec.args.get("exclude"):
+        raise unsupported("EXCLUDE in a window")
+    if spec is not None and str(spec.args.get("kind")).upper() == "GROUPS":
+        raise unsupported("GROUPS in a window")
+
+
+def _conditional(found: _Call) -> list[exp.Expr]:
+    """The arguments; with a window, those of rows that FILTER leaves out become NULL."""
+    if found.condition is None or found.window is None:
+        return found.arguments
+    if found.name in WINDOWS or found.name in ("list", "first", "last"):
+        raise unsupported(f"FILTER in the function {found.name} with OVER")
+    arguments = found.arguments or [exp.Literal.number(1)]
+    condition, found.condition = found.condition, None
+    found.arguments = [filled("if(_0, _1, null)", [condition, arguments[0]]), *arguments[1:]]
+    return found.arguments
+
+
+def _inner(found: _Call, entry: Aggregate, arguments: list[exp.Expr], is_sorted: bool) -> exp.Expr:
+    template = entry.inner
+    if found.name == "count" and arguments:
+        template = "count(_0)"
+    if isinstance(template, ByType):
+        made = applied(f"aggregate {found.name}", template, arguments)
+    elif is_sorted:
+        made = _with_keys(template, arguments, found.order or [])
+    else:
+        made = filled(template, arguments)
+    if found.distinct:
+        made.set("expressions", [exp.Distinct(expressions=made.expressions)])
+    if found.condition is not None:
+        made = exp.Filter(this=made, expression=exp.Where(this=found.condition.copy()))
+    nulls = found.nulls or entry.nulls
+    if nulls and found.name != "any_value":
+        made = (exp.IgnoreNulls if nulls == "IGNORE" else exp.RespectNulls)(this=made)
+    return made if found.window is None else _over(made, found)
+
+
+def _over(made: exp.Expr, found: _Call) -> exp.Expr:
+    assert found.window is not None
+    window = found.window.copy()
+    window.set("this", made)
+    is_named = window.args.get("alias") is not None
+    if found.name in _RANKING and not window.args.get("order") and not is_named:
+        first = exp.Ordered(this=exp.Literal.number(1))
+        window.set("order", exp.Order(expressions=[first]))
+    return window
+
+
+def _outer(outer: str, made: exp.Expr, arguments: list[exp.Expr], found: _Call) -> exp.Expr:
+    places = outer.replace("_made", "_8")
+    extra = [*arguments, *[exp.Null()] * (8 - len(arguments)), made]
+    if "_order" in places:
+        places = places.replace("_order", _comparison(found.order or []))
+    return filled(places, extra)
+
+
+def _with_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) -> exp.Expr:
+    """Values with the keys that they are sorted by."""
+    value = filled(template, arguments)
+    keys = "".join(f", 'k{number}', _{number + 1}" for number in range(len(order)))
+    pair = filled(
+        f"named_struct('v', _0{keys})", [value.expressions[0], *(one.this for one in order)]
+    )
+    value.set("expressions", [pair])
+    return value
+
+
+def _comparison(order: list[exp.Expr]) -> str:
+    """The lambda that compares two values with their keys."""
+    result = "0"
+    for number, key in reversed(list(enumerate(order))):
+        less, more = ("1", "-1") if key.args.get("desc") else ("-1", "1")
+        left, right = f"l.k{number}", f"r.k{number}"
+        null = "-1" if key.args.get("nulls_first") else "1"
+        other = "1" if key.args.get("nulls_first") else "-1"
+        result = (
+            f"case when {left} <=> {right} then {result} when {left} is null then {null}"
+            f" when {right} is null then {other} when {left} < {right} then {less}"
+            f" else {more} end"
+        )
+    return f"(l, r) -> {result}"
+
+
+def _end_of_list(found: _Call) -> exp.Expr:
+    """The first or last value in an order."""
+    nulls = "IGNORE" if found.name == "any_value" else found.nulls
+    values = _Call("list", found.arguments, order=found.order, condition=found.condition)
+    made = _made(values)
+    if nulls == "IGNORE":
+        made = filled("array_compact(_0)", [made])
+    return filled("element_at(_0, -1)" if found.name == "last" else "get(_0, 0)", [made])

@@ -1,0 +1,53 @@
+"""Names given in SELECT that are used in other columns, in WHERE and in GROUP BY."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from forklake.sql.translate.trees import within
+
+Columns = Callable[[exp.Select, str], list[str]]
+
+
+def resolve_aliases(tree: exp.Expr, columns: Columns) -> exp.Expr:
+    """A name that is no column of FROM but of SELECT stands for what it was given to."""
+    for select in reversed(list(tree.find_all(exp.Select))):
+        given = {one.alias.lower(): one for one in select.expressions if isinstance(one, exp.Alias)}
+        used = [one for one in _uses(select) if one.name.lower() in given]
+        if not used:
+            continue
+        has_from = select.args.get("from_") is not None
+        known = {name.lower() for name in columns(select, "")} if has_from else set()
+        for column in used:
+            _resolve(column, given, known)
+    return tree
+
+
+def _uses(select: exp.Select) -> list[exp.Column]:
+    """Columns without a table in the clauses in which a name of SELECT may be used."""
+    clauses = [*select.expressions, select.args.get("where"), select.args.get("group")]
+    found = [
+        one
+        for clause in clauses
+        if clause is not None
+        for one in within(clause, exp.Column)
+        if isinstance(one, exp.Column) and not one.table and not isinstance(one.this, exp.Star)
+    ]
+    return [one for one in found if not _is_itself(one)]
+
+
+def _is_itself(column: exp.Column) -> bool:
+    """`a AS a`, and GROUP BY a."""
+    above = column.parent
+    return isinstance(above, exp.Group) or (
+        isinstance(above, exp.Alias) and above.alias.lower() == column.name.lower()
+    )
+
+
+def _resolve(column: exp.Column, given: dict[str, exp.Alias], known: set[str]) -> None:
+    alias = given[column.name.lower()]
+    if column.name.lower() in known or column.find_ancestor(exp.Alias) is alias:
+        return
+    column.replace(exp.Paren(this=alias.this.copy()))

@@ -1,0 +1,170 @@
+"""Calls of functions: each becomes what the tables say that it is in Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from sqlglot import exp
+
+from forklake.sql.translate import dispatch
+from forklake.sql.translate.functions import ALIASES, FUNCTIONS
+from forklake.sql.translate.functions.dates import PART_NAMES
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.templates import ByType, Template, arity, filled
+from forklake.sql.translate.trees import call, rewrite
+
+# Functions whose first argument is a word that chooses among functions.
+_BY_WORD = {"date_part": "part", "date_trunc": "trunc", "date_diff": "diff", "date_sub": "sub"}
+# Functions of any number of arguments that are made of functions of two.
+_FOLDED = {"concat", "list_concat"}
+_LAMBDAS = {"list_transform", "list_filter"}
+
+
+def translate_calls(tree: exp.Expr) -> exp.Expr:
+    """Every function is one of the tables, or refused."""
+    return rewrite(tree, _translated)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    if not isinstance(node, exp.Anonymous) or node.meta.get("spark"):
+        return node
+    name = node.name.lower()
+    name = ALIASES.get(name, name)
+    arguments = node.expressions
+    if name in _BY_WORD:
+        name, arguments = _by_word(name, arguments)
+    if name in _FOLDED:
+        return _folded(name, arguments)
+    if name in _SPECIAL:
+        return _SPECIAL[name](list(arguments))
+    if name in _LAMBDAS:
+        arguments = [arguments[0], *(_counted(one) for one in arguments[1:])]
+    if name not in FUNCTIONS:
+        refuse(node.name)
+    return applied(name, FUNCTIONS[name], arguments)
+
+
+def refuse(name: str) -> NoReturn:
+    """The error for a function that is not there."""
+    raise unsupported(f"The function {name}")
+
+
+def applied(
+    name: str, entry: Template | tuple[Template, ...], arguments: Sequence[exp.Expr]
+) -> exp.Expr:
+    """An entry of a table with arguments."""
+    for one in arguments:
+        if isinstance(one, exp.PropertyEQ | exp.Kwarg | exp.Distinct | exp.Order | exp.IgnoreNulls):
+            raise unsupported(f"{one.sql(dialect='duckdb')} in a call of the function {name}")
+    for template in entry if isinstance(entry, tuple) else (entry,):
+        if isinstance(template, ByType):
+            return spark_call(dispatch.spark_name(name), *arguments)
+        if arity(template) in (None, len(arguments)):
+            return filled(template, arguments)
+    raise unsupported(f"The function {name} with {len(arguments)} arguments")
+
+
+def spark_call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    """A call of a function that Spark knows."""
+    made = call(name, *arguments)
+    made.meta["spark"] = True
+    return made
+
+
+def part_name(node: exp.Expr) -> str:
+    """The part of a moment that a word or text names."""
+    if not isinstance(node, exp.Var | exp.Literal):
+        raise unsupported(f"A part of a date that is not constant, {node.sql(dialect='duckdb')},")
+    word = node.name.lower()
+    return PART_NAMES.get(word, word)
+
+
+def _by_word(name: str, arguments: list[exp.Expr]) -> tuple[str, list[exp.Expr]]:
+    word = part_name(arguments[0])
+    chosen = f"{_BY_WORD[name]} {word}"
+    if chosen not in FUNCTIONS:
+        raise unsupported(f"{name} of the part {word}")
+    return chosen, arguments[1:]
+
+
+def _folded(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    first, *rest = arguments
+    made = first
+    for one in rest or [exp.Literal.string("")]:
+        made = spark_call(dispatch.spark_name(name), made, one)
+    return made
+
+
+def _counted(function: exp.Expr) -> exp.Expr:
+    """A lambda whose second parameter counts from 1."""
+    if not isinstance(function, exp.Lambda) or len(function.expressions) != 2:
+        return function
+    made = function.copy()
+    counter = made.expressions[1].name
+    for used in [*made.this.find_all(exp.Identifier)]:
+        if used.name == counter:
+            place = used.parent if isinstance(used.parent, exp.Column) else used
+            one_more = exp.Paren(this=exp.Add(this=place.copy(), expression=exp.Literal.number(1)))
+            place.replace(one_more)
+    return made
+
+
+def _list_sort(arguments: list[exp.Expr]) -> exp.Expr:
+    """Lists are sorted with NULLs last unless it is said otherwise."""
+    words = [one.name.upper() for one in arguments[1:]]
+    if any(not isinstance(one, exp.Literal) for one in arguments[1:]) or len(words) > 2:
+        raise unsupported("list_sort with an order that is not constant")
+    is_down = bool(words) and words[0] in ("DESC", "DESCENDING")
+    nulls_first = len(words) == 2 and words[1] == "NULLS FIRST"
+    template = "sort_array(_0, false)" if is_down else "sort_array(_0, true)"
+    if is_down == nulls_first:  # Spark has them first upwards, last downwards
+        rest = f"array_compact({template})"
+        nulls = "filter(_0, _e -> _e is null)"
+        template = f"concat({nulls}, {rest})" if nulls_first else f"concat({rest}, {nulls})"
+    return filled(template, arguments[:1])
+
+
+def _list_reverse_sort(arguments: list[exp.Expr]) -> exp.Expr:
+    return _list_sort([arguments[0], exp.Literal.string("DESC"), *arguments[1:]])
+
+
+def _list_reduce(arguments: list[exp.Expr]) -> exp.Expr:
+    """Without a first value, the first element is it."""
+    if len(arguments) == 3:
+        return filled("aggregate(_0, _2, _1)", arguments)
+    return filled("reduce(slice(_0, 2, size(_0)), _0[0], _1)", arguments)
+
+
+def _list_aggregate(arguments: list[exp.Expr]) -> exp.Expr:
+    name = f"list_{arguments[1].name.lower()}"
+    if not isinstance(arguments[1], exp.Literal) or name not in FUNCTIONS:
+        raise unsupported(f"list_aggregate by {arguments[1].sql(dialect='duckdb')}")
+    return applied(name, FUNCTIONS[name], [arguments[0], *arguments[2:]])
+
+
+def _list_slice(arguments: list[exp.Expr]) -> exp.Expr:
+    return applied("[:]", FUNCTIONS["[:]"], arguments)
+
+
+def _concat_ws(arguments: list[exp.Expr]) -> exp.Expr:
+    texts = [spark_call(dispatch.spark_name("varchar"), one) for one in arguments[1:]]
+    return spark_call("concat_ws", arguments[0], *texts)
+
+
+def _struct_pack(arguments: list[exp.Expr]) -> exp.Expr:
+    return exp.Struct(expressions=list(arguments))
+
+
+_SPECIAL = {
+    "list_sort": _list_sort,
+    "list_reverse_sort": _list_reverse_sort,
+    "list_reduce": _list_reduce,
+    "list_aggregate": _list_aggregate,
+    "list_slice": _list_slice,
+    "concat_ws": _concat_ws,
+    "struct_pack": _struct_pack,
+}
+
+# All that can be called by name, besides aggregates and window functions.
+CALLED = frozenset({*FUNCTIONS, *ALIASES, *_BY_WORD, *_SPECIAL})

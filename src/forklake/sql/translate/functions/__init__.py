@@ -1,0 +1,28 @@
+"""The functions of DuckDB that are supported, by topic: what each is in Spark SQL.
+
+A function that is in no table is refused.
+"""
+
+from __future__ import annotations
+
+from forklake.sql.translate.functions import aggregates, casts, dates, nested, numbers, strings
+from forklake.sql.translate.templates import ByType, Template
+
+ALIASES: dict[str, str] = {
+    **strings.ALIASES,
+    **numbers.ALIASES,
+    **dates.ALIASES,
+    **nested.ALIASES,
+}
+FUNCTIONS: dict[str, Template | tuple[Template, ...]] = {
+    **strings.STRINGS,
+    **numbers.NUMBERS,
+    **dates.DATES,
+    **nested.NESTED,
+    **casts.CASTS,
+    **{
+        f"aggregate {name}": entry.inner
+        for name, entry in aggregates.AGGREGATES.items()
+        if isinstance(entry, aggregates.Aggregate) and isinstance(entry.inner, ByType)
+    },
+}

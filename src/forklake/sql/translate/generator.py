@@ -1,0 +1,45 @@
+"""Spark SQL text of a tree whose functions and operators are Spark's already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ErrorLevel, UnsupportedError
+from sqlglot.generators.spark import SparkGenerator
+
+from forklake.errors import Unsupported
+from forklake.sql.translate.types import spark_type
+
+_OWN_MEANING = (exp.Select, exp.Table, exp.Array, exp.Struct, exp.In, exp.JSONExtract)
+
+
+class SparkText(Spark):
+    """Spark SQL as it stands in the tree: what sqlglot would rewrite is left alone."""
+
+    class Generator(SparkGenerator):
+        TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
+            **{k: v for k, v in SparkGenerator.TRANSFORMS.items() if k not in _OWN_MEANING},
+            exp.DataType: lambda self, node: spark_type(node),
+            exp.IntDiv: lambda self, node: self.binary(node, "DIV"),
+            exp.TryCast: lambda self, node: (
+                f"TRY_CAST({self.sql(node, 'this')} AS {self.sql(node, 'to')})"
+            ),
+        }
+
+        def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+            kind = self.sql(expression, "to")
+            return f"{safe_prefix or ''}CAST({self.sql(expression, 'this')} AS {kind})"
+
+        def anonymous_sql(self, expression: exp.Anonymous) -> str:
+            return self.func(self.sql(expression, "this"), *expression.expressions, normalize=False)
+
+
+def text(node: exp.Expr) -> str:
+    """The Spark SQL of a tree."""
+    try:
+        return node.sql(dialect=SparkText, unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError as reason:
+        raise Unsupported(str(reason), remedy="Write the query in another way.") from reason

@@ -1,0 +1,107 @@
+"""Intervals: of days and smaller units, of months and greater ones, or of both."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from sqlglot import exp
+
+from forklake.sql.translate.calls import part_name
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.trees import call, rewrite
+
+# The function that makes an interval, by unit.
+_UNITS = {
+    "year": "to_years",
+    "quarter": "to_quarters",
+    "month": "to_months",
+    "week": "to_weeks",
+    "day": "to_days",
+    "hour": "to_hours",
+    "minute": "to_minutes",
+    "second": "to_seconds",
+    "millisecond": "to_milliseconds",
+    "microsecond": "to_microseconds",
+}
+# The units of texts, in months, days or seconds.
+_IN_TEXT = {
+    "year": ("month", Decimal(12)),
+    "quarter": ("month", Decimal(3)),
+    "month": ("month", Decimal(1)),
+    "week": ("day", Decimal(7)),
+    "day": ("day", Decimal(1)),
+    "hour": ("second", Decimal(3600)),
+    "minute": ("second", Decimal(60)),
+    "second": ("second", Decimal(1)),
+    "millisecond": ("second", Decimal("0.001")),
+    "microsecond": ("second", Decimal("0.000001")),
+}
+_PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)")
+_CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*$")
+
+
+def translate_intervals(tree: exp.Expr) -> exp.Expr:
+    """INTERVAL with a number or a text, and texts cast to it, become calls."""
+    return rewrite(tree, _translated)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Interval):
+        return node if isinstance(node.parent, exp.WindowSpec) else _made(node)
+    if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.INTERVAL:
+        if not node.this.is_string:
+            raise unsupported("A cast to INTERVAL of what is not constant")
+        return _of_text(node.this.name)
+    return node
+
+
+def _made(node: exp.Expr) -> exp.Expr:
+    value, unit = node.this, node.args.get("unit")
+    if unit is None:
+        if not value.is_string:
+            raise unsupported("INTERVAL without a unit")
+        return _of_text(value.name)
+    if isinstance(value, exp.Literal):
+        if not re.fullmatch(r"\s*[+-]?\d+(\.\d+)?\s*", value.name):
+            return _of_text(f"{value.name} {unit.name}")
+        if "." in value.name:
+            raise unsupported(f"An interval of a fraction, {value.name} {unit.name},")
+        value = exp.Literal.number(value.name.strip())
+    return _of_unit(value.unnest(), part_name(unit))
+
+
+def _of_unit(value: exp.Expr, unit: str) -> exp.Expr:
+    if unit not in _UNITS:
+        raise unsupported(f"An interval of the unit {unit}")
+    return call(_UNITS[unit], value)
+
+
+def _of_text(text: str) -> exp.Expr:
+    """'1 month 2 days 03:04:05'"""
+    total, rest = dict.fromkeys(("month", "day", "second"), Decimal(0)), text
+    while found := _PART.match(rest):
+        unit = part_name(exp.Var(this=found[2]))
+        if unit not in _IN_TEXT:
+            raise unsupported(f"An interval of the unit {unit}")
+        counted, size = _IN_TEXT[unit]
+        total[counted] += Decimal(found[1]) * size
+        rest = rest[found.end() :]
+    if clock := _CLOCK.match(rest):
+        seconds = int(clock[2]) * 3600 + int(clock[3]) * 60 + Decimal(clock[4] or 0)
+        total["second"] += -seconds if clock[1] == "-" else seconds
+    elif rest.strip():
+        raise unsupported(f"The interval '{text}'")
+    days = int(total["day"])
+    total["second"] += (total["day"] - days) * 86400
+    total["day"] = Decimal(days)
+    if total["month"] % 1:
+        raise unsupported(f"The interval '{text}' of a fraction of a month")
+    numbers = {unit: exp.Literal.number(str(value)) for unit, value in total.items() if value}
+    match list(numbers):
+        case [] | ["month"]:
+            return call("to_months", numbers.get("month", exp.Literal.number(0)))
+        case ["day"] | ["second"] | ["day", "second"]:
+            zero = exp.Literal.number(0)
+            return call("to_days_seconds", numbers.get("day", zero), numbers.get("second", zero))
+    return call("to_months_days_seconds", *(exp.Literal.number(str(n)) for n in total.values()))

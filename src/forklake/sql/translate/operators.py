@@ -1,0 +1,203 @@
+"""Signs and special grammar as calls of functions, so that the tables tell what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.trees import call, rewrite
+
+_FIRST, _LAST = exp.Literal.number(1), exp.Literal.number(-1)
+
+_SIGNS: dict[type[exp.Expr], str] = {
+    exp.Div: "/",
+    exp.IntDiv: "//",
+    exp.Mod: "%",
+    exp.DPipe: "||",
+    exp.Pow: "pow",
+    exp.Glob: "glob",
+    exp.SimilarTo: "regexp_full_match",
+    exp.ArrayOverlaps: "&&",
+    exp.ArrayContainsAll: "@>",
+    exp.RegexpLike: "regexp_matches",
+    exp.StartsWith: "starts_with",
+}
+
+
+def translate_operators(tree: exp.Expr) -> exp.Expr:
+    """Operators that mean something else in Spark, or that depend on types, become calls."""
+    return rewrite(tree, _translated)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    kind = type(node)
+    if kind in _SIGNS:
+        return call(_SIGNS[kind], node.this.unnest(), node.expression.unnest())
+    return _GRAMMAR[kind](node) if kind in _GRAMMAR else node
+
+
+def _sum(node: exp.Expr) -> exp.Expr:
+    """Dates and intervals differ from Spark's; with a number as it stands nothing does."""
+    sides = (node.this, node.expression)
+    if any(_is_number(side) for side in sides):
+        return node
+    return call("-" if isinstance(node, exp.Sub) else "+", *(side.unnest() for side in sides))
+
+
+def _is_number(node: exp.Expr) -> bool:
+    node = node.unnest()
+    return isinstance(node, exp.Literal) and not node.is_string
+
+
+def _index(node: exp.Expr) -> exp.Expr:
+    [index] = node.expressions
+    if not isinstance(index, exp.Slice):
+        return call("[]", node.this.unnest(), index)
+    if index.args.get("step") is not None:
+        raise unsupported("A slice with a step")
+    begin, end = index.this or _FIRST.copy(), index.expression or _LAST.copy()
+    return call("[:]", node.this.unnest(), begin, end)
+
+
+def _list(node: exp.Expr) -> exp.Expr:
+    [*elements] = node.expressions
+    if len(elements) == 1 and isinstance(elements[0], exp.Comprehension):
+        return _comprehension(elements[0])
+    return call("list_value", *elements)
+
+
+def _comprehension(node: exp.Expr) -> exp.Expr:
+    """[x * 2 for x in l if x > 1]"""
+    name = node.expression
+    if node.args.get("position") is not None:
+        raise unsupported("A list comprehension with a position")
+    source, condition = node.args["iterator"], node.args.get("condition")
+    if condition is not None:
+        source = call("list_filter", source, _lambda(name, condition))
+    return call("list_transform", source, _lambda(name, node.this))
+
+
+def _lambda(name: exp.Expr, body: exp.Expr) -> exp.Lambda:
+    parameter = exp.to_identifier(name.name)
+    return exp.Lambda(this=body.copy(), expressions=[parameter])
+
+
+def _map(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Map):
+        lists = [one for one in (node.args.get("keys"), node.args.get("values")) if one is not None]
+        return call("map_of_lists", *lists)
+    pairs = [side for pair in node.this.expressions for side in (_key(pair.this), pair.expression)]
+    return call("map_of_pairs", *pairs)
+
+
+def _key(node: exp.Expr) -> exp.Expr:
+    """The key of a map, which sqlglot takes for the name of a field."""
+    return exp.Literal.string(node.name) if isinstance(node, exp.Identifier) else node
+
+
+def _extract(node: exp.Expr) -> exp.Expr:
+    return call("date_part", exp.Literal.string(node.this.name), node.expression)
+
+
+def _trim(node: exp.Expr) -> exp.Expr:
+    names = {"LEADING": "ltrim", "TRAILING": "rtrim"}
+    return call(names.get(node.args.get("position") or "", "trim"), node.this, node.expression)
+
+
+def _substring(node: exp.Expr) -> exp.Expr:
+    return call("substring", node.this, node.args.get("start"), node.args.get("length"))
+
+
+def _position(node: exp.Expr) -> exp.Expr:
+    return call("instr", node.this, node.args["substr"])
+
+
+def _zone(node: exp.Expr) -> exp.Expr:
+    return call("at time zone", node.args["zone"], node.this)
+
+
+def _method(node: exp.Expr) -> exp.Expr:
+    """'x'.upper() is upper('x')."""
+    function = node.expression
+    if not isinstance(function, exp.Anonymous):
+        return node
+    return call(function.name, _as_column(node.this), *function.expressions)
+
+
+def _as_column(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Identifier):
+        return exp.Column(this=node)
+    if isinstance(node, exp.Dot) and isinstance(node.this, exp.Identifier | exp.Dot):
+        return exp.Dot(this=_as_column(node.this), expression=node.expression)
+    return node
+
+
+def _contained(node: exp.Expr) -> exp.Expr:
+    """`x IN l` of a list is contains(l, x)."""
+    field = node.args.get("field")
+    return node if field is None else call("contains", field, node.this)
+
+
+def _like(node: exp.Expr) -> exp.Expr:
+    """A pattern has no escapes unless it names one, where Spark has the backslash."""
+    if isinstance(node.parent, exp.Escape):
+        return node
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal):
+        doubled: exp.Expr = exp.Literal.string(pattern.name.replace("\\", "\\\\"))
+    else:
+        slash, two = exp.Literal.string("\\"), exp.Literal.string("\\\\")
+        doubled = call("replace", pattern, slash, two)
+    node.set("expression", doubled)
+    return node
+
+
+def _compared(node: exp.Expr) -> exp.Expr:
+    """= ANY and <> ALL of a query are IN and NOT IN; of a list each element is compared."""
+    right = node.expression
+    if isinstance(right, exp.Anonymous) and right.name.lower() == "all":
+        right = exp.All(this=right.expressions[0])
+    if not isinstance(right, exp.Any | exp.All):
+        return node
+    inner = right.this.unnest() if isinstance(right.this, exp.Paren) else right.this
+    if isinstance(inner, exp.Query):
+        return _compared_to_query(node, right, inner)
+    element = exp.column("_element")
+    function = "list_exists" if isinstance(right, exp.Any) else "list_forall"
+    body = type(node)(this=node.this.copy(), expression=element)
+    return call(function, inner, _lambda(exp.to_identifier("_element"), body))
+
+
+def _compared_to_query(node: exp.Expr, right: exp.Expr, query: exp.Expr) -> exp.Expr:
+    inside = exp.In(this=node.this.copy(), query=exp.Subquery(this=query.unnest().copy()))
+    if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
+        return inside
+    if isinstance(node, exp.NEQ) and isinstance(right, exp.All):
+        return exp.Not(this=inside)
+    raise unsupported(f"{node.sql(dialect='duckdb')}, a comparison with ANY or ALL of a query,")
+
+
+_GRAMMAR: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
+    exp.Add: _sum,
+    exp.Sub: _sum,
+    exp.Bracket: _index,
+    exp.Array: _list,
+    exp.ToMap: _map,
+    exp.Map: _map,
+    exp.Extract: _extract,
+    exp.Trim: _trim,
+    exp.Substring: _substring,
+    exp.StrPosition: _position,
+    exp.AtTimeZone: _zone,
+    exp.Dot: _method,
+    exp.In: _contained,
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.Abs: lambda node: call("abs", node.this),
+    exp.CurrentDate: lambda node: call("current_date"),
+    exp.CurrentTimestamp: lambda node: call("now"),
+    exp.Localtimestamp: lambda node: call("localtimestamp"),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _compared),
+}

@@ -1,0 +1,47 @@
+"""What is refused: constructs of DuckDB that Spark cannot do with the same meaning."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from forklake.errors import Unsupported
+
+# All that a translated query may be made of. Nothing else reaches Spark, so that nothing is
+# carried over by chance.
+_KNOWN: frozenset[type[exp.Expr]] = frozenset(
+    {
+        *(exp.Select, exp.Union, exp.Except, exp.Intersect, exp.Values, exp.Subquery),
+        *(exp.With, exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table, exp.TableAlias),
+        *(exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered),
+        *(exp.Cube, exp.Rollup, exp.GroupingSets, exp.Limit, exp.Offset, exp.Distinct),
+        *(exp.Alias, exp.Star, exp.Column, exp.Identifier, exp.Var, exp.Dot, exp.Paren),
+        *(exp.Literal, exp.ByteString, exp.Boolean, exp.Null, exp.Interval, exp.Tuple),
+        *(exp.Struct, exp.PropertyEQ, exp.Bracket, exp.Lambda, exp.Transform),
+        *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg),
+        *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseNot),
+        *(exp.BitwiseLeftShift, exp.BitwiseRightShift),
+        *(exp.And, exp.Or, exp.Not, exp.Is, exp.Between, exp.In, exp.Exists),
+        *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+        *(exp.Like, exp.ILike, exp.Escape, exp.Case, exp.If),
+        *(exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam, exp.ColumnDef),
+        *(exp.Anonymous, exp.Filter, exp.Window, exp.WindowSpec),
+        *(exp.IgnoreNulls, exp.RespectNulls),
+    }
+)
+
+
+def unsupported(construct: str, remedy: str = "") -> Unsupported:
+    """The error that names a construct."""
+    return Unsupported(
+        f"{construct} is not supported in DuckDB's dialect.",
+        remedy=remedy or "Write it in another way, or in Spark SQL with dialect='spark'.",
+        construct=construct,
+    )
+
+
+def refuse_unknown(tree: exp.Expr) -> exp.Expr:
+    """A query is made of what is known, or refused."""
+    for node in tree.walk():
+        if type(node) not in _KNOWN:
+            raise unsupported(f"{type(node).__name__}, {node.sql(dialect='duckdb')},")
+    return tree

@@ -1,0 +1,106 @@
+"""Clauses of SELECT that Spark has not, or not in the same way."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.templates import filled
+from forklake.sql.translate.trees import call, within
+
+_REFUSED_CLAUSES = {"sample": "SAMPLE", "connect": "CONNECT BY"}
+
+
+def refuse_clauses(tree: exp.Expr) -> exp.Expr:
+    """Constructs that have no counterpart."""
+    for node in tree.walk():
+        for clause, words in _REFUSED_CLAUSES.items():
+            if node.args.get(clause):
+                raise unsupported(words)
+        if isinstance(node, exp.Pivot):
+            raise unsupported("UNPIVOT" if node.args.get("unpivot") else "PIVOT")
+        if type(node) in _REFUSED:
+            raise unsupported(_REFUSED[type(node)])
+    for limit in tree.find_all(exp.Limit):
+        options = limit.args.get("limit_options")
+        if options is not None and options.args.get("percent"):
+            raise unsupported("LIMIT with a percentage")
+    return tree
+
+
+_REFUSED: dict[type[exp.Expr], str] = {
+    exp.Collate: "COLLATE",
+    exp.JSONExtract: "The operator -> on JSON",
+    exp.JSONExtractScalar: "The operator ->> on JSON",
+    exp.PositionalColumn: "A column by its number (#1)",
+    exp.BitwiseXor: "The operator ^",
+}
+
+
+def forget_materialization(tree: exp.Expr) -> exp.Expr:
+    """Spark decides by itself which parts of a query are computed once."""
+    for table in tree.find_all(exp.CTE):
+        table.set("materialized", None)
+    return tree
+
+
+def translate_distinct_on(tree: exp.Expr) -> exp.Expr:
+    """DISTINCT ON keeps the first row of each group, in the order of ORDER BY."""
+    for select in tree.find_all(exp.Select):
+        distinct = select.args.get("distinct")
+        if distinct is None or distinct.args.get("on") is None:
+            continue
+        if select.args.get("qualify") is not None or select.args.get("group") is not None:
+            raise unsupported("DISTINCT ON with GROUP BY or QUALIFY")
+        keys = distinct.args["on"].expressions
+        order = select.args.get("order") or exp.Order(
+            expressions=[exp.Ordered(this=one.copy(), nulls_first=False) for one in keys]
+        )
+        first = exp.Window(
+            this=call("row_number"),
+            partition_by=[one.copy() for one in keys],
+            order=order.copy(),
+            over="OVER",
+        )
+        is_first = exp.EQ(this=first, expression=exp.Literal.number(1))
+        select.set("qualify", exp.Qualify(this=is_first))
+        select.set("distinct", None)
+    return tree
+
+
+def translate_unnest(tree: exp.Expr) -> exp.Expr:
+    """unnest among the columns of SELECT makes rows, next to each other if there are several."""
+    for select in list(tree.find_all(exp.Select)):
+        calls = [
+            one
+            for column in select.expressions
+            for one in within(column, exp.Anonymous)
+            if one.name.lower() == "unnest"
+        ]
+        if not calls:
+            continue
+        if any(len(one.expressions) != 1 for one in calls):
+            raise unsupported("unnest with options")
+        _explode(select, calls)
+    return tree
+
+
+def _explode(select: exp.Select, calls: list[exp.Expr]) -> None:
+    is_alone = len(calls) == 1 and calls[0].parent in (select, *select.expressions)
+    if is_alone:
+        calls[0].replace(filled("explode(_0)", calls[0].expressions))
+        return
+    if select.args.get("group") is not None:
+        raise unsupported("unnest inside of an expression with GROUP BY")
+    names = [f"u{number}" for number in range(len(calls))]
+    lists = [one.expressions[0].copy() for one in calls]
+    for one, name in zip(calls, names, strict=True):
+        one.replace(exp.column(name, table="_unnested"))
+    alias = exp.TableAlias(
+        this=exp.to_identifier("_unnested"), columns=[exp.to_identifier(name) for name in names]
+    )
+    rows = filled("inline(arrays_zip(_all))", lists)
+    if select.args.get("from_") is None:
+        select.set("from_", exp.From(this=exp.Table(this=rows, alias=alias)))
+    else:
+        select.append("joins", exp.Join(this=exp.Lateral(this=rows, alias=alias)))

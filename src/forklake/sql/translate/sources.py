@@ -1,0 +1,119 @@
+"""What stands in FROM: lists as rows, ranges, VALUES, queries that look at what is left of them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.templates import filled
+from forklake.sql.translate.trees import call
+
+_RANGES = ("range", "generate_series")
+_JOINS = {"POSITIONAL": "POSITIONAL JOIN", "ASOF": "ASOF JOIN"}
+
+
+def translate_sources(tree: exp.Expr) -> exp.Expr:
+    """Every source in FROM is one that Spark has."""
+    for select in list(tree.find_all(exp.Select)):
+        if (start := select.args.get("from_")) is not None:
+            start.set("this", _source(start.this, set()))
+        seen = _names(start.this) if start is not None else set()
+        for join in select.args.get("joins") or []:
+            _check_join(join)
+            join.set("this", _source(join.this, seen))
+            seen |= _names(join.this)
+    return tree
+
+
+def _names(source: exp.Expr) -> set[str]:
+    return {source.alias_or_name.lower()} - {""}
+
+
+def _check_join(join: exp.Expr) -> None:
+    word = str(join.args.get("method") or join.args.get("kind") or "").upper()
+    if word in _JOINS:
+        raise unsupported(_JOINS[word])
+
+
+def _source(source: exp.Expr, seen: set[str]) -> exp.Expr:
+    if source.args.get("sample") is not None:
+        raise unsupported("TABLESAMPLE")
+    if isinstance(source, exp.Unnest):
+        return _unnest(source)
+    if isinstance(source, exp.Table) and isinstance(source.this, exp.Anonymous):
+        if source.this.meta.get("spark"):
+            return source
+        return _function(source)
+    if isinstance(source, exp.Values) or isinstance(source.this, exp.Values):
+        return _values(source)
+    if isinstance(source, exp.Subquery) and _looks_at(source, seen):
+        return exp.Lateral(this=source.copy())
+    return source
+
+
+def _looks_at(source: exp.Expr, seen: set[str]) -> bool:
+    """Whether a query uses columns of sources left of it, by their names."""
+    own = {one.alias_or_name.lower() for one in source.find_all(exp.Table, exp.Subquery)}
+    used = {one.table.lower() for one in source.find_all(exp.Column) if one.table}
+    return bool((used - own) & seen)
+
+
+def _names_of(alias: exp.Expr | None, name: str) -> exp.TableAlias:
+    """The names of a source with one column, which is called like the function unless named."""
+    table = alias.this.name if alias is not None and alias.this is not None else name
+    columns = alias.args.get("columns") or [] if alias is not None else []
+    if len(columns) > 1:
+        raise unsupported(f"{name} with {len(columns)} columns")
+    return exp.TableAlias(
+        this=exp.to_identifier(table, quoted=True),
+        columns=columns or [exp.to_identifier(name, quoted=True)],
+    )
+
+
+def _exploded(values: exp.Expr, alias: exp.Expr | None, name: str) -> exp.Expr:
+    """The elements of a list as rows, with one column."""
+    rows, names = filled("explode(_0)", [values]), _names_of(alias, name)
+    if values.find(exp.Column, exp.Query) is None:
+        return exp.Table(this=rows, alias=names)
+    return exp.Lateral(this=rows, alias=names)
+
+
+def _unnest(source: exp.Expr) -> exp.Expr:
+    if source.args.get("offset"):
+        raise unsupported("WITH ORDINALITY")
+    if len(source.expressions) != 1:
+        raise unsupported("unnest of several lists in FROM")
+    return _exploded(source.expressions[0], source.args.get("alias"), "unnest")
+
+
+def _function(source: exp.Table) -> exp.Expr:
+    name = source.this.name.lower()
+    if name not in _RANGES:
+        raise unsupported(f"The table function {source.this.name}")
+    arguments, alias = source.this.expressions, source.args.get("alias")
+    if name == "range" and all(_is_integer(one) for one in arguments):
+        return _spark_range(arguments, alias)
+    return _exploded(call(name, *arguments), alias, name)
+
+
+def _is_integer(node: exp.Expr) -> bool:
+    inner = node.this if isinstance(node, exp.Neg) else node
+    return isinstance(inner, exp.Literal) and inner.is_int
+
+
+def _spark_range(arguments: list[exp.Expr], alias: exp.Expr | None) -> exp.Expr:
+    """Spark's own range makes its numbers as they are needed."""
+    bounds = arguments if len(arguments) > 1 else [exp.Literal.number(0), *arguments]
+    return exp.Table(this=filled("range(_all)", bounds), alias=_names_of(alias, "range"))
+
+
+def _values(source: exp.Expr) -> exp.Expr:
+    """The columns of VALUES are col0, col1… unless they are named."""
+    values = source if isinstance(source, exp.Values) else source.this
+    alias = source.args.get("alias")
+    if alias is None:
+        alias = exp.TableAlias(this=exp.to_identifier("valueslist"))
+    if not alias.args.get("columns"):
+        width = len(values.expressions[0].expressions)
+        alias.set("columns", [exp.to_identifier(f"col{number}") for number in range(width)])
+    return exp.Subquery(this=exp.Values(expressions=values.expressions), alias=alias)

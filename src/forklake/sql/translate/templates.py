@@ -1,0 +1,92 @@
+"""Templates: pieces of Spark SQL in which `_0`, `_1`… stand for arguments.
+
+`_all` stands for all arguments and `_rest` for those after the first, in the list of a call.
+A template whose meaning depends on the types of its arguments is a choice among several, made by
+Spark when it knows the types; see `dispatch`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from sqlglot import exp, parse_one
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+
+
+@dataclass(frozen=True, slots=True)
+class ByType:
+    """Choices (types of the arguments, template), the first that fits is taken."""
+
+    choices: tuple[tuple[str, str], ...]
+
+
+def by_type(*choices: tuple[str, str]) -> ByType:
+    """Templates by the types of the arguments: ("list, integer", "...")."""
+    return ByType(choices)
+
+
+Template = str | ByType
+
+
+class PlainSpark(Spark):
+    """Spark's grammar without functions that sqlglot understands."""
+
+    INDEX_OFFSET = 0
+
+    class Parser(SparkParser):
+        STRICT_CAST = True
+        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+            name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")
+        }
+
+
+def arity(template: str) -> int | None:
+    """How many arguments a template takes; None if any number."""
+    if "_all" in template or "_rest" in template:
+        return None
+    return max((int(place) + 1 for place in re.findall(r"\b_(\d)\b", template)), default=0)
+
+
+def filled(template: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """The expression that a template makes of arguments."""
+    places = {f"_{number}": [one] for number, one in enumerate(arguments)}
+    places["_all"] = list(arguments)
+    places["_rest"] = list(arguments[1:])
+    holder = exp.Tuple(expressions=[_parsed(template).copy()])
+    for found in list(holder.find_all(exp.Column, exp.Identifier)):
+        is_part = isinstance(found.parent, exp.Column)  # of a column that is a place itself
+        if found.name in places and not is_part and not found.args.get("table"):
+            _put(found, [_closed(one.copy()) for one in places[found.name]])
+    made: exp.Expr = holder.expressions[0]
+    return made.pop()
+
+
+def _put(place: exp.Expr, arguments: list[exp.Expr]) -> None:
+    if len(arguments) == 1:
+        place.replace(arguments[0])
+        return
+    call = place.parent
+    assert call is not None
+    listed = call.expressions
+    at = next(number for number, one in enumerate(listed) if one is place)
+    call.set("expressions", [*listed[:at], *arguments, *listed[at + 1 :]])
+
+
+def _closed(argument: exp.Expr) -> exp.Expr:
+    """An argument in parentheses where its place in a template could tear it apart."""
+    loose = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Not, exp.Select)
+    return exp.Paren(this=argument) if isinstance(argument, loose) else argument
+
+
+@cache
+def _parsed(template: str) -> exp.Expr:
+    parsed = parse_one(template, read=PlainSpark)
+    for node in parsed.walk():
+        node.meta["spark"] = True  # it has its meaning
+    return parsed

@@ -1,0 +1,34 @@
+"""UNION BY NAME: columns are matched by their names, and filled with NULL where one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from forklake.sql.translate.trees import aliased, named
+
+ColumnsOfQuery = Callable[[exp.Expr], list[str]]
+
+
+def match_names(tree: exp.Expr, columns: ColumnsOfQuery) -> exp.Expr:
+    """Both sides of UNION BY NAME get the same columns in the same order."""
+    for union in reversed(list(tree.find_all(exp.SetOperation))):
+        if not union.args.get("by_name"):
+            continue
+        left, right = columns(union.this), columns(union.expression)
+        known = {name.lower() for name in left}
+        names = [*left, *(name for name in right if name.lower() not in known)]
+        union.set("this", _filled(union.this, left, names))
+        union.set("expression", _filled(union.expression, right, names))
+        union.set("by_name", False)
+    return tree
+
+
+def _filled(query: exp.Expr, own: list[str], names: list[str]) -> exp.Select:
+    have = {name.lower() for name in own}
+    columns = [named(name) if name.lower() in have else aliased(exp.Null(), name) for name in names]
+    source = exp.Subquery(
+        this=query.unnest().copy(), alias=exp.TableAlias(this=exp.to_identifier("_side"))
+    )
+    return exp.Select(expressions=columns, from_=exp.From(this=source))

@@ -1,0 +1,1 @@
+"""SQL: statements, queries and functions, against DuckDB where it can tell."""

@@ -1,0 +1,38 @@
+"""A small catalog for statements that need no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forklake import Session
+
+_SETUP = """
+    CREATE TABLE t (a INTEGER NOT NULL, b VARCHAR);
+    INSERT INTO t VALUES (1, 'x'), (2, 'y');
+    CREATE SCHEMA s2;
+    CREATE TABLE s2.u (k BIGINT)
+"""
+
+
+@pytest.fixture
+def dry(tmp_path: Path) -> Iterator[Session]:
+    """A session that must not start Spark, with tables `t` (rows in the metastore) and `s2.u`.
+
+    Snapshot 1 is the catalog's own; 2 made t, 3 its rows, 4 the schema and 5 s2.u.
+    """
+    with Session() as session:
+        session.attach(
+            f"ducklake:{tmp_path / 'meta.db'}",
+            "lake",
+            catalog="sales",
+            data_path=str(tmp_path / "data"),
+            data_inlining_row_limit=10,
+            create_if_not_exists=True,
+        )
+        session.use("lake")
+        session.execute(_SETUP)
+        yield session
+        assert session._engine is None

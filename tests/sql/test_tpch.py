@@ -1,0 +1,90 @@
+"""TPC-H, all 22 queries in DuckDB's words: Spark answers as DuckDB does on the same Parquet files.
+
+The tables are in a lake, and the queries run on it and on a fork of it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from forklake.spark.engine.engine import Engine
+from forklake.sql.session import Session
+from tests.sql.comparing import Row, rows_of, same_rows
+
+TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
+SCALE = 0.1
+Answer = tuple[list[str], list[Row]]  # names and rows
+
+
+def _extension(name: str) -> Path:
+    """Where the wheel of an extension put it, for this version of DuckDB."""
+    found: Any = importlib.util.find_spec(f"duckdb_extension_{name}")
+    folder = Path(found.origin).parent / "extensions" / f"v{duckdb.__version__}"
+    return folder / f"{name}.duckdb_extension"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tables are, as Parquet files, with the answers of DuckDB."""
+    return tmp_path_factory.mktemp("tpch")
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path) -> dict[str, Answer]:
+    """The answers of DuckDB to the queries."""
+    with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
+        connection.execute(f"LOAD '{_extension('tpch')}'")
+        connection.execute(f"CALL dbgen(sf = {SCALE})")
+        for name in TABLES:
+            connection.execute(f"COPY {name} TO '{folder / name}.parquet'")
+            connection.execute(f"DROP TABLE {name}")
+            connection.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+        queries = connection.execute("SELECT query FROM tpch_queries() ORDER BY query_nr")
+        return {text: _answer(connection, text) for [text] in queries.fetchall()}
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, text: str) -> Answer:
+    found = connection.execute(text).to_arrow_table()
+    return found.column_names, rows_of(found)
+
+
+@pytest.fixture(scope="module")
+def tables(engine: Engine, folder: Path, expected: dict[str, Answer]) -> Iterator[Session]:
+    """A session with the tables in a catalog, and a fork of it."""
+    with Session(engine.spark) as session:
+        session.attach(
+            f"ducklake:{folder / 'meta.db'}",
+            "lake",
+            catalog="tpch",
+            data_path=str(folder / "data"),
+            create_if_not_exists=True,
+        )
+        session.use("lake")
+        for name in TABLES:
+            rows = session.engine.spark.read.parquet(str(folder / f"{name}.parquet"))
+            session.write(rows, name, mode="error")
+        session.fork("lake", "f", attach_as="f")
+        yield session
+
+
+@pytest.mark.parametrize("catalog", ["lake", "f"])
+def test_all_queries(tables: Session, expected: dict[str, Answer], catalog: str) -> None:
+    assert len(expected) == 22
+    tables.use(catalog)
+    assert not _wrong(tables, expected)
+
+
+def _wrong(lake: Session, expected: dict[str, Answer]) -> list[str]:
+    """The queries whose answers differ; all have an order."""
+    wrong = []
+    for query, (names, rows) in expected.items():
+        found = lake.sql(query).toArrow()
+        if found.column_names != names or not same_rows(rows, rows_of(found), in_order=True):
+            wrong.append(f"{query}\nDuckDB: {names} {rows[:3]}\nSpark: {found.slice(0, 3)}")
+    return wrong

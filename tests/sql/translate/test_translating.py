@@ -1,0 +1,114 @@
+"""The translation itself: what stays as it is, what is asked of Spark, what never changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from forklake.errors import Unsupported
+from forklake.spark.engine.engine import Engine
+from forklake.sql.dialect import parse
+from forklake.sql.translate import dispatch, to_spark
+from forklake.sql.translate.calls import CALLED
+from forklake.sql.translate.functions import ALIASES, FUNCTIONS, aggregates
+
+
+def translated(text: str, columns: list[str] | None = None) -> str:
+    """The text in Spark SQL; without columns, none may be asked for."""
+
+    def columns_of(relation: str) -> list[str]:
+        assert columns is not None, f"asked for the columns of {relation}"
+        return columns
+
+    [statement] = parse(text)
+    return to_spark(statement, columns_of=columns_of)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a, b FROM t WHERE a = 1 AND b > 'x' OR NOT c IS NULL",
+        "SELECT a + 1 AS x FROM t WHERE a * 2 - 1 < 5 AND d >= CAST('2024-01-01' AS DATE)",
+        "SELECT a FROM t WHERE a IN (1, 2) AND b BETWEEN 1 AND 3 AND c LIKE 'a%'",
+        "SELECT t.a, u.b FROM t JOIN u ON t.k = u.k LEFT JOIN v USING (k)",
+    ],
+)
+def test_plain_columns_and_comparisons_stay_as_they_are(text: str) -> None:
+    assert translated(text) == text
+
+
+def test_a_query_is_not_changed() -> None:
+    [statement] = parse("SELECT len(x)[1], * EXCLUDE (a) FROM t WHERE x ~ 'a'")
+    before = statement.sql("duckdb")
+    to_spark(statement, columns_of=lambda _: [])
+    assert statement.sql("duckdb") == before
+
+
+def test_a_bare_expression_is_translated() -> None:
+    [query] = parse("SELECT 1 + a // 2 * len(b)")
+    [expression] = query.expressions
+    text = to_spark(expression, columns_of=lambda _: [])
+    assert text == "1 + _duck_divide_whole(a, 2) * _duck_length(b)"
+
+
+def test_text_is_taken_as_it_is_written() -> None:
+    assert translated(r"SELECT 'a\nb' AS x") == r"SELECT 'a\\nb' AS x"
+    assert translated('SELECT "odd`name" FROM t') == "SELECT `odd``name` FROM t"
+
+
+def test_columns_are_asked_for_only_where_they_matter() -> None:
+    assert translated("SELECT a AS b, c AS d FROM t WHERE a > 1") == (
+        "SELECT a AS b, c AS d FROM t WHERE a > 1"
+    )
+    # A column of the table comes before a name of SELECT.
+    text = "SELECT a + 1 AS b FROM t WHERE b > 1"
+    assert translated(text, ["a"]) == "SELECT a + 1 AS b FROM t WHERE (a + 1) > 1"
+    assert translated(text, ["a", "b"]) == text
+
+
+def test_nulls_come_last_in_both_directions() -> None:
+    assert translated("SELECT a FROM t ORDER BY a, b DESC") == (
+        "SELECT a FROM t ORDER BY a NULLS LAST, b DESC"
+    )
+
+
+def test_every_other_name_stands_for_a_function() -> None:
+    for name, meaning in ALIASES.items():
+        assert name not in FUNCTIONS, f"{name} is an alias and a function"
+        assert meaning in CALLED - set(ALIASES), f"{name} stands for nothing"
+    for name, meaning in aggregates.ALIASES.items():
+        assert name not in aggregates.AGGREGATES, f"{name} is an alias and an aggregate"
+        assert meaning in aggregates.AGGREGATES, f"{name} stands for nothing"
+
+
+def test_predicates_reach_the_files(engine: Engine, tmp_path: object) -> None:
+    path = f"{tmp_path}/rows.parquet"
+    spark = engine.spark
+    spark.sql("SELECT id AS a, date'2024-01-01' AS d, 'x' AS s FROM range(10)").write.parquet(path)
+    spark.read.parquet(path).createOrReplaceTempView("pushed")
+    for condition, pushed in {
+        "a = 3": "EqualTo(a,3)",
+        "d = '2024-01-01'": "EqualTo(d,2024-01-01)",
+        "d >= DATE '2024-01-01' + INTERVAL 1 MONTH": "GreaterThanOrEqual(d,2024-02-01)",
+        "s LIKE 'x%'": "StringStartsWith(s,x)",
+        "a IN (1, 2)": "In(a, [1,2])",
+    }.items():
+        text = translated(f"SELECT a FROM pushed WHERE {condition}")
+        dispatch.register(engine)
+        plan = spark.sql(text)._jdf.queryExecution().executedPlan().toString()
+        assert pushed in plan, plan
+
+
+def test_registering_again_does_nothing(engine: Engine) -> None:
+    session = engine.new_session()
+    dispatch.register(session)
+    dispatch.register(session)
+    assert session.spark.sql("SELECT _duck_length('abc') AS n").first() == (3,)
+
+
+def test_without_a_java_machine_it_is_refused() -> None:
+    class Remote:
+        spark = object
+        is_native = False
+
+    with pytest.raises(Unsupported, match="Spark Connect"):
+        dispatch.register(Remote())  # type: ignore[arg-type]
