@@ -27,7 +27,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 
 .PHONY: demo
-demo: setup  ## Show what forks do, on a throw-away metastore.
+demo: setup  ## Take the tour: a lake, eight agents in forks of it, time travel.
 	$(BIN)/python -m forklake.cli.demo
 
 .PHONY: test

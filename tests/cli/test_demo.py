@@ -2,98 +2,113 @@
 
 from __future__ import annotations
 
-import os
+import io
 import re
 import shlex
-import subprocess
-import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import forklake
+from forklake.cli.demo.__main__ import app, suggestions
+from forklake.cli.demo.agents import AGENTS
+from forklake.cli.demo.stage import Stage
+from forklake.cli.demo.tour import Tour
+from forklake.cli.output import Output
+from forklake.spark.engine.engine import Engine
+from forklake.sql.session import Session
 from tests.cli.conftest import CommandLine
 
-SMALL = ["--forks", "40", "--files", "30", "--processes", "2"]
-
-
-def demo(folder: Path, *arguments: str) -> str:
-    """What a small demo prints; its metastore is made in the folder."""
-    done = subprocess.run(
-        [sys.executable, "-m", "forklake.cli.demo", *SMALL, *arguments],
-        env=os.environ | {"TMPDIR": str(folder)},
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert done.stderr == ""
-    return done.stdout
-
-
-def suggestions(said: str) -> list[list[str]]:
-    """The commands that it ends with, without the name of the program."""
-    commands = said.partition("What to try next")[2].split("\n  ")[1:]
-    return [shlex.split(command)[1:] for command in commands]
+ROWS = 4_000
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tour was."""
     return tmp_path_factory.mktemp("demo")
 
 
 @pytest.fixture(scope="module")
-def said(folder: Path) -> str:
-    return demo(folder)
+def said(engine: Engine, folder: Path) -> str:
+    """What a small tour says; it fails by itself if the parent has changed."""
+    with redirect_stdout(io.StringIO()) as seen, Session(engine.spark) as session:
+        Tour(Stage(session, Output()), folder, rows=ROWS, forks=50).run()
+    return seen.getvalue()
 
 
-def test_goes_through_all_steps(said: str) -> None:
+def rows_of(said: str, title: str) -> list[list[str]]:
+    """The cells of the table of an act."""
+    act = said.partition(title)[2]
+    lines = act.partition("──")[2].partition("\n")[2].splitlines()
+    return [re.split(r"\s{2,}", line.strip()) for line in lines[: len(AGENTS) + 1]]
+
+
+def test_goes_through_all_acts(said: str) -> None:
     assert re.findall(r"^\d\. .*", said, re.MULTILINE) == [
-        "1. A catalog to fork",
-        "2. 40 forks of it",
-        "3. Commits to many forks at the same time",
-        "4. Every fork is on its own",
-        "5. Looking back, and a fork of the past",
-        "6. Forks are cheap to drop, too",
-        "7. The fork tree",
+        "1. A lake",
+        "2. 8 forks of it",
+        "3. 8 agents work at once, each in its fork",
+        "4. Nobody sees what another did",
+        "5. What the forks cost",
+        "6. The intern looks back",
+        "7. 50 forks more",
+        "8. Clean-up",
     ]
 
 
-@pytest.mark.parametrize(
-    "number",
-    [r"[\d,.]+ forks/s", r"[\d,.]+ bytes", r"2 processes, 40 forks, 200 commits", r"\d commits/s"],
-)
-def test_tells_numbers(said: str, number: str) -> None:
-    assert re.search(number, said)
+def test_shows_what_each_agent_did_to_its_fork_alone(said: str) -> None:
+    shop, *forks = rows_of(said, "4. Nobody sees")
+    name, orders, revenue, customers, visits = shop
+    assert (name, orders, customers, visits) == ("shop", "4000", "200", "2000")
+    found = {name: facts for name, *facts in forks}
+    assert list(found) == [agent.name for agent in AGENTS]
+    same = {name for name, facts in found.items() if facts == shop[1:]}
+    assert same == {"analyst", "marketer", "privacy"}
+    assert found["importer"][0] == "4080"
+    assert float(found["pricer"][1]) < float(revenue)
+    assert found["merger"][2] == "300"
+    assert found["intern"][3] == "0"
+
+
+def test_shows_how_little_forks_cost(said: str) -> None:
+    assert re.search(r"9 catalogs take [\d.]+ .?B; as copies of shop", said)
+    changed = {row[0]: row[-3] for row in rows_of(said, "5. What the forks cost")[: len(AGENTS)]}
+    assert "0" not in changed.values()
+
+
+def test_brings_back_what_was_lost(said: str) -> None:
+    act = said.partition("6. The intern looks back")[2].partition("7. ")[0]
+    numbers = [line.strip() for line in act.splitlines() if line.strip().isdecimal()]
+    none, some, again = numbers
+    assert none == "0"
+    assert 0 < int(some) == int(again) < ROWS // 2
 
 
 def test_is_plain_text_without_a_terminal(said: str) -> None:
     assert "\x1b" not in said
 
 
-def test_cleans_up(said: str, folder: Path) -> None:
-    assert said
-    assert list(folder.iterdir()) == []
+def test_leaves_the_parent_alone_in_the_lake(said: str, folder: Path) -> None:
+    assert "Dropped 58 forks" in said
+    with forklake.open(f"ducklake:{folder / 'lake.db'}") as metastore:
+        assert [row.catalog_name for row in metastore.all_catalogs()] == ["shop"]
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
 def test_suggests_commands_that_work(
-    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_kept: bool
 ) -> None:
+    assert said
     monkeypatch.chdir(tmp_path)
-    found = suggestions(said)
-    assert found[0] == ["init"]
-    for command in found:
-        CommandLine("").ok(*command)
+    _, title, *commands = suggestions(f"ducklake:{folder / 'lake.db'}" if is_kept else None)
+    assert title == "What to try next"
+    for command in commands:
+        CommandLine("").ok(*shlex.split(command)[1:])
 
 
-def test_keeps_the_metastore_if_asked(tmp_path: Path) -> None:
-    said = demo(tmp_path, "--keep")
-    (path,) = tmp_path.glob("*/forklake.db")
-    with forklake.open(f"ducklake:{path}") as metastore:
-        seen = [metastore.catalog(name).now() for name in ("sales", "agent-000001")]
-        files = [len(one.data_files(one.state.table("orders"))) for one in seen]
-    assert files == [24, 29]
-    found = suggestions(said)
-    assert len(found) == 4
-    for command in found:
-        assert command[:2] == ["-m", f"ducklake:{path}"]
-        CommandLine("").ok(*command)
+def test_overwrites_no_folder(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["--keep", str(tmp_path)])
+    assert done.exit_code == 4
+    assert "is there already" in done.stderr

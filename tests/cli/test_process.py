@@ -24,6 +24,8 @@ LOADED = """if True:
     from forklake.cli.main import app
     app(sys.argv[1:], standalone_mode=False)
     print(*sys.modules, file=sys.stderr)
+    if "pyspark" in sys.modules and sys.modules["pyspark"].SparkContext._gateway:
+        print("a-java-machine", file=sys.stderr)
 """
 
 
@@ -47,7 +49,10 @@ def start(
 
 
 class TestStart:
-    HEAVY = frozenset({"duckdb", "psycopg", "psycopg_pool", "pyarrow", "pydantic", "pygments"})
+    HEAVY = frozenset(
+        "duckdb prompt_toolkit psycopg psycopg_pool pyarrow pydantic pygments pyspark"
+        " sqlglot".split()
+    )
 
     def loaded(self, cli: CommandLine, *arguments: str) -> set[str]:
         command = [sys.executable, "-c", LOADED, "-m", cli.uri, *arguments]
@@ -64,6 +69,21 @@ class TestStart:
         assert {"sqlite3", "rich"} < loaded
         assert not loaded & self.HEAVY
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "CREATE TABLE t (x INTEGER)",
+            "CREATE TABLE t (x INTEGER); INSERT INTO t VALUES (1), (2); DROP TABLE t",
+            "CALL ducklake_snapshots('sales')",
+            "SHOW TABLES",
+        ],
+    )
+    def test_of_sql_without_rows_starts_no_spark(self, cli: CommandLine, text: str) -> None:
+        cli.ok("create", "sales", "--data-path", "data")
+        loaded = self.loaded(cli, "sql", "-c", "sales", text)
+        assert "sqlglot" in loaded
+        assert not loaded & {"a-java-machine", "prompt_toolkit"}
+
     def test_with_json_draws_nothing(self, cli: CommandLine) -> None:
         assert not self.loaded(cli, "catalogs", "--json") & (self.HEAVY | {"rich"})
 
@@ -76,6 +96,7 @@ class TestHelp:
         commands = cli.ok("--help").out.partition("Commands:")[2]
         assert [line.split()[0] for line in commands.splitlines() if line] == (
             "init create fork drop rename materialize catalogs tree tables snapshots options"
+            " storage maintain sql shell"
         ).split()
         assert "..." not in commands
 

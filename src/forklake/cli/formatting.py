@@ -14,6 +14,11 @@ def visible(text: str) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
+def quoted(name: str) -> str:
+    """A name as SQL has it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def number(value: float) -> str:
     """A number with separators; only small ones keep a decimal."""
     return f"{value:,.1f}" if isinstance(value, float) and value < 100 else f"{value:,.0f}"

@@ -13,6 +13,9 @@ from forklake.cli.listing import catalogs, tree
 from forklake.cli.options import options
 from forklake.cli.output import Output, tolerate_any_text
 from forklake.cli.session import JsonOption, MetadataSchemaOption, MetastoreOption
+from forklake.cli.shell.command import shell
+from forklake.cli.sql import sql
+from forklake.cli.upkeep import maintain, storage
 
 # Help is plain text: drawing it would take longer than most commands.
 app = typer.Typer(
@@ -34,6 +37,10 @@ for one in (
     tables,
     snapshots,
     options,
+    storage,
+    maintain,
+    sql,
+    shell,
 ):
     app.command()(one)
 
@@ -65,6 +72,7 @@ def forklake(
       forklake create sales
       forklake fork sales agent --count 1000
       forklake tree
+      forklake shell --catalog sales
 
     The options below may also follow the command.
     """

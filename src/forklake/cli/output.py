@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # A file or pipe has no edge at which text would have to wrap.
 _NO_EDGE = 100_000
+# The facts of an error that say where in a script it is.
+_PLACE = ("source", "statement", "line")
 
 
 class Output:
@@ -51,9 +53,12 @@ class Output:
         """Show an error and what to do about it, on stderr."""
         if self.as_json:
             found = {"code": error.code, "message": error.message, "remedy": error.remedy}
+            found |= {name: error.details[name] for name in _PLACE if name in error.details}
             print(json.dumps({"error": found}), file=sys.stderr, flush=True)
             return
         self._labelled("error:", "bold red", error.message)
+        if "statement" in error.details:
+            self._labelled("at:", "bold", _place_of(error))
         if error.remedy:
             self._labelled("hint:", "bold cyan", error.remedy)
 
@@ -75,6 +80,13 @@ class Output:
         print(f"{visible(question)} [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             raise typer.Abort
+
+
+def _place_of(error: ForklakeError) -> str:
+    """The statement of a script that an error is about."""
+    facts = error.details
+    source = f" of {facts['source']}" if "source" in facts else ""
+    return f"statement {facts['statement']}, line {facts['line']}{source}"
 
 
 def console_for(stream: Any) -> Console:

@@ -1,0 +1,58 @@
+"""The options by which commands of SQL come by their catalogs, and the session with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forklake.cli.formatting import quoted
+from forklake.cli.session import Session
+
+if TYPE_CHECKING:
+    from forklake.cli.running import WatchedSession
+
+CatalogsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog",
+        "-c",
+        metavar="NAME",
+        help="Attach a catalog of the metastore under its name; the first one is used.",
+        show_default=False,
+    ),
+]
+CreateOption = Annotated[
+    bool, typer.Option("--create", help="Create the metastore and the catalogs if need be.")
+]
+ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Attach the catalogs read-only.")]
+
+
+def connected(
+    place: Session,
+    catalogs: list[str] | None,
+    *,
+    create: bool,
+    data_path: str | None,
+    read_only: bool,
+) -> WatchedSession:
+    """A session with the catalogs attached and the first of them in use."""
+    from forklake.cli.running import WatchedSession
+
+    session = WatchedSession()
+    try:
+        for name in catalogs or []:
+            session.attach(
+                place.uri,
+                catalog=name,
+                data_path=data_path,
+                metadata_schema=place.metadata_schema,
+                create_if_not_exists=create,
+                read_only=read_only,
+            )
+        if catalogs:
+            session.use(quoted(catalogs[0]))
+    except BaseException:
+        session.close()
+        raise
+    return session

@@ -1,0 +1,89 @@
+"""The demo as a command: makes a lake in a folder, and clears it away unless it is to be kept."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forklake.cli.demo.stage import Stage
+from forklake.cli.demo.tour import Tour
+from forklake.cli.output import Output, tolerate_any_text
+from forklake.cli.running import WatchedSession
+from forklake.errors import AlreadyExists, ForklakeError, outcome
+
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def demo(
+    rows: Annotated[int, typer.Option(min=1_000, help="Orders to make.")] = 2_000_000,
+    forks: Annotated[int, typer.Option(min=0, help="Forks to make in one go.")] = 10_000,
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep the lake, in a new folder.", show_default=False),
+    ] = None,
+) -> None:
+    """Show what forks do, on a lake of a shop."""
+    output = Output()
+    try:
+        with _folder(keep) as folder, WatchedSession() as session:
+            tour = Tour(Stage(session, output), folder, rows=rows, forks=forks)
+            tour.run()
+            output.draw(suggestions(tour.uri if keep else None))
+    except ForklakeError as error:
+        output.error(error)
+        raise typer.Exit(outcome(error)[1]) from None
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep is not None:
+        if keep.exists():
+            raise AlreadyExists(
+                f"The folder {str(keep)!r} is there already.", remedy="Name another."
+            )
+        keep.mkdir(parents=True)
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(prefix="forklake-demo-") as folder:
+        yield Path(folder)
+
+
+def suggestions(uri: str | None) -> list[str]:
+    """Commands that work as they stand, on a lake that was kept or on a new one."""
+    program = "forklake"
+    if shutil.which(program) is None:
+        program = os.path.relpath(Path(sys.executable).with_name(program))
+    commands = _ON_A_NEW_LAKE if uri is None else _ON_THE_LAKE
+    address = "" if uri is None else f" -m {shlex.quote(uri)}"
+    return ["", "What to try next", *(f"  {program}{address} {command}" for command in commands)]
+
+
+_ON_A_NEW_LAKE = (
+    'sql -c shop --create "CREATE TABLE pets (name VARCHAR, age INTEGER)"',
+    "sql -c shop \"INSERT INTO pets VALUES ('Bella', 3), ('Max', 5)\"",
+    "fork shop experiment",
+    'sql -c experiment "DELETE FROM pets WHERE age > 4"',
+    'sql -c experiment -c shop "SELECT * FROM pets UNION ALL SELECT * FROM shop.pets"',
+    "shell -c experiment",
+)
+_ON_THE_LAKE = (
+    "tables shop",
+    "fork shop experiment",
+    'sql -c experiment "SELECT status, count(*) FROM orders GROUP BY ALL"',
+    "tree",
+    "shell -c experiment",
+)
+
+if __name__ == "__main__":
+    tolerate_any_text()
+    app()

@@ -1,0 +1,86 @@
+"""Where the demo is seen: statements as they run, their answers, and what they took."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from forklake.cli.formatting import counted, duration
+from forklake.cli.output import Output, heading, table
+from forklake.cli.results import Form, drawn, fetched
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from forklake.sql.session import Session
+
+_SHOWN = 12
+
+
+class Stage:
+    """Runs statements of the main session before the eyes of the public."""
+
+    def __init__(self, session: Session, output: Output) -> None:
+        self.session = session
+        self._output = output
+
+    def say(self, *parts: RenderableType) -> None:
+        """Lines of text, or what else can be drawn."""
+        self._output.draw(parts)
+
+    def act(self, title: str) -> None:
+        """The title of what follows."""
+        self.say(heading(title))
+
+    def table(
+        self, headings: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Sequence[str]
+    ) -> None:
+        """A table of facts."""
+        self.say(table(headings, rows, numbers=numbers))
+
+    def play(self, *statements: str) -> None:
+        """Run statements, each of which is shown, then its answer."""
+        for text in statements:
+            self.say(shown(text))
+            self.answer(text)
+
+    def answer(self, text: str) -> pa.Table:
+        """Run a statement, and show the answer only."""
+        began = time.perf_counter()
+        answer = fetched(self.session.execute(text), Form.TABLE, _SHOWN)
+        said = duration(time.perf_counter() - began)
+        if answer.count is not None:
+            said = f"{counted(answer.count, 'row')}, {said}"
+        elif not answer.is_done:
+            self.say(drawn(answer.rows.slice(0, _SHOWN)))
+        self.say(_note(f"  {said}"))
+        return answer.rows
+
+    def time(self, text: str) -> float:
+        """Run a statement that takes no time worth waiting for; the seconds of it."""
+        began = time.perf_counter()
+        self.session.execute(text)
+        took = time.perf_counter() - began
+        self.say(shown(text).append_text(_note(f"  {duration(took)}")))
+        return took
+
+
+def shown(text: str) -> Text:
+    """A statement in its colours."""
+    from rich.syntax import Syntax
+
+    colours = Syntax("", "sql", theme="ansi_dark", background_color="default")
+    found = colours.highlight(textwrap.indent(textwrap.dedent(text).strip(), "  "))
+    found.rstrip()
+    return found
+
+
+def _note(text: str) -> Text:
+    from rich.text import Text
+
+    return Text(text, style="dim")

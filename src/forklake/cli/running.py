@@ -1,0 +1,118 @@
+"""Running statements for people: what they may stop, and what they see meanwhile."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any
+
+from forklake.cli.output import console_for
+from forklake.cli.results import Answer, Form, fetched
+from forklake.cli.scripts import Script, located
+from forklake.sql.parameters import Parameters
+from forklake.sql.session import Session
+
+if TYPE_CHECKING:
+    from forklake.spark.engine.engine import Engine
+
+_INTERVAL = 0.2  # seconds between attempts to stop a statement
+_INTERRUPTED = 130  # the exit code of whoever was stopped by Ctrl-C
+# Modules of Spark import each other in circles, which two threads cannot do at once.
+_loading = threading.Lock()
+
+
+class WatchedSession(Session):
+    """A session that says so when it starts Spark, which takes seconds."""
+
+    @property
+    def engine(self) -> Engine:
+        """Spark, as this session uses it."""
+        from forklake.spark.engine.jobs import is_up
+
+        if self._engine is not None or is_up():
+            return super().engine
+        with _status("Starting Spark …"):
+            return super().engine
+
+
+def _status(text: str) -> AbstractContextManager[Any]:
+    console = console_for(sys.stderr)
+    return console.status(text) if console.is_terminal else nullcontext()
+
+
+class Runner:
+    """Runs scripts on a thread of their own, so that Ctrl-C reaches whoever waits for them."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="forklake-statement")
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def run(
+        self, script: Script, parameters: Parameters, form: Form, limit: int | None
+    ) -> Iterator[tuple[Answer, float]]:
+        """The answers to the statements, each with its seconds, as they come.
+
+        After an error, which says what statement it is about, none of the others runs.
+        """
+        statements = script.check()
+        results = self.session.run(script.text, parameters, dialect=script.dialect)
+
+        def answered() -> Answer:
+            with _loading:
+                pass
+            return fetched(next(results), form, limit)
+
+        for statement in statements:
+            began = time.perf_counter()
+            with located(script, statement, is_alone=len(statements) == 1):
+                answer = self._finished(self._thread.submit(answered))
+            yield answer, time.perf_counter() - began
+
+    def _finished(self, task: Future[Answer]) -> Answer:
+        """The outcome of a task. Ctrl-C stops it; another one ends this process."""
+        try:
+            return task.result()
+        except KeyboardInterrupt:
+            self._stop(task)
+        if task.exception() is not None:
+            raise KeyboardInterrupt
+        return task.result()  # it was finished before it could be stopped
+
+    def _stop(self, task: Future[Answer]) -> None:
+        try:
+            from forklake.spark.engine.jobs import cancel_jobs
+
+            while not task.done():
+                cancel_jobs()  # a statement may have several, one after the other
+                wait([task], _INTERVAL)
+        except KeyboardInterrupt:
+            os._exit(_INTERRUPTED)
+
+
+class WarmUp(threading.Thread):
+    """Starts Spark in the background, so that the first statement that needs it is quick."""
+
+    def __init__(self) -> None:
+        super().__init__(name="forklake-start", daemon=True)
+        self._engine: Engine | None = None
+
+    def run(self) -> None:
+        with suppress(Exception):  # the statement that needs Spark will tell
+            with _loading:
+                from forklake.spark.engine.engine import Engine
+
+            self._engine = Engine.start()
+
+    def close(self) -> None:
+        """Let go of Spark, which goes when nobody else has it."""
+        if self._engine is not None:
+            self._engine.close()

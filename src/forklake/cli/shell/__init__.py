@@ -1,0 +1,1 @@
+"""The interactive shell: a prompt for statements, and commands that begin with a dot."""

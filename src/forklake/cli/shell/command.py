@@ -1,0 +1,50 @@
+"""The command that opens the shell."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+
+import typer
+
+from forklake.cli.connecting import CatalogsOption, CreateOption, ReadOnlyOption, connected
+from forklake.cli.creating import DataPathOption
+from forklake.cli.session import Session, command
+
+
+@command
+def shell(
+    session: Session,
+    catalogs: CatalogsOption = None,
+    create: CreateOption = False,
+    data_path: DataPathOption = None,
+    read_only: ReadOnlyOption = False,
+) -> None:
+    """Open a prompt for SQL; .help there tells more.
+
+    Statements end with a semicolon. Without a terminal they are read from the input.
+
+    \b
+    Examples:
+      forklake shell
+      forklake shell --catalog sales --create
+    """
+    from forklake.cli.results import Form
+    from forklake.cli.shell.reading import PipedReader
+    from forklake.cli.shell.shell import Shell
+
+    form = Form.JSON if session.output.as_json else Form.TABLE
+    connection = connected(
+        session, catalogs, create=create, data_path=data_path, read_only=read_only
+    )
+    with connection, closing(Shell(connection, form)) as opened:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            from forklake.cli.shell.prompting import Prompt
+
+            opened.greet()
+            opened.read_from(Prompt(connection))
+            opened.code = 0  # who sits there has seen the errors
+        else:
+            opened.read_from(PipedReader(sys.stdin))
+    if opened.code:
+        raise typer.Exit(opened.code)

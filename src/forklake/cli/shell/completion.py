@@ -1,0 +1,161 @@
+"""Completion of what is typed: words of SQL, and the names that the session knows.
+
+Names come from the metastore alone; no job of Spark runs for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from forklake.cli.formatting import quoted
+from forklake.cli.shell.dots import COMMANDS
+from forklake.cli.shell.reading import is_dot_command
+from forklake.cli.shell.words import FUNCTIONS, KEYWORDS
+from forklake.errors import ForklakeError
+from forklake.model.names import folded
+
+if TYPE_CHECKING:
+    from forklake.model.state import CatalogState
+    from forklake.spark.session import Session
+
+_PART = r'(?:"[^"]*"|\w+)'
+_PATH = rf"{_PART}(?:\.{_PART})*"
+# What stands before the cursor: the parts of a name with their dots, and the beginning of one.
+_TYPED = re.compile(rf'((?:{_PART}\.)*)("[^"]*|\w*)$')
+_OF_RELATIONS = r"FROM|JOIN|INTO|UPDATE|TABLE|USE|DESCRIBE|SUMMARIZE"
+_WANTS_RELATION = re.compile(rf"\b(?:{_OF_RELATIONS})\s+$", re.IGNORECASE)
+_MENTIONED = re.compile(rf"\b(?:{_OF_RELATIONS})\s+({_PATH})(?:\s+(?:AS\s+)?(\w+))?", re.IGNORECASE)
+_PLAIN = re.compile(r"[a-z_]\w*", re.IGNORECASE)
+
+# A name and what it is.
+Found = tuple[str, str]
+
+
+class SqlCompleter(Completer):
+    """Completes the name or word before the cursor."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
+        """What the word before the cursor may become."""
+        before = document.text_before_cursor
+        if is_dot_command(document.text):
+            yield from _completions(before.lstrip(), ((name, "command") for name in COMMANDS))
+            return
+        typed = _TYPED.search(before)
+        assert typed is not None  # it matches nothing, too
+        path = [_bare(one) for one in re.findall(_PART, typed[1])]
+        names = list(self._names(path, document.text, before[: typed.start()]))
+        yield from _completions(typed[2], names)
+
+    def _names(self, path: list[str], text: str, before: str) -> Iterator[Found]:
+        known = _Known(self._session, text)
+        try:
+            if path:
+                yield from known.beneath(path)
+                return
+            yield from known.relations()
+            if _WANTS_RELATION.search(before):
+                return
+            yield from known.columns()
+        except ForklakeError:  # a metastore that cannot be read now is no reason to complain
+            pass
+        if not path:
+            yield from ((word, "function") for word in FUNCTIONS)
+            yield from ((word, "keyword") for word in KEYWORDS)
+
+
+def _completions(typed: str, names: Iterable[Found]) -> Iterator[Completion]:
+    """The names that begin with what was typed, whatever its case, each once."""
+    is_quoted = typed.startswith('"')
+    start = folded(typed.removeprefix('"'))
+    shown = set()
+    for name, what in names:
+        if not folded(name).startswith(start) or name in shown:
+            continue
+        shown.add(name)
+        is_word = what in ("keyword", "function", "command")
+        text = name if is_word or (_PLAIN.fullmatch(name) and not is_quoted) else quoted(name)
+        if what == "keyword" and typed.islower():
+            text = name.lower()
+        yield Completion(text, -len(typed), display=name, display_meta=what)
+
+
+def _bare(part: str) -> str:
+    return part[1:-1] if part.startswith('"') else part
+
+
+class _Known:
+    """The names that a session knows, with those that a statement gives."""
+
+    def __init__(self, session: Session, text: str) -> None:
+        self._session = session
+        self._mentioned = {
+            folded(alias or path.rpartition(".")[2].strip('"')): path
+            for path, alias in _MENTIONED.findall(text)
+        }
+
+    def relations(self) -> Iterator[Found]:
+        """Tables and views of the schema in use, its catalog's schemas, and all catalogs."""
+        if self._session.current is not None:
+            alias, schema = self._session.current
+            state = self._state(alias)
+            yield from _relations(state, schema)
+            yield from ((one.schema_name, "schema") for one in state.schemas())
+        for one in self._session.attachments():
+            yield one.alias, "catalog"
+
+    def columns(self) -> Iterator[Found]:
+        """The columns of the tables that the statement mentions."""
+        for path in self._mentioned.values():
+            yield from self._columns(path)
+
+    def beneath(self, path: list[str]) -> Iterator[Found]:
+        """What may follow the parts of a name and a dot."""
+        match path:
+            case (one,):
+                yield from self._columns(self._mentioned.get(folded(one), quoted(one)))
+                yield from self._beneath_one(one)
+            case (alias, schema) if self._is_attached(alias):
+                yield from _relations(self._state(alias), schema)
+            case _:
+                yield from self._columns(".".join(map(quoted, path)))
+
+    def _beneath_one(self, name: str) -> Iterator[Found]:
+        """What is in a catalog, or in a schema of the one in use."""
+        if self._is_attached(name):
+            state = self._state(name)
+            yield from ((one.schema_name, "schema") for one in state.schemas())
+            yield from _relations(state, "main")
+        elif self._session.current is not None:
+            yield from _relations(self._state(self._session.current[0]), name)
+
+    def _is_attached(self, alias: str) -> bool:
+        return folded(alias) in {folded(one.alias) for one in self._session.attachments()}
+
+    def _state(self, alias: str) -> CatalogState:
+        return self._session.viewing(self._session.attachment(alias)).state
+
+    def _columns(self, path: str) -> Iterator[Found]:
+        try:
+            place = self._session.resolve(path)
+            view = self._session.viewing(place.attachment)
+            table = self._session.find_table(view, place)
+        except ForklakeError:  # it is being typed, or a view
+            return
+        for column in view.state.columns(table):
+            yield column.column_name, "column"
+
+
+def _relations(state: CatalogState, schema: str) -> Iterator[Found]:
+    if state.find_schema(schema) is None:
+        return
+    yield from ((one.table_name, "table") for one in state.tables(schema))
+    yield from ((one.view_name, "view") for one in state.views(schema))
+    yield from ((one.macro_name, "macro") for one in state.macros(schema))

@@ -1,0 +1,107 @@
+"""How rows look as JSON, CSV and tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+from forklake.cli.results import Answer, Form, csv_lines, drawn, json_lines, show
+
+ODD = 'quote " comma , line \n caf\u00e9 \U0001f600'
+ROWS = pa.table(
+    {
+        "id": pa.array([1, None], pa.int64()),
+        "name": [ODD, ""],
+        "amount": pa.array([Decimal("12345678901234567890.12"), None], pa.decimal128(38, 2)),
+        "ratio": [0.5, float("nan")],
+        "day": [date(2026, 1, 31), None],
+        "at": pa.array([datetime(2026, 1, 31, 12, tzinfo=UTC), None], pa.timestamp("us", "UTC")),
+        "tags": [["a", "b"], []],
+        "place": [{"x": 1}, None],
+        "bytes": [b"\x00\xff", None],
+    }
+)
+
+
+def test_json_is_an_array_of_objects() -> None:
+    text = "".join(json_lines(ROWS))
+    assert text.isascii()
+    first, second = json.loads(text, parse_float=Decimal)
+    assert list(first) == ROWS.column_names
+    assert first["name"] == ODD
+    assert first["amount"] == Decimal("12345678901234567890.12")
+    assert (first["day"], first["at"]) == ("2026-01-31", "2026-01-31 12:00:00+00")
+    assert (first["tags"], first["place"]) == (["a", "b"], {"x": 1})
+    assert (second["id"], second["ratio"], second["name"]) == (None, None, "")
+    assert len(text.splitlines()) == 2
+
+
+def test_json_of_no_rows_is_an_empty_array() -> None:
+    assert "".join(json_lines(ROWS.slice(0, 0))) == "[]\n"
+
+
+def test_csv_can_be_read_back() -> None:
+    text = "".join(csv_lines(ROWS))
+    header, first, second = csv.reader(io.StringIO(text, newline=""))
+    assert header == ROWS.column_names
+    assert first[:3] == ["1", ODD, "12345678901234567890.12"]
+    assert first[4:] == ["2026-01-31", "2026-01-31 12:00:00+00", "[a, b]", "{'x': 1}", r"\x00\xFF"]
+    assert second[4:6] == ["", ""]
+    assert text.endswith("\r\n")
+
+
+def test_csv_tells_empty_texts_from_nulls() -> None:
+    rows = pa.table({"a": ["", None], "b": ["x", "y"]})
+    assert "".join(csv_lines(rows)) == 'a,b\r\n"",x\r\n,y\r\n'
+
+
+def test_columns_may_have_one_name() -> None:
+    rows = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
+    assert "".join(csv_lines(rows)) == "a,a\r\n1,2\r\n"
+    assert list(json.loads("".join(json_lines(rows)))[0].values()) == [1, 2]
+
+
+def test_a_table_has_numbers_on_the_right_and_marks_nulls() -> None:
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    rows = pa.table({"n": [1, 1000], "text": [None, "two\nlines"]})
+    with console.capture() as captured:
+        console.print(drawn(rows))
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    assert lines[0].split() == ["n", "text"]
+    assert lines[2:] == ["   1   NULL", "1000   two", "       lines"]
+
+
+def test_a_table_is_cut_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = pa.table({"n": range(300)})
+    show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=1.0)
+    assert capsys.readouterr().out.splitlines()[-1] == "… 200 more rows"
+    show(Answer("SELECT", rows, is_cut=True), Form.TABLE, limit=10, seconds=1.0)
+    assert capsys.readouterr().out.splitlines()[-2:] == ["9", "… more than 290 more rows"]
+
+
+def test_other_forms_are_cut_only_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = pa.table({"n": range(300)})
+    show(Answer("SELECT", rows), Form.CSV, limit=None, seconds=1.0)
+    assert len(capsys.readouterr().out.splitlines()) == 301
+    show(Answer("SELECT", rows), Form.JSON, limit=2, seconds=1.0)
+    assert json.loads(capsys.readouterr().out) == [{"n": 0}, {"n": 1}]
+
+
+def test_what_was_done_is_said_to_people_only(capsys: pytest.CaptureFixture[str]) -> None:
+    done = Answer("CREATE TABLE", pa.table({"status": ["CREATE TABLE"]}))
+    changed = Answer("INSERT", pa.table({"Count": [2]}))
+    for form in Form:
+        for answer in (done, changed):
+            show(answer, form, limit=None, seconds=1.0)
+    assert capsys.readouterr().out.splitlines() == [
+        *("CREATE TABLE", "INSERT · 2 rows"),
+        '[{"Count":2}]',
+        *("Count", "2"),
+    ]

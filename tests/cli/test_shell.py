@@ -1,0 +1,286 @@
+"""The shell: at a terminal, at a pipe, and its commands."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from forklake.cli.shell.dots import COMMANDS
+from forklake.cli.shell.prompting import Prompt, prompt_text
+from forklake.cli.shell.reading import PipedReader
+from forklake.cli.shell.shell import Shell
+from forklake.sql.session import Session
+
+COMMAND = [sys.executable, "-m", "forklake.cli.main", "shell"]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    """A session that uses a new catalog; it has no Spark."""
+    with Session() as found:
+        uri = f"ducklake:{tmp_path / 'lake.db'}"
+        found.attach(uri, catalog="lake", create_if_not_exists=True)
+        found.use("lake")
+        yield found
+
+
+@pytest.fixture
+def shell(session: Session) -> Iterator[Shell]:
+    """A shell on it, whose input the test gives."""
+    with closing(Shell(session)) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The history is the test's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "forklake" / "history"
+
+
+class TestPrompt:
+    def typed(self, session: Session, keys: str) -> list[str]:
+        """What is read when keys are typed, until Ctrl-D."""
+        with create_pipe_input() as source:
+            source.send_text(keys + "\x04")
+            prompt = Prompt(session, warm_up=False, input=source, output=DummyOutput())
+            found = []
+            while True:
+                try:
+                    found.append(prompt.read())
+                except EOFError:
+                    return found
+                except KeyboardInterrupt:
+                    found.append("^C")
+
+    def test_reads_lines_until_the_semicolon(self, session: Session) -> None:
+        assert self.typed(session, "SELECT\r';\r', 1;\r.help\r\r") == [
+            "SELECT\n';\n', 1;",
+            ".help",
+            "",
+        ]
+
+    def test_gives_up_a_line_with_ctrl_c(self, session: Session) -> None:
+        assert self.typed(session, "SELECT 1\x03SELECT 2;\r") == ["^C", "SELECT 2;"]
+
+    def test_keeps_history_for_its_user_alone(self, session: Session, home: Path) -> None:
+        self.typed(session, "SELECT\r1;\r")
+        assert self.typed(session, "\x1b[A\r") == ["SELECT\n1;"]
+        assert home.stat().st_mode & 0o777 == 0o600
+
+    def test_does_without_history_where_it_cannot_be_kept(
+        self, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+        assert self.typed(session, "SELECT 1;\r") == ["SELECT 1;"]
+
+    def test_tells_the_place_and_the_transaction(self, session: Session) -> None:
+        assert prompt_text(session) == "lake.main> "
+        session.begin()
+        assert prompt_text(session) == "lake.main*> "
+        with Session() as empty:
+            assert prompt_text(empty) == "forklake> "
+
+
+class TestDotCommands:
+    def test_help_lists_them_all(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+        shell.enter(".help")
+        said = capsys.readouterr().out
+        assert [one for one in COMMANDS.values() if one.usage not in said] == []
+
+    def test_show_what_is_there(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+        shell.enter("CREATE TABLE pets (name VARCHAR, age INTEGER);")
+        capsys.readouterr()
+        for command, expected in [
+            (".databases", "lake"),
+            (".tables", "pets"),
+            (".schema", "pets"),
+            (".schema pets", "age"),
+        ]:
+            shell.enter(command)
+            assert expected in capsys.readouterr().out
+
+    def test_fork_makes_one_and_uses_it(
+        self, shell: Shell, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        shell.enter(".fork try-1")
+        assert "try-1 is a fork of lake" in capsys.readouterr().out
+        assert shell.session.current == ("try-1", "main")
+
+    def test_choose_the_form(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+        shell.enter("CREATE TABLE pets (name VARCHAR);")
+        capsys.readouterr()
+        shell.enter(".mode json")
+        shell.enter("CALL ducklake_current_snapshot('lake');")
+        assert capsys.readouterr().out.startswith('[{"')
+        shell.enter(".mode csv")
+        shell.enter("CALL ducklake_current_snapshot('lake');")
+        assert capsys.readouterr().out.endswith("\r\n")
+
+    def test_read_a_script(
+        self, shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        script = tmp_path / "script.sql"
+        script.write_text("CREATE TABLE a (x INTEGER);\nDROP TABLE b;\nCREATE TABLE c (x INTEGER)")
+        shell.enter(f".read {script}")
+        assert f"at: statement 2, line 2 of {script}" in capsys.readouterr().err
+        shell.enter(".tables")
+        assert capsys.readouterr().out.split()[-1] == "a"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *(".nothing", ".mode", ".mode xml", ".timer maybe", ".limit x", ".limit 0"),
+            *(".read", ".read /nowhere", ".help me", ".fork", ".fork 'x"),
+        ],
+    )
+    def test_that_are_wrong_say_so(
+        self, shell: Shell, text: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        shell.enter(text)
+        assert capsys.readouterr().err.startswith("error: ")
+        assert shell.code in {2, 3}
+        assert not shell.is_over
+
+    def test_quit_leaves(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+        shell.read_from(PipedReader([".timer off\n", ".limit 5\n", ".quit\n", ".help\n"]))
+        assert capsys.readouterr().out == ""
+
+
+class TestErrors:
+    def test_end_nothing(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+        lines = ["DROP TABLE nothing;\n", "SELEC 1;\n", "CREATE TABLE t (x INTEGER);\n"]
+        shell.read_from(PipedReader(lines))
+        done = capsys.readouterr()
+        assert done.out == "CREATE TABLE\n"
+        assert done.err.count("error: ") == 2
+        assert shell.code == 3
+
+    def test_that_nobody_foresaw_end_nothing(
+        self, shell: Shell, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def fail() -> None:
+            raise RuntimeError("out of luck\nat some place")
+
+        shell.guard(fail)
+        assert capsys.readouterr().err == "error: RuntimeError: out of luck\n"
+        assert shell.code == 1
+
+
+def test_at_a_pipe_reads_statements(tmp_path: Path) -> None:
+    text = "CREATE TABLE t (x INTEGER);\nDROP TABLE u;\n.mode csv\nINSERT INTO t VALUES (1), (2)"
+    command = [*COMMAND, "-m", f"ducklake:{tmp_path / 'lake.db'}", "-c", "lake", "--create"]
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "CREATE TABLE\nCount\n2\n"
+    assert done.stderr.startswith("error: ")
+    assert done.returncode == 3
+
+
+class Terminal:
+    """A shell in a process of its own at the other end of a terminal."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._child, self._end = pty.fork()
+        if self._child == 0:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            os.environ.update(TERM="xterm", FORKLAKE_PROGRESS="0", PROMPT_TOOLKIT_NO_CPR="1")
+            os.execv(sys.executable, [*COMMAND, *arguments])
+        fcntl.ioctl(self._end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 150, 0, 0))
+        self._seen = ""
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._end, text.encode())
+
+    def wait_for(self, expected: str, seconds: float = 120) -> str:
+        """What is shown up to an expected text, without colours."""
+        deadline = time.monotonic() + seconds
+        while expected not in self._plain():
+            assert time.monotonic() < deadline, self._plain()[-2000:]
+            self._read()
+        found, _, self._seen = self._plain().partition(expected)
+        return found
+
+    def _read(self) -> None:
+        if select.select([self._end], [], [], 0.2)[0]:
+            self._seen += os.read(self._end, 65536).decode(errors="replace")
+
+    def _plain(self) -> str:
+        return re.sub(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[=>])", "", self._seen)
+
+    def ended(self) -> int:
+        """The exit code, when the shell has left."""
+        with suppress(OSError):  # the other end is gone
+            while os.read(self._end, 65536):
+                pass
+        _, status = os.waitpid(self._child, 0)
+        self._child = 0
+        return os.waitstatus_to_exitcode(status)
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        os.close(self._end)
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """A shell at a terminal, on a catalog of its own."""
+    uri = f"ducklake:{tmp_path / 'lake.db'}"
+    with closing(Terminal("-m", uri, "-c", "lake", "--create")) as found:
+        found.wait_for("lake.main>")
+        yield found
+
+
+@pytest.mark.slow
+def test_at_a_terminal(terminal: Terminal) -> None:
+    terminal.type("CREATE TABLE t\r(x INTEGER);\r")
+    assert "...> " in terminal.wait_for("CREATE TABLE · ")
+    terminal.wait_for("lake.main>")
+    terminal.type("DROP TABLE u;\r")
+    terminal.wait_for("error: ")
+    terminal.wait_for("lake.main>")
+    terminal.type("BEGIN;\r")
+    terminal.wait_for("lake.main*>")
+    terminal.type("INSERT INTO t VALUES (1), (2);\r")
+    terminal.wait_for("2 rows")
+    terminal.type("ROLLBACK;\r")
+    terminal.wait_for("lake.main>")
+    terminal.type("CREATE SCHEMA storage;\r")
+    terminal.wait_for("CREATE SCHEMA · ")
+    terminal.type("USE stor\t")
+    terminal.wait_for("storage")
+    terminal.type(";\r")
+    terminal.wait_for("lake.storage>")
+    # The second statement would take for ever.
+    terminal.type("CREATE SCHEMA other; SELECT sum(a.range * b.range)\r")
+    terminal.type("FROM range(10000000) a, range(10000000) b;\r")
+    terminal.wait_for("CREATE SCHEMA · ")
+    terminal.type("\x03")
+    terminal.wait_for("Cancelled.")
+    terminal.wait_for("lake.storage>")
+    terminal.type("SELECT 40 + 2 AS answer;\r")
+    assert "42" in terminal.wait_for("1 row · ")
+    terminal.type("\x04")
+    assert terminal.ended() == 0
