@@ -68,6 +68,9 @@ class RecordingDatabase:
     def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
         return self._inner.turn(catalog_id)
 
+    def upkeep(self, catalog_id: CatalogId) -> AbstractContextManager[bool]:
+        return self._inner.upkeep(catalog_id)
+
     def is_initialised(self) -> bool:
         return self._inner.is_initialised()
 

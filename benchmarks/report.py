@@ -50,6 +50,12 @@ _WORDS = {
     "sqlite_commits_of_16": "SQLite: 16 writers",
     "duckdb_fork_latency": "DuckDB: a fork, median",
     "duckdb_commits_of_1": "DuckDB: one writer",
+    "expiry": "Expiry of 10,000 snapshots, with 100,000 files and 100 forks",
+    "cleanup_planning": "Planning the clean-up of these files",
+    "sqlite_expiry": "SQLite: the same expiry",
+    "sqlite_cleanup_planning": "SQLite: the same planning",
+    "duckdb_expiry": "DuckDB: the same expiry",
+    "duckdb_cleanup_planning": "DuckDB: the same planning",
 }
 
 _PART = "# Benchmarks of "

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import forklake
-from benchmarks import changing, scanning
+from benchmarks import changing, compacting, scanning, statements
 from benchmarks.figures import Figure, keep_figures, read_figures
 from benchmarks.spark_report import write_spark_report
 from benchmarks.tables import LAKE, SparkSetting
@@ -28,6 +28,8 @@ GROUPS: dict[str, Callable[[SparkSetting], Iterator[Figure]]] = {
     "writes": changing.writes,
     "deletes": changing.deletes,
     "inserts": changing.inserts,
+    "merges": compacting.merges,
+    "statements": statements.statements,
 }
 RESULTS = Path(__file__).parent / "results" / "spark.jsonl"
 DOCUMENTS = Path(__file__).parent.parent / "docs"

@@ -37,6 +37,18 @@ _WORDS = {
     "insert_file_p99": "… 99 of 100",
     "insert_inlined_dataframe": "A DataFrame of one row into the metastore",
     "insert_file_dataframe": "A DataFrame of one row into a file",
+    "merge": "A merge of 1,000 files of 10 million rows, against reading and writing these rows",
+    "merge_cpu": "… processor time",
+    "sql_ddl": "SQL: CREATE TABLE, median",
+    "sql_ddl_p99": "… 99 of 100",
+    "sql_insert": "SQL: INSERT of one row into the metastore, median",
+    "sql_insert_p99": "… 99 of 100",
+    "sql_select_inlined": "SQL: SELECT of a row from the metastore, median",
+    "sql_select_inlined_p99": "… 99 of 100",
+    "sql_select_file": "SQL: SELECT of a row from a file, median",
+    "sql_select_file_p99": "… 99 of 100",
+    "sql_group": "SQL: GROUP BY over a file, median",
+    "sql_group_p99": "… 99 of 100",
 }
 
 _PAGE = """\

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import forklake
+from forklake.spark.engine.engine import Engine
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -62,8 +63,22 @@ def test_commands_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "sql")], ids=str)
-def test_queries_run_on_a_metastore_with_a_fork(page: Path, tmp_path: Path) -> None:
+OF_METADATA = ROOT / "docs" / "tables.md"  # its queries are for the metadata database itself
+OF_SESSIONS = [page for page in PAGES if examples(page, "sql") and page != OF_METADATA]
+
+
+@pytest.mark.parametrize("page", OF_SESSIONS, ids=str)
+def test_statements_run_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with forklake.connect(engine.spark) as session:
+        for code in examples(page, "sql"):
+            for result in session.run(code):
+                assert result.arrow().num_columns, code
+
+
+def test_queries_run_on_a_metastore_with_a_fork(tmp_path: Path) -> None:
     with forklake.open(f"ducklake:{tmp_path / 'metastore.db'}", create=True) as metastore:
         catalog = metastore.create_catalog("sales")
         with catalog.transaction(author="ada") as transaction:
@@ -71,7 +86,7 @@ def test_queries_run_on_a_metastore_with_a_fork(page: Path, tmp_path: Path) -> N
             transaction.add_data_files(table, [forklake.NewDataFile("f", 1, 1)])
         metastore.fork("sales", "agent-1")
         with metastore.database.reading() as connection:
-            for code in examples(page, "sql"):
+            for code in examples(OF_METADATA, "sql"):
                 assert connection.fetch(code), code
 
 

@@ -47,6 +47,11 @@ def action(function: Action) -> Action:
     return function
 
 
+def _new_path(transaction: Transaction) -> str:
+    """A path in the catalog's folder that was never used."""
+    return f"{transaction._catalog.row.path}{next(_numbers)}.parquet"
+
+
 def _pick_table(
     transaction: Transaction, model: ModelState, random: Random
 ) -> tuple[Table, ModelTable] | None:
@@ -324,7 +329,7 @@ def add_files(transaction: Transaction, model: ModelState, random: Random) -> bo
     new: list[NewDataFile] = []
     for _ in range(random.randint(1, 3)):
         rows, low = random.randint(1, 9), random.randint(-50, 50)
-        path = f"{next(_numbers)}.parquet"
+        path = _new_path(transaction)
         bounds = ColumnBounds(
             column_id, value_count=rows, null_count=0, min_value=str(low), max_value=str(low + 9)
         )
@@ -369,7 +374,7 @@ def add_delete_file(transaction: Transaction, model: ModelState, random: Random)
         return False
     known = expected.files[path]
     count = known.rows - known.live + 1
-    name = f"{next(_numbers)}-delete.parquet"
+    name = _new_path(transaction)
     transaction.add_delete_files(table, [NewDeleteFile(file.data_file_id, name, count, 5)])
     known.delete_file, known.positions = (name, count), set()
     return True

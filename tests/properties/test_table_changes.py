@@ -94,7 +94,7 @@ class History:
     def replace(self, transaction: Transaction) -> None:
         files = [one.file for one in self._file(transaction)]
         new = [a_file(f"f{next(self.numbers)}", rows=5) for _ in files]
-        transaction.replace_data_files(self.table, files, new, change=ChangeKind.MERGED)
+        transaction.compact(self.table, ChangeKind.MERGED, files=files, data_files=new)
 
     def truncate(self, transaction: Transaction) -> None:
         if self.dice.random() < 0.3:
@@ -160,7 +160,7 @@ def test_changes_tell_rewrites_and_refuse_a_future_start(metastore: Metastore) -
     table: Table = a_table(catalog, files=["a", "b"])
     with catalog.transaction() as transaction:
         files = transaction.data_files(table)
-        transaction.replace_data_files(table, files, [a_file("c")], change=ChangeKind.MERGED)
+        transaction.compact(table, ChangeKind.MERGED, files=files, data_files=[a_file("c")])
     seen = catalog.now()
     changes = catalog.table_changes(seen, table, 0)
     assert changes.rewrites == {seen.snapshot_id}
@@ -168,9 +168,8 @@ def test_changes_tell_rewrites_and_refuse_a_future_start(metastore: Metastore) -
     assert [one.path for one in changes.added] == ["/lake/a", "/lake/b", "/lake/c"]
     assert [one.before.path for one in changes.deleted] == ["/lake/a", "/lake/b"]
     with catalog.transaction() as transaction:
-        transaction.replace_data_files(
-            table, transaction.data_files(table), [a_file("d")], change=ChangeKind.REWRITTEN
-        )
+        files = transaction.data_files(table)
+        transaction.compact(table, ChangeKind.REWRITTEN, files=files, data_files=[a_file("d")])
         transaction.insert_rows(table, [{"id": 1}])
     changes = catalog.table_changes(catalog.now(), table, 0)
     assert changes.rewrites == {seen.snapshot_id}

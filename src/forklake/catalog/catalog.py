@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
 from forklake.catalog.changes import table_changes
+from forklake.catalog.cleanup import cleanup_old_files, delete_orphaned_files
+from forklake.catalog.expiry import Moment, expire_snapshots
 from forklake.catalog.paths import DataPaths
 from forklake.catalog.reading import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
-from forklake.errors import Conflict, InvalidInput
+from forklake.errors import Conflict, InvalidInput, Unavailable
 from forklake.model.entities import Table
 from forklake.model.ids import CatalogId, SnapshotId, TableId
 from forklake.model.options import OPTIONS
@@ -23,8 +26,8 @@ from forklake.model.snapshots import CommitInfo, Head, Snapshot
 from forklake.model.state import CatalogState
 from forklake.store import scheduled
 from forklake.store.catalogs import CatalogRow, has_ancestors, missing
-from forklake.store.columns import highest_column_id
-from forklake.store.database import Database
+from forklake.store.database import Connection, Database
+from forklake.store.expired import require_retained, retained_statement
 from forklake.store.heads import find_head
 from forklake.store.snapshots import (
     first_snapshot_since,
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
 T = TypeVar("T")
+_FRESH_SECONDS = 60.0
+_ATTEMPTS = 20
 
 
 class Catalog:
@@ -47,6 +52,7 @@ class Catalog:
         self._row = row
         self._guard = threading.Lock()
         self._known: CatalogState | None = None
+        self._known_since = 0.0
         self._last_committed: SnapshotId | None = None
         self._known_bounds: dict[TableId, KnownBounds] = {}
         self._was_outrun = False
@@ -119,6 +125,7 @@ class Catalog:
                     )
                 at = snapshot_at_time(connection, self.catalog_id, timestamp)
             state = load_state(connection, self.catalog_id, at, inherits=self.inherits)
+            require_retained(self._is_retained(connection, state), state.snapshot_id)
         return self.seen(state)
 
     def first_snapshot_since(self, moment: datetime) -> SnapshotId | None:
@@ -155,6 +162,16 @@ class Catalog:
 
     def refresh(self) -> CatalogState:
         """The newest definitions; only loaded again when they changed."""
+        for _ in range(_ATTEMPTS):
+            if (found := self._newest()) is not None:
+                return found
+        raise Unavailable(
+            f"The snapshots of catalog '{self.name}' expire faster than they can be read.",
+            remedy="Let them live longer, then try again.",
+        )
+
+    def _newest(self) -> CatalogState | None:
+        """One try; None if others committed and let the snapshot expire while it was read."""
         with self.database.reading() as connection:
             head = find_head(connection, self.catalog_id)
             if head is None:
@@ -163,14 +180,27 @@ class Catalog:
             if known is None or known.schema_version != head.schema_version:
                 self.inherits = has_ancestors(connection, self.catalog_id)
                 known = load_state(connection, self.catalog_id, head, inherits=self.inherits)
+                if not self._is_retained(connection, known):
+                    return None
         return self._remember(known, head.snapshot_id)
+
+    def _is_retained(self, connection: Connection, state: CatalogState) -> bool:
+        """Whether a snapshot is still there after its definitions were read."""
+        return bool(connection.run([retained_statement(self.catalog_id, state.snapshot_id)])[0])
 
     def _remember(self, state: CatalogState, snapshot_id: SnapshotId) -> CatalogState:
         newest = state.seen_at(snapshot_id)
         with self._guard:
             if self._known is None or self._known.snapshot_id <= snapshot_id:
                 self._known = newest
+                self._known_since = time.monotonic()
         return newest
+
+    def _fresh(self) -> CatalogState | None:
+        """The definitions that are known, unless they are so old that snapshots since then may
+        have expired: a transaction that begins there would learn so only when it commits."""
+        is_fresh = time.monotonic() - self._known_since < _FRESH_SECONDS
+        return self._known if is_fresh else None
 
     def noted(self, committed: Committed, *, changed: bool) -> None:
         """Remember a commit of ours: the definitions still hold if their version is the same."""
@@ -194,11 +224,6 @@ class Catalog:
         known = self._known_bounds
         return {number: known[number] for number in table_ids if number in known}
 
-    def highest_column_id(self, table: Table) -> int:
-        """The highest id that any column of a table ever had."""
-        with self.database.reading() as connection:
-            return highest_column_id(connection, self.catalog_id, table.table_id)
-
     # Changing it
 
     def transaction(
@@ -208,11 +233,16 @@ class Catalog:
         message: str | None = None,
         extra_info: str | None = None,
         idempotency_key: str | None = None,
+        seen: Snapshotted | None = None,
     ) -> Transaction:
-        """A new transaction; as a context manager it commits at the end, or rolls back."""
-        known = self._known or self.refresh()
+        """A new transaction; as a context manager it commits at the end, or rolls back.
+
+        With `seen` it began when that was seen: what others committed since may conflict with it.
+        """
         info = CommitInfo(author, message, extra_info, idempotency_key)
-        return Transaction(self, known, info)
+        if seen is not None:
+            return Transaction(self, seen.state, info, has_begun=True)
+        return Transaction(self, self._fresh() or self.refresh(), info)
 
     def run(
         self, work: Callable[[Transaction], T], *, attempts: int = 100, message: str | None = None
@@ -266,6 +296,42 @@ class Catalog:
         """Set an option in a transaction of its own; None removes it."""
         with self.transaction(message=f"set option {name}") as transaction:
             transaction.set_option(name, value, schema=schema, table=table)
+
+    # What may go
+
+    def expire_snapshots(
+        self,
+        *,
+        versions: Sequence[int] | None = None,
+        older_than: Moment | None = None,
+        dry_run: bool = False,
+    ) -> list[Snapshot]:
+        """Forget snapshots; see `catalog.expiry`."""
+        return expire_snapshots(self, versions=versions, older_than=older_than, dry_run=dry_run)
+
+    def cleanup_old_files(
+        self,
+        *,
+        older_than: Moment | None = None,
+        cleanup_all: bool = False,
+        dry_run: bool = False,
+    ) -> list[str]:
+        """Remove files that no snapshot needs any more; see `catalog.cleanup`."""
+        return cleanup_old_files(
+            self, older_than=older_than, cleanup_all=cleanup_all, dry_run=dry_run
+        )
+
+    def delete_orphaned_files(
+        self,
+        *,
+        older_than: Moment | None = None,
+        cleanup_all: bool = False,
+        dry_run: bool = False,
+    ) -> list[str]:
+        """Remove files that no snapshot ever had; see `catalog.cleanup`."""
+        return delete_orphaned_files(
+            self, older_than=older_than, cleanup_all=cleanup_all, dry_run=dry_run
+        )
 
     # Files that wait to be removed
 

@@ -18,6 +18,7 @@ from forklake.model.ids import FOREVER, DataFileId, SnapshotId
 from forklake.model.kinds import DATA_FILE, DELETE_FILE, INLINED_DELETE, INLINED_TABLE, Kind
 from forklake.model.scans import DeletedRows, ScanFile, TableChanges
 from forklake.store.database import Connection, Database
+from forklake.store.expired import require_whole_history
 from forklake.store.inlined import read_changed_rows
 from forklake.store.operations import Statement
 from forklake.store.rows import decoded
@@ -50,8 +51,10 @@ def table_changes(
             remedy="Begin at a snapshot that is not after the last one.",
         )
     with database.reading() as connection:
-        reading = _Reading(connection, paths, seen, table, start)
-        return reading.changes()
+        found = _Reading(connection, paths, seen, table, start).changes()
+        # Afterwards: what has gone meanwhile may be missing.
+        require_whole_history(connection, seen.state.catalog_id, start, seen.snapshot_id)
+    return found
 
 
 class _Reading:

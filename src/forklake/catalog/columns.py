@@ -11,6 +11,7 @@ from forklake.errors import AlreadyExists, InvalidInput
 from forklake.model.entities import Column, ColumnTag, Table, Tag
 from forklake.model.fields import (
     DROPPED_NAMES,
+    HIGHEST_COLUMN,
     PHYSICAL_NAME,
     TYPE_BEFORE,
     checked_tag,
@@ -38,10 +39,6 @@ class ColumnChanges:
     def _ready(self) -> Draft:
         raise NotImplementedError
 
-    def highest_column_id(self, table: Table) -> int:
-        """The highest id that any column of a table ever had."""
-        raise NotImplementedError
-
     def _checked_columns(self, columns: Sequence[ColumnSpec], table: str) -> list[ColumnSpec]:
         specs = [
             replace(
@@ -63,11 +60,8 @@ class ColumnChanges:
         return specs
 
     def _next_column_id(self, table: Table) -> ColumnId:
-        known = self._draft.state.beneath(COLUMN, table.table_id)
-        highest = max((row.column_id for row in known), default=0)
-        if table.table_id >= 0:
-            highest = max(highest, self.highest_column_id(table))
         used = self._draft.used_column_ids
+        highest = self._draft.state.highest_column_id(table)
         used[table.table_id] = max(highest, used.get(table.table_id, 0)) + 1
         return ColumnId(used[table.table_id])
 
@@ -179,9 +173,12 @@ class ColumnChanges:
         gone = self._draft.state.dropped_names(table)
         names = gone.setdefault(_parent_key(column.parent_column), [])
         names.append(self._physical_name(column))
-        self._draft.put(
-            Tag(object_id=table.table_id, key=DROPPED_NAMES, value=json.dumps(gone, sort_keys=True))
-        )
+        highest = self._draft.state.highest_column_id(table)
+        for key, value in (
+            (DROPPED_NAMES, json.dumps(gone, sort_keys=True)),
+            (HIGHEST_COLUMN, str(highest)),
+        ):
+            self._draft.put(Tag(object_id=table.table_id, key=key, value=value))
 
     def drop_column(self, table: Table, path: Path) -> None:
         """End a column with all inside it."""
@@ -196,6 +193,11 @@ class ColumnChanges:
             raise InvalidInput(
                 f"Column '{column.column_name}' is a partition key and cannot be dropped.",
                 remedy="Change the partitioning first.",
+            )
+        if any(key.column_id == column.column_id for key in state.sort_order(table)):
+            raise InvalidInput(
+                f"Column '{column.column_name}' is a sort key and cannot be dropped.",
+                remedy="Change the sort order first.",
             )
         self._refuse_element(column)
         self._note_dropped(table, column)

@@ -96,22 +96,42 @@ class DataChanges:
         work.ended_inlined_deletes.extend(inlined)
         work.ended_files.extend(committed)
 
-    def replace_data_files(
+    def compact(
         self,
         table: Table,
-        old: Sequence[DataFile],
-        new: Iterable[NewDataFile],
-        *,
         change: ChangeKind,
-    ) -> list[DataFileId]:
-        """Put other files in the place of some, for compaction: the rows stay the same."""
-        self.end_data_files(table, old, change=change)
-        return self.add_data_files(table, new, change=change)
+        *,
+        files: Sequence[DataFile] = (),
+        rows: Sequence[InlinedRow] = (),
+        data_files: Iterable[NewDataFile] = (),
+        delete_files: Sequence[NewDeleteFile] = (),
+    ) -> None:
+        """Put new files in the place of others, of rows and of deletes: what is seen stays.
 
-    def add_delete_files(self, table: Table, files: Sequence[NewDeleteFile]) -> None:
+        Args:
+            change: which kind of compaction it is.
+            files: what ends, with its deletes; `rows` of the metastore too.
+            data_files: what holds these rows from now on; they carry their ids and snapshots.
+            delete_files: deletes of other files, in the place of those that they have.
+        """
+        if files:
+            self.end_data_files(table, files, change=change)
+        if rows:
+            self.delete_rows(table, rows, change=change)
+        self.add_data_files(table, data_files, change=change)
+        if delete_files:
+            self.add_delete_files(table, delete_files, change=change)
+
+    def add_delete_files(
+        self,
+        table: Table,
+        files: Sequence[NewDeleteFile],
+        *,
+        change: ChangeKind = ChangeKind.DELETED,
+    ) -> None:
         """Add delete files; each holds all deleted positions of its data file so far."""
         self._ready()
-        work = self._work(table, ChangeKind.DELETED)
+        work = self._work(table, change)
         ids = [file.data_file_id for file in files if file.data_file_id >= 0]
         previous, inlined = self._committed_deletes(table, ids)
         work.ended_delete_files.extend(previous)
@@ -177,10 +197,16 @@ class DataChanges:
             self._work(table, ChangeKind.INLINED_INSERT).inlined_rows.extend(staged)
         return len(staged)
 
-    def delete_rows(self, table: Table, rows: Sequence[InlinedRow]) -> None:
+    def delete_rows(
+        self,
+        table: Table,
+        rows: Sequence[InlinedRow],
+        *,
+        change: ChangeKind = ChangeKind.INLINED_DELETE,
+    ) -> None:
         """Delete rows that live in the metastore."""
         self._ready()
-        work = self._work(table, ChangeKind.INLINED_DELETE)
+        work = self._work(table, change)
         staged = {row.row_id for row in rows if _is_staged(row)}
         work.inlined_rows = [
             row

@@ -19,12 +19,13 @@ from forklake.model.entities import (
     Tag,
     View,
 )
-from forklake.model.fields import checked_tag
+from forklake.model.fields import SORTED_BY, checked_tag
 from forklake.model.ids import MacroId, PartitionId, SchemaId, TableId, ViewId
 from forklake.model.kinds import COLUMN_TAG, OPTION, PARTITION, TAG
 from forklake.model.names import checked_name, folder_for
 from forklake.model.options import CATALOG_SCOPE_ID, Scope, checked_option
-from forklake.model.types import ColumnSpec
+from forklake.model.sorting import SortKey, to_text
+from forklake.model.types import NESTED, ColumnSpec
 from forklake.model.values import has_date, has_text
 
 TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
@@ -198,6 +199,25 @@ class DefinitionChanges(ColumnChanges):
         )
         self._draft.put(Partition(partition_id=partition_id, table_id=table.table_id))
 
+    def set_sorted_by(self, table: Table, keys: Sequence[tuple[str, bool, bool]]) -> None:
+        """Put rows in order in files that are written from now on; no keys mean no order.
+
+        A key is a column, whether the greatest value comes first, and whether nulls do.
+        """
+        state = self._ready().state
+        found = []
+        for name, is_descending, nulls_first in keys:
+            column = state.column(table, name)
+            if column.column_type in NESTED:
+                raise InvalidInput(
+                    f"Column '{column.column_name}' of type {column.column_type} cannot be sorted"
+                    " by.",
+                    remedy="Sort by columns of plain values.",
+                )
+            found.append(SortKey(column.column_id, is_descending, nulls_first))
+        row = Tag(object_id=table.table_id, key=SORTED_BY, value=to_text(found))
+        self._put_or_end(row, is_set=bool(found))
+
     # Views
 
     def create_view(
@@ -272,7 +292,9 @@ class DefinitionChanges(ColumnChanges):
         existing = self._ready().state.find_macro(name, schema, type=type)
         if existing is not None:
             if not or_replace:
-                raise AlreadyExists(f"Macro '{schema}.{name}' already exists")
+                raise AlreadyExists(
+                    f"Macro '{schema}.{name}' already exists", remedy="Choose another name."
+                )
             self._drop_tagged(existing, existing.macro_id)
         macro_id = MacroId(self._draft.entity_ids.take())
         for number, overload in enumerate(overloads):

@@ -10,6 +10,9 @@ from typing import TypeVar
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from forklake.catalog.catalog import Catalog
+from forklake.catalog.expiry import Moment
+from forklake.catalog.reclaiming import Reclaimed, reclaim
+from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.paths import checked_data_path, overlap
 from forklake.model.ids import CatalogId, SnapshotId
@@ -158,7 +161,23 @@ class Metastore:
         if_not_exists: bool = False,
     ) -> Catalog:
         """A fork of a catalog as it is, or as it was at a snapshot; takes about a millisecond."""
-        rows, _ = self._fork(
+        fork, _ = self.fork_or_find(
+            parent, name, at=at, data_path=data_path, mode=mode, if_not_exists=if_not_exists
+        )
+        return fork
+
+    def fork_or_find(
+        self,
+        parent: str,
+        name: str,
+        *,
+        at: int | None = None,
+        data_path: str | None = None,
+        mode: str = "inherit",
+        if_not_exists: bool = True,
+    ) -> tuple[Catalog, bool]:
+        """A fork, or the catalog that has its name already; and whether it was made now."""
+        rows, made = self._fork(
             parent,
             [checked_catalog_name(name)],
             at=at,
@@ -166,7 +185,7 @@ class Metastore:
             mode=mode,
             if_not_exists=if_not_exists,
         )
-        return Catalog(self, rows[0])
+        return Catalog(self, rows[0]), bool(made)
 
     def fork_many(
         self,
@@ -256,6 +275,16 @@ class Metastore:
             batch = wanted[first : first + BATCH]
             count += len(provisioning.drop_catalogs(self.database, batch, if_exists=if_exists))
         return count
+
+    def reclaim_dropped(
+        self, limit: int = 1000, *, older_than: Moment | None = None, cleanup_all: bool = False
+    ) -> Reclaimed:
+        """Remove what only dropped catalogs used, of some of them; see `catalog.cleanup`."""
+        return reclaim(self, limit, older_than=older_than, cleanup_all=cleanup_all)
+
+    def storage(self, names: Sequence[str]) -> list[CatalogStorage]:
+        """What the files of some catalogs take; see `catalog.storage`."""
+        return storage(self, [self.catalog(name).row for name in names])
 
     # Options for all catalogs
 

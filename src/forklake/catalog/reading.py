@@ -47,6 +47,7 @@ from forklake.model.snapshots import Head
 from forklake.model.state import CatalogState
 from forklake.store import inlined
 from forklake.store.database import Connection, Database
+from forklake.store.expired import require_retained, retained_statement
 from forklake.store.operations import Statement
 from forklake.store.pruning import pruned
 from forklake.store.rows import Reader, child_statement, decoded, decoded_children
@@ -104,6 +105,10 @@ class Snapshotted:
     def _reader(self, connection: Connection) -> Reader:
         return Reader(connection, self.state.catalog_id, self.snapshot_id, inherits=self._inherits)
 
+    def _retained(self) -> Statement:
+        """The last question of a reading: rows of a snapshot that has expired may be missing."""
+        return retained_statement(self.state.catalog_id, self.snapshot_id)
+
     def data_files(self, table: Table) -> list[DataFile]:
         """The data files of a table, in the order in which they were added."""
         with self._database.reading() as connection:
@@ -131,7 +136,7 @@ class Snapshotted:
             if asked == Anything():
                 kinds = (DATA_FILE, DELETE_FILE, INLINED_DELETE)
                 rest = [reader.statement(kind, scope=table.table_id) for kind in kinds[1:]]
-                answers = connection.run([files, *rest])
+                *answers, retained = connection.run([files, *rest, self._retained()])
                 found, deletes, positions = map(decoded, kinds, answers)
             else:
                 narrowed = pruned(files, DATA_FILE.columns, asked, connection.dialect)
@@ -139,6 +144,8 @@ class Snapshotted:
                 found = decoded(DATA_FILE, answer)
                 ids = [file.data_file_id for file in found]
                 deletes, positions = self._deletes_of(connection, table, ids)
+                (retained,) = connection.run([self._retained()])
+        require_retained(retained, self.snapshot_id)
         return with_deletes(sorted(found, key=_file_order), deletes, positions)
 
     def narrowed(
@@ -191,6 +198,8 @@ class Snapshotted:
                     where=connection.dialect.any_of("r.data_file_id", "files"),
                     files=connection.dialect.array(sorted(further)),
                 )
+            (retained,) = connection.run([self._retained()])
+        require_retained(retained, self.snapshot_id)
         found = with_deletes(sorted(special, key=_file_order), deletes, positions)
         return Outline(count, int(size), tuple(scan_file(self._paths, one) for one in found))
 
@@ -251,11 +260,17 @@ class Snapshotted:
         """The rows that are kept in the metastore, by row id, with values of the table's columns
         or of others that it has by now."""
         wanted = self.state.fields(table) if fields is None else fields
-        tables = self.inlined_tables(table)
         with self._database.reading() as connection:
-            return inlined.read_rows(
-                connection, self.state.catalog_id, self.snapshot_id, tables, wanted
-            )
+            named = self._reader(connection).statement(INLINED_TABLE, scope=table.table_id)
+            answer, retained = connection.run([named, self._retained()])
+            rows: list[InlinedRow] = []
+            if tables := decoded(INLINED_TABLE, answer):
+                rows = inlined.read_rows(
+                    connection, self.state.catalog_id, self.snapshot_id, tables, wanted
+                )
+                (retained,) = connection.run([self._retained()])
+        require_retained(retained, self.snapshot_id)
+        return rows
 
     def statistics(self, table: Table) -> TableStatistics:
         """Rows, bytes and the next row id of a table."""

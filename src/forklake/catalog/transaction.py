@@ -39,11 +39,13 @@ class Transaction(DefinitionChanges, DataChanges):
     already never looks, and so can conflict only with a change of those tables.
     """
 
-    def __init__(self, catalog: Catalog, known: CatalogState, info: CommitInfo) -> None:
+    def __init__(
+        self, catalog: Catalog, known: CatalogState, info: CommitInfo, *, has_begun: bool = False
+    ) -> None:
         self._catalog = catalog
         self._info = info
         self._draft = Draft(known)
-        self._has_begun = False
+        self._has_begun = has_begun
         self._start: SnapshotId | None = None
         self._key = info.idempotency_key or uuid.uuid4().hex
         self.status = TransactionState.OPEN
@@ -86,9 +88,6 @@ class Transaction(DefinitionChanges, DataChanges):
         """The catalog at the snapshot that this transaction reads, without its own changes."""
         self._ready()
         return self._catalog.seen(self._draft.base)
-
-    def highest_column_id(self, table: Table) -> int:
-        return self._catalog.highest_column_id(table)
 
     def set_commit_message(
         self, author: str | None, message: str | None, extra_info: str | None = None

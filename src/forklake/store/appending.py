@@ -113,7 +113,10 @@ WITH unchanged AS MATERIALIZED (
     SELECT 1 WHERE NOT EXISTS (
         SELECT 1 FROM ducklake_snapshot_changes h
         WHERE h.catalog_id = :catalog AND h.snapshot_id > :since
-          AND h.changes_made !~ '{_ONLY_APPENDS}'){_STILL_NEWEST if widens else ""}),
+          AND h.changes_made !~ '{_ONLY_APPENDS}')
+      AND NOT EXISTS (
+        SELECT 1 FROM ducklake_expired_snapshots
+        WHERE catalog_id = :catalog AND :since < end_snapshot){_STILL_NEWEST if widens else ""}),
 before AS MATERIALIZED (
     SELECT s.* FROM unchanged, (
         SELECT begin_snapshot, end_snapshot, record_count, next_row_id, file_size_bytes

@@ -36,6 +36,7 @@ from forklake.model.plan import CommitPlan, Committed, KnownBounds, TableWork
 from forklake.model.snapshots import Head
 from forklake.store.appending import append_at_once
 from forklake.store.database import Connection, Database, Rows
+from forklake.store.expired import expired_since_statement
 from forklake.store.heads import as_head, queue_for_head
 from forklake.store.ledger import Ledger
 from forklake.store.operations import Allocate, Allocation, Operation, Statement
@@ -64,7 +65,7 @@ def _attempt(database: Database, plan: CommitPlan) -> Committed:
         reached("commit.locked")
         if locked.applied_as is not None:
             return locked.applied_as
-        _check(connection, plan, locked.since)
+        _check(connection, plan, locked)
         reached("commit.checked")
         writing = _writing(connection, plan, locked)
         operations = writing.operations()
@@ -106,6 +107,7 @@ class _Locked:
     statistics: dict[TableId, TableStatistics]
     bounds: dict[TableId, list[ColumnStatistics]]
     inlined_tables: dict[TableId, list[InlinedTable]]
+    is_outlived: bool = False  # snapshots expired that the transaction should know of
     applied_as: Committed | None = None
 
 
@@ -119,7 +121,7 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
         raise NotFound(
             f"The catalog with id {plan.catalog_id} was dropped.", remedy="Nothing was changed."
         )
-    found: dict[str, Rows] = {"since": [], "key": []}
+    found: dict[str, Rows] = {"since": [], "key": [], "expired": []}
     statistics: dict[TableId, TableStatistics] = {}
     bounds: dict[TableId, list[ColumnStatistics]] = {}
     inlined: dict[TableId, list[InlinedTable]] = {}
@@ -144,6 +146,7 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
         statistics=statistics,
         bounds=bounds,
         inlined_tables=inlined,
+        is_outlived=bool(found["expired"]),
         applied_as=_applied(mine[0]) if mine else None,
     )
 
@@ -199,6 +202,7 @@ def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
                 is_plain_read=True,
             ),
         ),
+        ("expired", _NO_TABLE, expired_since_statement(plan.catalog_id, plan.start)),
         ("ids", _NO_TABLE, Allocate(plan.new_entities, plan.new_files)),
     ]
     if plan.info.idempotency_key is not None:
@@ -234,8 +238,15 @@ def _table_reads(
     return reads
 
 
-def _check(connection: Connection, plan: CommitPlan, since: _Since) -> None:
+def _check(connection: Connection, plan: CommitPlan, locked: _Locked) -> None:
     """Raise Conflict if the plan cannot be added on top of what was committed meanwhile."""
+    if locked.is_outlived:
+        raise Conflict(
+            "Snapshots from after this transaction began have expired: what they changed is not"
+            " known any more.",
+            remedy="Run the transaction again.",
+        )
+    since = locked.since
     if not since.changes:
         return
     if plan.ends_rows and any(one.kind is ChangeKind.MATERIALIZED for one in since.changes):

@@ -20,6 +20,8 @@ class Lock(Enum):
     FENCE = 2  # shared by all commits, exclusive for reading the whole metastore at once
     INLINED = 3  # the making of a table for inlined rows
     TURN = 4  # transactions that start over after a conflict, one at a time
+    SWEEP = 5  # the going of rows and files; shared by those who copy rows
+    UPKEEP = 6  # the maintenance of one catalog, one at a time
 
 
 class Dialect(Protocol):
@@ -33,6 +35,7 @@ class Dialect(Protocol):
     for_commit: str
     for_fork: str
     for_removal: str
+    every_column: str  # reads table, column and type of all columns of the metastore, in order
 
     def __hash__(self) -> int: ...
 
@@ -99,6 +102,10 @@ class Database(Protocol):
 
     def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
         """A turn among those whose transaction was outrun and who start over, where it helps."""
+        ...
+
+    def upkeep(self, catalog_id: CatalogId) -> AbstractContextManager[bool]:
+        """A lease on the maintenance of a catalog; False if another one has it now."""
         ...
 
     def is_initialised(self) -> bool:

@@ -56,6 +56,11 @@ class DuckdbDialect:
     for_commit = ""
     for_fork = ""
     for_removal = ""
+    every_column = (
+        "SELECT table_name, column_name, data_type FROM duckdb_columns()"
+        " WHERE database_name = current_database() AND schema_name = current_schema()"
+        " ORDER BY table_name, column_index"
+    )
 
     def any_of(self, column: str, parameter: str) -> str:
         return f"{column} IN (SELECT unnest(:{parameter}))"
@@ -165,6 +170,7 @@ class DuckdbDatabase:
         self.address = path
         self._schema = metadata_schema
         self._turns = threading.Lock()
+        self._upkeep = threading.Lock()
         if path != ":memory:" and not Path(path).parent.is_dir():
             raise InvalidInput(
                 f"The folder {Path(path).parent} of the metastore does not exist.",
@@ -198,6 +204,15 @@ class DuckdbDatabase:
 
     def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
         return nullcontext()  # writers take turns as it is
+
+    @contextmanager
+    def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
+        is_ours = self._upkeep.acquire(blocking=False)
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                self._upkeep.release()
 
     def is_initialised(self) -> bool:
         text = (

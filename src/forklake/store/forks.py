@@ -119,12 +119,21 @@ def _fork_point(
 ) -> Head:
     """Where the line forks off: the head, or an earlier snapshot.
 
-    The head was read under a lock that only dropping the parent or rewriting its line waits for.
+    The head was read under a lock that waits for the parent's expiry and end, and they for it. An
+    earlier snapshot may be an ancestor's: its own row is held too, and looked up again after that.
     """
     if head is None:
         raise missing(parent.catalog_name)
     if at is None or at == head.snapshot_id:
         return head
+    found = snapshot_at_version(connection, parent.catalog_id, at)
+    connection.fetch(
+        "SELECT h.snapshot_id FROM ducklake_snapshot_changes h WHERE h.snapshot_id = :snapshot"
+        " AND h.catalog_id IN (SELECT l.ancestor_id FROM ducklake_catalog_lineage l"
+        f" WHERE l.catalog_id = :catalog){connection.dialect.for_fork}",
+        catalog=parent.catalog_id,
+        snapshot=found.snapshot_id,
+    )
     return snapshot_at_version(connection, parent.catalog_id, at)
 
 

@@ -13,7 +13,7 @@ from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.kinds import INLINED_ROW, INLINED_TABLE, KINDS, Kind
 from forklake.store.catalogs import find_catalog, has_ancestors, missing
-from forklake.store.database import Connection, Database
+from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import (
     as_head,
     changes_insert,
@@ -90,7 +90,8 @@ def copy_operations(
 ) -> list[Operation]:
     """What gives a catalog its own rows and ends its dependence on its ancestors."""
     parameters = {"catalog": catalog_id, "snapshot": FOREVER}
-    operations: list[Operation] = []
+    # Nothing may go while it is copied: the copy would be of a file that is to be removed.
+    operations: list[Operation] = [*connection.lock(Lock.SWEEP, shared=True)]
     bases = _other_bases(connection, catalog_id, data_path)
     for kind in KINDS:
         columns = kind.columns
@@ -107,6 +108,10 @@ def copy_operations(
 # Forks of the catalog lose the ancestors beyond it too; their own tombstones keep their meaning,
 # because the copied rows have the ids and begins of the rows that they name.
 _CUTS = (
+    # Dropped ancestors may have nobody left who reads them: they are looked at again.
+    f"UPDATE ducklake_catalog_lineage SET upto_snapshot = {FOREVER} WHERE depth = 0"
+    " AND catalog_id IN (SELECT a.ancestor_id FROM ducklake_catalog_lineage a"
+    " WHERE a.catalog_id = :catalog AND a.depth > 0)",
     "DELETE FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth > 0",
     "DELETE FROM ducklake_catalog_lineage WHERE catalog_id IN ("
     "SELECT f.catalog_id FROM ducklake_catalog_lineage f"
@@ -184,4 +189,10 @@ def _history_copies(connection: Connection) -> list[str]:
         f" WITH {lineage} SELECT :catalog, v.begin_snapshot, v.schema_version FROM lineage l"
         " JOIN ducklake_schema_versions v ON v.catalog_id = l.ancestor_id"
         " AND v.begin_snapshot <= l.cap WHERE l.depth > 0",
+        "INSERT INTO ducklake_expired_snapshots (catalog_id, begin_snapshot, end_snapshot,"
+        f" begin_time) WITH {lineage} SELECT :catalog, g.begin_snapshot,"
+        f" {connection.dialect.least}(g.end_snapshot, (SELECT min(c.begin_snapshot)"
+        " FROM ducklake_catalog c WHERE c.catalog_id = n.ancestor_id)), g.begin_time"
+        " FROM lineage l JOIN lineage n ON n.depth = l.depth - 1 JOIN ducklake_expired_snapshots g"
+        " ON g.catalog_id = l.ancestor_id AND g.begin_snapshot <= l.cap",
     ]

@@ -1,4 +1,4 @@
-"""The named phases of writes, commits, forks and drops: points at which a test stops the world.
+"""The named phases of all that changes a lake: points at which a test stops the world.
 
 Production code only says that it reached one; a test sets `observer` to raise, to kill this
 process or to kill the server there.
@@ -31,6 +31,21 @@ PHASES = (
     "drop.begun",
     "drop.locked",
     "drop.committed",
+    "expire.begun",
+    "expire.locked",
+    "expire.forgotten",
+    "sweep.locked",
+    "sweep.prepared",
+    "sweep.committed",
+    "cleanup.locked",
+    "cleanup.removed",
+    "cleanup.committed",
+    "orphans.locked",
+    "orphans.removed",
+    "reclaim.begun",
+    "reclaim.forgotten",
+    "reclaim.swept",
+    "reclaim.committed",
 )
 
 observer: Callable[[str], None] | None = None

@@ -50,6 +50,11 @@ class PostgresDialect:
     for_commit = " FOR NO KEY UPDATE"
     for_fork = " FOR KEY SHARE"
     for_removal = " FOR UPDATE"
+    every_column = (
+        "SELECT table_name::text, column_name::text, data_type::text"
+        " FROM information_schema.columns WHERE table_schema = current_schema()"
+        " ORDER BY table_name, ordinal_position"
+    )
 
     def any_of(self, column: str, parameter: str) -> str:
         return f"{column} = ANY(:{parameter})"
@@ -91,6 +96,11 @@ class PostgresConnection:
     def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
         function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
         return [Statement(f"SELECT {function}(:key)", {"key": self._key(lock, number)})]
+
+    def try_lock(self, lock: Lock, number: int) -> bool:
+        """Take a lock until the transaction ends, unless another one has it."""
+        rows = self.fetch("SELECT pg_try_advisory_xact_lock(:key)", key=self._key(lock, number))
+        return bool(rows[0][0])
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         keys = {"queue": self._key(Lock.QUEUE, catalog_id), "fence": self._key(Lock.FENCE, 0)}
@@ -229,6 +239,12 @@ class PostgresDatabase:
             connection = PostgresConnection(raw, self._lock_space, is_writing=True)
             connection.run(connection.lock(Lock.TURN, catalog_id))
             yield
+
+    @contextmanager
+    def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
+        with self._translating(), self._borrowed(self._turns) as raw:
+            connection = PostgresConnection(raw, self._lock_space, is_writing=True)
+            yield connection.try_lock(Lock.UPKEEP, catalog_id)
 
     def is_initialised(self) -> bool:
         with self.reading() as connection:

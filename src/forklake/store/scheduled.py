@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forklake.model.ids import CatalogId
+from forklake.model.kinds import Kind
 from forklake.store.database import Connection, Database
-from forklake.store.operations import Insert
+from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
 
+_NAME = "ducklake_files_scheduled_for_deletion"
 _COLUMNS = ("catalog_id", "data_file_id", "path", "path_is_relative", "schedule_start")
 
 
@@ -33,29 +35,45 @@ def schedule(database: Database, catalog_id: CatalogId, files: Sequence[Schedule
     with database.writing() as connection:
         for first in range(0, len(rows), 1000):
             batch = rows[first : first + 1000]
-            connection.run(
-                [
-                    Insert(
-                        "ducklake_files_scheduled_for_deletion",
-                        _COLUMNS,
-                        batch,
-                        skips_existing=True,
-                    )
-                ]
-            )
+            connection.run([Insert(_NAME, _COLUMNS, batch, skips_existing=True)])
         connection.commit()
 
 
-def list_scheduled(connection: Connection, catalog_id: CatalogId) -> list[ScheduledFile]:
-    """The files of a catalog that wait to be removed, oldest first."""
+def schedule_text(kind: Kind, among: str) -> str:
+    """The statement that notes files of the catalog :catalog at the moment :now, chosen by a
+    condition on their rows."""
+    return (
+        f"INSERT INTO {_NAME} ({', '.join(_COLUMNS)}) SELECT catalog_id, {kind.entity}, path,"
+        f" path_is_relative, :now FROM {kind.name} WHERE catalog_id = :catalog AND {among}"
+        " ON CONFLICT DO NOTHING"
+    )
+
+
+def list_scheduled(
+    connection: Connection, catalog_id: CatalogId, *, before: datetime | None = None
+) -> list[ScheduledFile]:
+    """The files of a catalog that wait to be removed, oldest first; those noted before a moment."""
     time = connection.dialect.time("schedule_start")
+    limit = "" if before is None else " AND schedule_start < :before"
     rows = connection.fetch(
-        f"SELECT data_file_id, path, path_is_relative, {time}"
-        " FROM ducklake_files_scheduled_for_deletion WHERE catalog_id = :catalog"
-        " ORDER BY schedule_start, data_file_id",
+        f"SELECT data_file_id, path, path_is_relative, {time} FROM {_NAME}"
+        f" WHERE catalog_id = :catalog{limit} ORDER BY schedule_start, data_file_id",
         catalog=catalog_id,
+        **({} if before is None else {"before": before}),
     )
     return [
         ScheduledFile(number, path, is_relative, as_time(moment))
         for number, path, is_relative, moment in rows
     ]
+
+
+def unschedule(
+    connection: Connection, catalog_id: CatalogId, files: Sequence[ScheduledFile]
+) -> Statement:
+    """The statement that takes files off the list."""
+    numbers = [file.data_file_id for file in files]
+    among = connection.dialect.any_of("data_file_id", "files")
+    return Statement(
+        f"DELETE FROM {_NAME} WHERE catalog_id = :catalog AND {among}",
+        {"catalog": catalog_id, "files": connection.dialect.array(numbers)},
+    )

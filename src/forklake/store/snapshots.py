@@ -72,7 +72,9 @@ def snapshot_at_version(connection: Connection, catalog_id: CatalogId, version: 
             snapshot=version,
         )
         found = as_head(rows)
-    if found is None:
+    if found is None or _expired_after(
+        connection, found.snapshot_id, "1 = 1", catalog=catalog_id, snapshot=version
+    ):
         raise NotFound(
             f"No snapshot found at version {version}.",
             remedy="List the catalog's snapshots to see which there are.",
@@ -100,12 +102,31 @@ def snapshot_at_time(connection: Connection, catalog_id: CatalogId, moment: date
         moment=moment,
     )
     found = as_head(rows)
-    if found is None:
+    if found is None or _expired_after(
+        connection,
+        found.snapshot_id,
+        "g.begin_time <= :moment",
+        catalog=catalog_id,
+        snapshot=FOREVER,
+        moment=moment,
+    ):
         raise NotFound(
             f"No snapshot found at timestamp {moment.isoformat()}.",
-            remedy="The catalog is younger than that.",
+            remedy="The catalog is younger than that, or its snapshot has expired.",
         )
     return found
+
+
+def _expired_after(
+    connection: Connection, found: SnapshotId, condition: str, **parameters: Any
+) -> bool:
+    """Whether the newest snapshot that was found is only the newest of those that are left."""
+    text = (
+        f"WITH {lineage_cte(connection.dialect)} SELECT 1 FROM lineage l"
+        " JOIN ducklake_expired_snapshots g ON g.catalog_id = l.ancestor_id"
+        f" AND :found < g.begin_snapshot AND g.begin_snapshot <= l.cap AND {condition}"
+    )
+    return bool(connection.fetch(text, found=found, **parameters))
 
 
 def first_snapshot_since(

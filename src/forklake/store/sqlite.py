@@ -42,6 +42,10 @@ class SqliteDialect:
     for_commit = ""
     for_fork = ""
     for_removal = ""
+    every_column = (
+        "SELECT t.name, c.name, c.type FROM sqlite_master t, pragma_table_info(t.name) c"
+        " WHERE t.type = 'table' ORDER BY t.name, c.cid"
+    )
 
     def any_of(self, column: str, parameter: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(:{parameter}))"
@@ -209,6 +213,20 @@ class SqliteDatabase:
 
     def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
         return nullcontext()  # writers take turns as it is
+
+    @contextmanager
+    def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
+        # One for all catalogs: they have one writer as it is.
+        handle = os.open(f"{self.address}-upkeep", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+        finally:
+            os.close(handle)
 
     def is_initialised(self) -> bool:
         if not Path(self.address).exists():

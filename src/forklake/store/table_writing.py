@@ -98,14 +98,18 @@ class TableWriting:
         )
 
     def _end_inlined_rows(self, work: TableWork) -> Iterator[Operation]:
+        own: dict[str, list[int]] = {}
         for row in work.ended_rows:
-            if not self.ledger.is_own(row):
+            if self.ledger.is_own(row):
+                own.setdefault(row.stored_in, []).append(row.row_id)
+            else:
                 self.ledger.bury(INLINED_ROW, row)
-                continue
+        dialect = self.connection.dialect
+        for name, row_ids in own.items():
             yield self.ledger.ending(
-                f"UPDATE {row.stored_in} SET end_snapshot = :ended WHERE catalog_id = :catalog"
-                " AND row_id = :row AND end_snapshot IS NULL",
-                row=row.row_id,
+                f"UPDATE {name} SET end_snapshot = :ended WHERE catalog_id = :catalog"
+                f" AND {dialect.any_of('row_id', 'rows')} AND end_snapshot IS NULL",
+                rows=dialect.array(row_ids),
             )
 
     def _add_data_files(self, table_id: TableId, work: TableWork, next_row_id: int) -> Any:

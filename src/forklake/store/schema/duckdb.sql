@@ -48,6 +48,16 @@ CREATE TABLE ducklake_snapshot_changes (
     PRIMARY KEY (catalog_id, snapshot_id)
 );
 
+-- Runs of snapshots that a catalog has let expire: from the first of them, with its time, up to the
+-- next one that it kept. Who began or looks back inside a run must be told; the rows are gone.
+CREATE TABLE ducklake_expired_snapshots (
+    catalog_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT NOT NULL,
+    begin_time TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+
 -- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
 -- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
 CREATE TABLE ducklake_catalog (

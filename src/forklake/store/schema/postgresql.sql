@@ -49,6 +49,16 @@ CREATE TABLE ducklake_snapshot_changes (
     PRIMARY KEY (catalog_id, snapshot_id)
 );
 
+-- Runs of snapshots that a catalog has let expire: from the first of them, with its time, up to the
+-- next one that it kept. Who began or looks back inside a run must be told; the rows are gone.
+CREATE TABLE ducklake_expired_snapshots (
+    catalog_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT NOT NULL,
+    begin_time TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+
 -- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
 -- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
 CREATE TABLE ducklake_catalog (
@@ -206,6 +216,10 @@ CREATE TABLE ducklake_data_file (
     mapping_id BIGINT,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot, data_file_id)
 );
+-- All rows of one file: a fork that was materialised has its own.
+CREATE INDEX ducklake_data_file_number ON ducklake_data_file (data_file_id);
+-- Files that others wrote may be part of several tables, under different numbers.
+CREATE INDEX ducklake_data_file_foreign ON ducklake_data_file (path) WHERE mapping_id IS NOT NULL;
 
 CREATE TABLE ducklake_delete_file (
     catalog_id BIGINT NOT NULL,
@@ -223,6 +237,7 @@ CREATE TABLE ducklake_delete_file (
     encryption_key VARCHAR,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot, delete_file_id)
 );
+CREATE INDEX ducklake_delete_file_number ON ducklake_delete_file (delete_file_id);
 
 CREATE TABLE ducklake_files_scheduled_for_deletion (
     catalog_id BIGINT NOT NULL,

@@ -1,0 +1,168 @@
+"""Clean-up: files that nobody can see any more are removed from storage.
+
+Nothing is removed that any row of any catalog knows. That is looked up again under a lock, inside
+the transaction that takes the files off the list of those that wait; files are removed before it
+commits, so that whoever is cut short leaves them on the list, and the next clean-up goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from forklake.catalog.expiry import Moment, moment_of, moment_of_option
+from forklake.errors import InvalidInput
+from forklake.files import systems
+from forklake.files.paths import resolve
+from forklake.store import known
+from forklake.store.database import Connection, Lock
+from forklake.store.heads import head_statement
+from forklake.store.phases import reached
+from forklake.store.scheduled import ScheduledFile, list_scheduled, unschedule
+
+if TYPE_CHECKING:
+    from forklake.catalog.catalog import Catalog
+
+T = TypeVar("T")
+# Files in a transaction.
+BATCH = 1_000
+# Files of a folder that are compared with the metastore at once.
+_LISTED = 10_000
+_SUFFIX = ".parquet"
+
+
+def cleanup_old_files(
+    catalog: Catalog,
+    *,
+    older_than: Moment | None = None,
+    cleanup_all: bool = False,
+    dry_run: bool = False,
+) -> list[str]:
+    """Remove files that were noted for removal before a moment; returns their paths.
+
+    Args:
+        older_than: the moment. Without it, the option `delete_older_than` says.
+        cleanup_all: all of them, however young.
+        dry_run: only tell which ones it would be.
+    """
+    before = _limit(catalog, older_than, cleanup_all)
+    with catalog.database.reading() as connection:
+        waiting = list_scheduled(connection, catalog.catalog_id, before=before)
+        if dry_run:
+            return _removable(catalog, connection, waiting)
+    return remove_scheduled(catalog, waiting)
+
+
+def remove_scheduled(catalog: Catalog, waiting: Sequence[ScheduledFile]) -> list[str]:
+    """Remove files that wait for it; returns their paths."""
+    removed: list[str] = []
+    for batch in _batches(waiting, BATCH):
+        with catalog.database.writing() as connection:
+            connection.run(connection.lock(Lock.SWEEP))
+            reached("cleanup.locked")
+            paths = _removable(catalog, connection, batch)
+            systems.remove(paths)
+            reached("cleanup.removed")
+            # Also those that are still known: when their last row goes, they are noted again.
+            connection.commit([unschedule(connection, catalog.catalog_id, batch)])
+            reached("cleanup.committed")
+        removed += paths
+    return removed
+
+
+def _removable(
+    catalog: Catalog, connection: Connection, files: Sequence[ScheduledFile]
+) -> list[str]:
+    """The full paths of those of some files that no row knows."""
+    full = {file.data_file_id: _full(catalog, file) for file in files}
+    numbers = known.known_numbers(connection, list(full))
+    paths = [*full.values(), *(file.path for file in files)]
+    foreign = known.known_foreign_paths(connection, paths)
+    return [
+        full[file.data_file_id]
+        for file in files
+        if file.data_file_id not in numbers and not {file.path, full[file.data_file_id]} & foreign
+    ]
+
+
+def _full(catalog: Catalog, file: ScheduledFile) -> str:
+    return (
+        resolve(catalog.data_path(), file.path, is_relative=True)
+        if file.path_is_relative
+        else file.path
+    )
+
+
+def delete_orphaned_files(
+    catalog: Catalog,
+    *,
+    older_than: Moment | None = None,
+    cleanup_all: bool = False,
+    dry_run: bool = False,
+) -> list[str]:
+    """Remove files of a catalog's own folder that nobody knows; returns their paths.
+
+    Such files are left by writes that never finished. Those of writes under way look the same: only
+    files last changed before a moment are looked at. Arguments as of `cleanup_old_files`.
+    """
+    before = _limit(catalog, older_than, cleanup_all)
+    folder = resolve(catalog.data_path(), catalog.row.path, is_relative=True)
+    listed = [
+        file.path
+        for file in systems.list_files(folder)
+        if file.path.endswith(_SUFFIX)
+        and (before is None or (file.modified is not None and file.modified < before))
+    ]
+    unknown: list[str] = []
+    with catalog.database.reading() as connection:
+        for batch in _batches(listed, _LISTED):
+            stored = {_stored(catalog, path): path for path in batch}
+            found = known.known_paths(connection, list(stored), catalog.catalog_id)
+            unknown += [path for one, path in stored.items() if one not in found]
+    removed: list[str] = []
+    for batch in _batches(unknown, BATCH):
+        removed += _remove_unknown(catalog, batch, dry_run=dry_run)
+    return removed
+
+
+def _remove_unknown(catalog: Catalog, paths: Sequence[str], *, dry_run: bool) -> list[str]:
+    """Remove those of some files that no catalog knows. Commits of this one wait meanwhile."""
+    with catalog.database.writing() as connection:
+        removing = connection.dialect.for_removal
+        connection.run([head_statement(connection, catalog.catalog_id, removing)])
+        connection.run(connection.lock(Lock.SWEEP))
+        reached("orphans.locked")
+        stored = {path: _stored(catalog, path) for path in paths}
+        found = known.known_paths(connection, [*stored, *stored.values()])
+        unknown = [path for path, one in stored.items() if not {path, one} & found]
+        if not dry_run:
+            systems.remove(unknown)
+            reached("orphans.removed")
+    return unknown
+
+
+def _stored(catalog: Catalog, path: str) -> str:
+    """A full path as rows have it."""
+    return path.removeprefix(catalog.data_path().rstrip("/") + "/")
+
+
+def _limit(catalog: Catalog, older_than: Moment | None, cleanup_all: bool) -> datetime | None:
+    """The moment before which files may go; None if all may."""
+    if cleanup_all and older_than is not None:
+        raise InvalidInput(
+            "Files are chosen by either cleanup_all OR older_than, and not by both.",
+            remedy="Give one of them.",
+        )
+    if cleanup_all:
+        return None
+    return (
+        moment_of_option(catalog, "delete_older_than")
+        if older_than is None
+        else moment_of(older_than)
+    )
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

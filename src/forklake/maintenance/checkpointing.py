@@ -1,0 +1,90 @@
+"""checkpoint: everything that keeps a catalog fast and small, one after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklake.catalog.catalog import Catalog
+from forklake.errors import InvalidInput
+from forklake.maintenance.expiring import writable
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of maintenance: how much it did, and in which time."""
+
+    catalog: str
+    operation: str
+    count: int
+    unit: str
+    seconds: float
+
+
+def checkpoint(session: Session, alias: str) -> list[Step]:
+    """Flush, expire, merge, rewrite, clean up, remove orphans: as the catalog's options say."""
+    if session.in_transaction:
+        raise InvalidInput(
+            "A checkpoint cannot run inside a transaction.", remedy="Commit or roll back first."
+        )
+    return list(steps(writable(session, alias), compactions(session, alias)))
+
+
+Work = Callable[[], int]
+
+
+def compactions(session: Session, alias: str) -> dict[str, tuple[str, Work]]:
+    """What needs Spark: the work and what it counts, by the name of the operation."""
+    from forklake.maintenance.flushing import flush_inlined_data
+    from forklake.maintenance.merging import merge_adjacent_files
+    from forklake.maintenance.rewriting import rewrite_data_files
+
+    def flush() -> int:
+        return sum(one.rows_flushed for one in flush_inlined_data(session, alias))
+
+    def merge() -> int:
+        return sum(one.files_processed for one in merge_adjacent_files(session, alias))
+
+    def rewrite() -> int:
+        return sum(one.files_processed for one in rewrite_data_files(session, alias))
+
+    return {
+        "flush_inlined_data": ("rows", flush),
+        "merge_adjacent_files": ("files", merge),
+        "rewrite_data_files": ("files", rewrite),
+    }
+
+
+def steps(
+    catalog: Catalog,
+    compacting: dict[str, tuple[str, Work]] | None = None,
+    *,
+    until: float | None = None,
+) -> Iterator[Step]:
+    """Do one step after the other and tell what it did; begin none after `until` on the monotonic
+    clock."""
+    work: dict[str, tuple[str, Work]] = dict(compacting or {})
+    work["expire_snapshots"] = ("snapshots", lambda: len(catalog.expire_snapshots()))
+    work["cleanup_old_files"] = ("files", lambda: len(catalog.cleanup_old_files()))
+    work["delete_orphaned_files"] = ("files", lambda: len(catalog.delete_orphaned_files()))
+    for operation in _ORDER:
+        if operation in work and (until is None or time.monotonic() < until):
+            unit, run = work[operation]
+            began = time.monotonic()
+            count = run()
+            yield Step(catalog.name, operation, count, unit, time.monotonic() - began)
+
+
+_ORDER = (
+    "flush_inlined_data",
+    "expire_snapshots",
+    "merge_adjacent_files",
+    "rewrite_data_files",
+    "cleanup_old_files",
+    "delete_orphaned_files",
+)

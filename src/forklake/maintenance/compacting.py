@@ -1,0 +1,272 @@
+"""Compaction: rows move to new files, and keep their ids and the snapshots that they came with.
+
+Every batch of files is a commit of its own. The old files end there and the new ones begin, so that
+older snapshots, and forks of them, read what they have always read. No lock is held while Spark
+works: a batch of which others changed a file meanwhile is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import Conflict, Corruption, InvalidInput
+from forklake.maintenance.grouping import Batch, Group, batched, live_rows
+from forklake.model.changes import ChangeKind
+from forklake.model.entities import Table
+from forklake.model.files import NewDataFile
+from forklake.model.ids import DataFileId
+from forklake.model.kinds import PARTITION, TABLE
+from forklake.model.scans import ScanFile
+from forklake.model.snapshots import CommitInfo
+from forklake.spark.attachments import Attachment
+from forklake.spark.engine.engine import Engine
+from forklake.spark.engine.progress import progress
+from forklake.spark.engine.remote import is_remote
+from forklake.spark.names import split_name
+from forklake.spark.reading.scan import scan_to_move
+from forklake.spark.work import Change
+from forklake.spark.writing.targets import Target
+from forklake.spark.writing.write import new_files
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+_NO_LIMIT = 2**62
+_MOST_JOBS, _REMOTE_JOBS = 32, 4  # of Spark at a time
+
+
+# Tables
+
+
+@dataclass(frozen=True)
+class SeenTable:
+    """A table at the snapshot at which it is compacted."""
+
+    engine: Engine
+    attachment: Attachment
+    seen: Snapshotted
+    table: Table
+
+    @property
+    def target(self) -> Target:
+        """The table as the place of new files."""
+        return Target(self.attachment, self.seen.state, self.table)
+
+    @property
+    def file_size(self) -> int:
+        """The size that files aim for."""
+        return self.target.number("target_file_size") or _NO_LIMIT
+
+    @property
+    def schema_name(self) -> str:
+        """The schema that it is in."""
+        return self.seen.state.schema_of(self.table).schema_name
+
+    def changing(self, function: str) -> Change:
+        """A change that began when the table was seen."""
+        return Change(self.attachment, CommitInfo(message=function), self.seen)
+
+    def partition_values(
+        self, files: Sequence[ScanFile]
+    ) -> Mapping[DataFileId, tuple[str | None, ...]]:
+        """The partition values of files that have some."""
+        numbers = [one.file.data_file_id for one in files if one.file.partition_id is not None]
+        rows = self.seen.partition_values(self.table, numbers) if numbers else []
+        found: dict[DataFileId, tuple[str | None, ...]] = {}
+        for row in sorted(rows, key=lambda row: row.partition_key_index):
+            found[row.data_file_id] = (*found.get(row.data_file_id, ()), row.partition_value)
+        return found
+
+
+def seen_tables(
+    session: Session, alias: str, table: str | Sequence[str] | None, schema: str | None
+) -> Iterator[SeenTable]:
+    """The tables that were asked for and may be compacted, each as it is when it is its turn."""
+    if session.in_transaction:
+        raise InvalidInput(
+            "Files cannot be compacted inside a transaction.",
+            remedy="Commit or roll back first: each step is a commit of its own.",
+        )
+    attachment = session.attachment(alias)
+    attachment.require_writable()
+    for named in _asked(attachment, table, schema):
+        seen = attachment.catalog.now()
+        found = seen.state.get(TABLE, (named.table_id,))
+        if isinstance(found, Table):
+            one = SeenTable(session.engine, attachment, seen, found)
+            if one.target.option("auto_compact") == "true":
+                yield one
+
+
+def _asked(
+    attachment: Attachment, table: str | Sequence[str] | None, schema: str | None
+) -> list[Table]:
+    state = attachment.catalog.now().state
+    if table is None:
+        return state.tables(schema)
+    match split_name(table):
+        case (name,):
+            return [state.table(name, schema or "main")]
+        case (inside, name) if schema is None:
+            return [state.table(name, inside)]
+    raise InvalidInput(
+        f"{table!r} is no table of the catalog '{attachment.alias}'.",
+        remedy="Name the table, or schema.table.",
+    )
+
+
+# Files
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What became of a table: so many files were read and written; others changed some meanwhile,
+    which were left as they are."""
+
+    schema_name: str
+    table_name: str
+    files_processed: int
+    files_created: int
+    files_skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One way to compact files."""
+
+    function: str
+    kind: ChangeKind
+    choose: Callable[[SeenTable], list[Group]]
+    max_compacted_files: int | None = None
+
+    def run(self, tables: Iterable[SeenTable]) -> list[Compacted]:
+        """Compact tables; what became of those that had something to compact."""
+        done: list[tuple[SeenTable, list[Future[_Done]]]] = []
+        with _Jobs() as jobs:
+            for table in tables:
+                started = [
+                    jobs.start(table.engine, partial(self._compact, table, batch))
+                    for batch in self._batches(table)
+                ]
+                if started:
+                    done.append((table, started))
+            jobs.finish()
+        return [_summary(table, [one.result() for one in started]) for table, started in done]
+
+    def _batches(self, table: SeenTable) -> list[Batch]:
+        groups = self.choose(table)[: self.max_compacted_files]
+        rows = table.seen.state.beneath(PARTITION, table.table.table_id)
+        current = rows[0].partition_id if rows else None
+        return list(batched(groups, current, table.file_size))
+
+    def _compact(self, table: SeenTable, batch: Batch) -> _Done:
+        files = [file for group in batch for file in group.files]
+        try:
+            with (
+                progress(f"{self.function} of {table.table.table_name}"),
+                table.changing(self.function).committing() as change,
+            ):
+                new = _moved(table, change, batch)
+                old = [one.file for one in files]
+                change.transaction.compact(table.table, self.kind, files=old, data_files=new)
+        except Conflict:
+            return _Done(skipped=len(files))
+        return _Done(len(files), len(new))
+
+
+def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
+    """The rows of a batch in new files."""
+    files = [file for group in batch for file in group.files if live_rows(file)]
+    if not files:
+        return []
+    partition_id, values = batch[0].partition
+    target = table.target
+    is_current = (
+        target.partitioning is not None and target.partitioning.partition_id == partition_id
+    )
+    rows = scan_to_move(table.engine, table.seen, table.table, files)
+    written, _ = new_files(
+        table.engine,
+        change,
+        target if is_current else replace(target, is_flat=True),
+        rows,
+        row_ids=False,
+        rows_per_file=max(group.rows_per_file(table.file_size) for group in batch),
+    )
+    new = list(written.values())
+    _require_all(files, new, table)
+    if is_current:
+        return new
+    return [replace(one, partition_id=partition_id, partition_values=values) for one in new]
+
+
+def _require_all(files: Sequence[ScanFile], new: Sequence[NewDataFile], table: SeenTable) -> None:
+    """Corruption if rows were lost on the way: nothing is committed then."""
+    expected, found = sum(map(live_rows, files)), sum(one.record_count for one in new)
+    if found < expected:
+        raise Corruption(
+            f"Files of table '{table.table.table_name}' should have {expected} rows and have"
+            f" {found}.",
+            remedy="Check the files against their delete files. Nothing was changed.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    processed: int = 0
+    created: int = 0
+    skipped: int = 0
+
+
+def _summary(table: SeenTable, done: Sequence[_Done]) -> Compacted:
+    return Compacted(
+        table.schema_name,
+        table.table.table_name,
+        sum(one.processed for one in done),
+        sum(one.created for one in done),
+        sum(one.skipped for one in done),
+    )
+
+
+# Jobs of Spark
+
+
+@dataclass
+class _Jobs:
+    """Runs as many jobs at a time as Spark has places for tasks: each has one task."""
+
+    _pool: ThreadPoolExecutor | None = None
+    _started: list[Future[_Done]] = field(default_factory=list)
+
+    def start(self, engine: Engine, job: Callable[[], _Done]) -> Future[_Done]:
+        """Run a job when there is a place for it."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(_places(engine), "forklake-compaction")
+        self._started.append(self._pool.submit(job))
+        return self._started[-1]
+
+    def finish(self) -> None:
+        """Wait for all jobs; if one fails, no others are started, and its error is raised."""
+        done, waiting = wait(self._started, return_when=FIRST_EXCEPTION)
+        for one in waiting:
+            one.cancel()
+        for one in done:
+            one.result()
+
+    def __enter__(self) -> _Jobs:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def _places(engine: Engine) -> int:
+    if is_remote(engine.spark):
+        return _REMOTE_JOBS
+    return max(1, min(_MOST_JOBS, engine.spark.sparkContext.defaultParallelism))

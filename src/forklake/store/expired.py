@@ -1,0 +1,154 @@
+"""Snapshots that expired: forgetting them, and finding out that one was forgotten.
+
+A snapshot is forgotten first, and its rows go afterwards. So whoever has read rows and then finds
+the snapshot still there has seen all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from forklake.errors import NotFound
+from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.retention import Run, expirable, runs_of
+from forklake.model.snapshots import Snapshot
+from forklake.store.database import Connection, Database
+from forklake.store.heads import head_statement
+from forklake.store.operations import Insert, Operation, Statement
+from forklake.store.phases import reached
+from forklake.store.snapshots import list_snapshots
+from forklake.store.times import as_time
+
+_COLUMNS = ("catalog_id", "begin_snapshot", "end_snapshot", "begin_time")
+
+
+def forget_snapshots(
+    database: Database,
+    catalog_id: CatalogId,
+    *,
+    versions: Collection[int] | None = None,
+    older_than: datetime | None = None,
+) -> list[Snapshot]:
+    """Take snapshots out of a catalog's history; the newest always stays. Returns those taken.
+
+    Holding the head keeps forks of the catalog away; a fork of the past that is made through
+    another fork holds the snapshot's own row (see `forks`).
+    """
+    with database.writing() as connection:
+        reached("expire.begun")
+        removing = connection.dialect.for_removal
+        connection.run([head_statement(connection, catalog_id, removing)])
+        reached("expire.locked")
+        chosen = expirable(
+            list_snapshots(connection, catalog_id),
+            catalog_id,
+            versions=versions,
+            older_than=older_than,
+        )
+        if chosen:
+            gone = [(one.snapshot_id, one.snapshot_time) for one in chosen]
+            connection.commit(forgetting(connection, catalog_id, gone))
+            reached("expire.forgotten")
+        return chosen
+
+
+def forgetting(
+    connection: Connection, catalog_id: CatalogId, gone: Sequence[tuple[SnapshotId, datetime]]
+) -> list[Operation]:
+    """What takes snapshots, each with its time, out of a catalog's history."""
+    numbers = {number for number, _ in gone}
+    kept = connection.fetch(
+        "SELECT snapshot_id FROM ducklake_snapshot_changes WHERE catalog_id = :catalog"
+        " ORDER BY snapshot_id",
+        catalog=catalog_id,
+    )
+    before = [(run.begin_snapshot, run.begin_time) for run in _runs(connection, catalog_id)]
+    runs = runs_of([*before, *gone], [number for (number,) in kept if number not in numbers])
+    among = connection.dialect.any_of("snapshot_id", "gone")
+    given = {"catalog": catalog_id, "gone": connection.dialect.array(sorted(numbers))}
+    return [
+        Statement("DELETE FROM ducklake_expired_snapshots WHERE catalog_id = :catalog", given),
+        Insert(
+            "ducklake_expired_snapshots",
+            _COLUMNS,
+            [(catalog_id, one.begin_snapshot, one.end_snapshot, one.begin_time) for one in runs],
+        ),
+        Statement(
+            f"DELETE FROM ducklake_snapshot_changes WHERE catalog_id = :catalog AND {among}", given
+        ),
+        # A snapshot may be that of other catalogs too.
+        Statement(
+            "DELETE FROM ducklake_snapshot WHERE snapshot_id IN (SELECT s.snapshot_id FROM"
+            f" (SELECT snapshot_id FROM ducklake_snapshot WHERE {among}) s"
+            " LEFT JOIN ducklake_snapshot_changes h ON h.snapshot_id = s.snapshot_id"
+            " WHERE h.catalog_id IS NULL)",
+            given,
+        ),
+    ]
+
+
+def _runs(connection: Connection, catalog_id: CatalogId) -> list[Run]:
+    rows = connection.fetch(
+        f"SELECT begin_snapshot, end_snapshot, {connection.dialect.time('begin_time')}"
+        " FROM ducklake_expired_snapshots WHERE catalog_id = :catalog",
+        catalog=catalog_id,
+    )
+    return [Run(begin, end, as_time(moment)) for begin, end, moment in rows]
+
+
+# Finding out
+
+
+def retained_statement(catalog_id: CatalogId, snapshot_id: SnapshotId) -> Statement:
+    """The statement that finds a row while a catalog, or an ancestor for it, has a snapshot."""
+    return Statement(
+        "SELECT 1 FROM ducklake_catalog_lineage l JOIN ducklake_snapshot_changes h"
+        " ON h.catalog_id = l.ancestor_id AND h.snapshot_id = :snapshot"
+        " WHERE l.catalog_id = :catalog AND l.upto_snapshot >= :snapshot",
+        {"catalog": catalog_id, "snapshot": snapshot_id},
+    )
+
+
+def require_retained(found: Sequence[object] | bool, snapshot_id: SnapshotId) -> None:
+    """NotFound if that statement found nothing: what was read may lack rows."""
+    if not found:
+        raise NotFound(
+            f"No snapshot found at version {snapshot_id}: it has expired since it was looked up.",
+            remedy="Read the table again, at a snapshot that is still there.",
+            version=snapshot_id,
+        )
+
+
+def expired_since_statement(catalog_id: CatalogId, start: SnapshotId) -> Statement:
+    """The statement that finds runs of a catalog that reach beyond a snapshot."""
+    return Statement(
+        "SELECT end_snapshot FROM ducklake_expired_snapshots WHERE catalog_id = :catalog"
+        " AND :start < end_snapshot",
+        {"catalog": catalog_id, "start": start},
+        is_plain_read=True,
+    )
+
+
+def require_whole_history(
+    connection: Connection, catalog_id: CatalogId, start: SnapshotId, until: SnapshotId
+) -> None:
+    """NotFound if what happened from one snapshot to another is not known any more.
+
+    The snapshot before the first must be there too: it has the rows that the first one ended.
+    """
+    rows = connection.fetch(
+        "SELECT 1 FROM ducklake_catalog_lineage l JOIN ducklake_expired_snapshots g"
+        " ON g.catalog_id = l.ancestor_id AND g.begin_snapshot <= l.upto_snapshot"
+        " WHERE l.catalog_id = :catalog AND :start <= l.upto_snapshot"
+        " AND g.begin_snapshot <= :until AND :start <= g.end_snapshot",
+        catalog=catalog_id,
+        start=start,
+        until=until,
+    )
+    if rows:
+        raise NotFound(
+            f"The changes from snapshot {start} on are not known any more: snapshots have expired.",
+            remedy="Begin after the oldest snapshot that is left, or read the whole table.",
+            start=start,
+        )

@@ -1,0 +1,148 @@
+"""Reclaiming: what only dropped catalogs used goes, many of them at a time.
+
+A dropped catalog forgets all its snapshots. What live forks of it see stays; when the last of them
+is dropped and reclaimed in its turn, the rest goes. The catalog's first row of lineage, without
+bound until then, tells that this is still to be done; it changes last, so that whoever is cut
+short does it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forklake.model.ids import FOREVER, CatalogId
+from forklake.store.catalogs import CATALOG_COLUMNS, CatalogRow
+from forklake.store.database import Connection, Database, Lock
+from forklake.store.operations import Operation, Statement
+from forklake.store.phases import reached
+from forklake.store.sweeping import sweep
+
+# The bound of a dropped catalog that was reclaimed, and of which live forks still read rows.
+_DONE = 0
+
+
+def reclaim_dropped(database: Database, limit: int) -> list[CatalogId]:
+    """Reclaim dropped catalogs, the youngest first; which ones."""
+    with database.reading() as connection:
+        catalogs = _to_reclaim(connection, limit)
+        if not catalogs:
+            return []
+        reached("reclaim.begun")
+        ancestors = _ancestors(connection, catalogs)
+        # Before the sweep, and for good: nobody can fork what nobody reads.
+        unread = _dropped(connection, catalogs, ancestors, are_read=False)
+    with database.writing() as connection:
+        connection.commit(_forgetting(connection, catalogs))
+        reached("reclaim.forgotten")
+    # Forks before what they were forked from, which may go once they do not need it.
+    sweep(database, catalogs)
+    sweep(database, sorted(set(ancestors) - set(catalogs), reverse=True))
+    reached("reclaim.swept")
+    with database.writing() as connection:
+        connection.run(connection.lock(Lock.SWEEP))  # a fork may be cut loose at this moment
+        read = _dropped(connection, catalogs, ancestors, are_read=True)
+        connection.commit(_closing(connection, unread, read))
+        reached("reclaim.committed")
+    return catalogs
+
+
+def _to_reclaim(connection: Connection, limit: int) -> list[CatalogId]:
+    rows = connection.fetch(
+        "SELECT l.catalog_id FROM ducklake_catalog_lineage l LEFT JOIN ducklake_catalog_head h"
+        " ON h.catalog_id = l.catalog_id WHERE l.depth = 0 AND h.catalog_id IS NULL"
+        " AND l.upto_snapshot = :forever ORDER BY l.catalog_id DESC LIMIT :count",
+        forever=FOREVER,
+        count=limit,
+    )
+    return [number for (number,) in rows]
+
+
+def _ancestors(connection: Connection, catalogs: Sequence[CatalogId]) -> list[CatalogId]:
+    dialect = connection.dialect
+    rows = connection.fetch(
+        "SELECT DISTINCT ancestor_id FROM ducklake_catalog_lineage WHERE depth > 0"
+        f" AND {dialect.any_of('catalog_id', 'catalogs')}",
+        catalogs=dialect.array(catalogs),
+    )
+    return [number for (number,) in rows]
+
+
+def _forgetting(connection: Connection, catalogs: Sequence[CatalogId]) -> list[Operation]:
+    """What takes all snapshots out of the history of some catalogs."""
+    dialect = connection.dialect
+    among = dialect.any_of("catalog_id", "catalogs")
+    snapshots = connection.fetch(
+        f"SELECT DISTINCT snapshot_id FROM ducklake_snapshot_changes WHERE {among}",
+        catalogs=dialect.array(catalogs),
+    )
+    given = {
+        "catalogs": dialect.array(catalogs),
+        "snapshots": dialect.array([number for (number,) in snapshots]),
+        "forever": FOREVER,
+    }
+    texts = [
+        "INSERT INTO ducklake_expired_snapshots (catalog_id, begin_snapshot, end_snapshot,"
+        " begin_time) SELECT h.catalog_id, min(s.snapshot_id), :forever, min(s.snapshot_time)"
+        " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"
+        " ON s.snapshot_id = h.snapshot_id"
+        f" WHERE {dialect.any_of('h.catalog_id', 'catalogs')} GROUP BY h.catalog_id",
+        f"DELETE FROM ducklake_snapshot_changes WHERE {among}",
+        "DELETE FROM ducklake_snapshot WHERE snapshot_id IN (SELECT s.snapshot_id FROM"
+        " (SELECT snapshot_id FROM ducklake_snapshot"
+        f" WHERE {dialect.any_of('snapshot_id', 'snapshots')}) s"
+        " LEFT JOIN ducklake_snapshot_changes h ON h.snapshot_id = s.snapshot_id"
+        " WHERE h.catalog_id IS NULL)",
+    ]
+    return [Statement(text, given) for text in texts]
+
+
+def _dropped(
+    connection: Connection,
+    catalogs: Sequence[CatalogId],
+    ancestors: Sequence[CatalogId],
+    *,
+    are_read: bool,
+) -> list[CatalogId]:
+    """Those of some catalogs, and of the ancestors that were reclaimed before, which live forks
+    read, or none."""
+    dialect = connection.dialect
+    rows = connection.fetch(
+        f"SELECT l.catalog_id FROM ducklake_catalog_lineage l WHERE {'' if are_read else 'NOT '}"
+        "EXISTS (SELECT 1 FROM ducklake_catalog_lineage f JOIN ducklake_catalog_head h"
+        " ON h.catalog_id = f.catalog_id WHERE f.ancestor_id = l.catalog_id AND f.depth > 0)"
+        f" AND l.depth = 0 AND ({dialect.any_of('l.catalog_id', 'catalogs')}"
+        f" OR (l.upto_snapshot = {_DONE} AND {dialect.any_of('l.catalog_id', 'ancestors')}))",
+        catalogs=dialect.array(catalogs),
+        ancestors=dialect.array(ancestors),
+    )
+    return [number for (number,) in rows]
+
+
+def _closing(
+    connection: Connection, unread: Sequence[CatalogId], read: Sequence[CatalogId]
+) -> list[Operation]:
+    """What forgets catalogs that no fork reads, and remembers that others were reclaimed."""
+    dialect = connection.dialect
+    among = dialect.any_of("catalog_id", "catalogs")
+    gone = {"catalogs": dialect.array(unread)}
+    return [
+        Statement(f"DELETE FROM ducklake_expired_snapshots WHERE {among}", gone),
+        Statement(f"DELETE FROM ducklake_catalog_lineage WHERE {among}", gone),
+        Statement(
+            f"UPDATE ducklake_catalog_lineage SET upto_snapshot = {_DONE}"
+            f" WHERE depth = 0 AND {among}",
+            {"catalogs": dialect.array(read)},
+        ),
+    ]
+
+
+def owners_of_scheduled_files(connection: Connection, limit: int) -> list[CatalogRow]:
+    """Dropped catalogs of which files wait to be removed."""
+    chosen = ", ".join(f"c.{column}" for column in CATALOG_COLUMNS)
+    rows = connection.fetch(
+        f"SELECT {chosen}, c.end_snapshot FROM ducklake_catalog c WHERE c.path IS NOT NULL"
+        " AND c.end_snapshot IS NOT NULL AND c.catalog_id IN (SELECT catalog_id"
+        " FROM ducklake_files_scheduled_for_deletion) LIMIT :count",
+        count=limit,
+    )
+    return [CatalogRow(*row) for row in rows]

@@ -1,0 +1,284 @@
+"""Sweeping: rows that nobody can see any more go, and their files are noted for removal.
+
+Needs no lock of the catalogs: what may go once may go for ever (`model.retention`). One sweep at a
+time, so that of two who remove the last rows of a file one sees that they are the last; those who
+copy rows share the lock, so that no copy is made of a row that goes. Each batch of files is a
+transaction, with everything that goes with them: a sweep that was cut short is simply run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from forklake.model.children import (
+    Child,
+    ColumnMapping,
+    FileColumnStatistics,
+    FilePartitionValue,
+    MacroImplementation,
+    MacroParameter,
+    NameMapping,
+    PartitionColumn,
+)
+from forklake.model.ids import CatalogId
+from forklake.model.kinds import DATA_FILE, DELETE_FILE, INLINED_TABLE, MACRO, PARTITION, Kind
+from forklake.store.database import Connection, Database, Dialect, Lock
+from forklake.store.operations import Operation, Statement
+from forklake.store.phases import reached
+from forklake.store.retention import (
+    SCHEMA_VERSIONS,
+    Versioned,
+    schema_versions_that_may_go,
+    that_may_go,
+    versioned_tables,
+)
+from forklake.store.scheduled import schedule_text
+
+# Files in a transaction.
+BATCH = 10_000
+# Children of a parent that has rows in several catalogs: the columns in which the parent's number
+# may still stand. They go when it stands nowhere.
+_USED_IN: dict[type[Child], tuple[tuple[str, str], ...]] = {
+    MacroImplementation: ((MACRO.name, "macro_id"),),
+    MacroParameter: ((MACRO.name, "macro_id"),),
+    PartitionColumn: ((PARTITION.name, "partition_id"), (DATA_FILE.name, "partition_id")),
+    ColumnMapping: ((DATA_FILE.name, "mapping_id"),),
+    NameMapping: ((DATA_FILE.name, "mapping_id"),),
+}
+# Children of data files, and the column of their key between the table and the file.
+_OF_FILES: dict[type[Child], str] = {
+    FileColumnStatistics: "column_id",
+    FilePartitionValue: "partition_key_index",
+}
+
+
+def sweep(database: Database, catalogs: Sequence[CatalogId]) -> int:
+    """Remove all rows of some catalogs that nobody sees; how many files were noted for removal."""
+    noted = 0
+    for kind in (DATA_FILE, DELETE_FILE):
+        while _with_dead_rows(database, catalogs, [Versioned(kind.name)]):
+            with database.writing() as connection:
+                sweeping = _Sweeping(connection, catalogs)
+                noted += sweeping.files(kind)
+                sweeping.commit()
+    tables = _with_dead_rows(database, catalogs, list(versioned_tables()))
+    if tables or _has_inlined_rows(database, catalogs):
+        with database.writing() as connection:
+            sweeping = _Sweeping(connection, catalogs)
+            ended = sweeping.definitions(tables)
+            sweeping.commit()
+        _drop_tables(database, ended)
+    return noted
+
+
+def _with_dead_rows(
+    database: Database, catalogs: Sequence[CatalogId], tables: Sequence[Versioned]
+) -> list[Versioned]:
+    """Those of some tables that have rows which may go. Most often there are none, and nobody has
+    to wait for a look."""
+    if not catalogs:
+        return []
+    with database.reading() as connection:
+        dialect = connection.dialect
+        given = {"catalogs": dialect.array(sorted(catalogs))}
+        answers = connection.run(
+            [
+                Statement(
+                    f"SELECT 1 FROM {table.name} WHERE {that_may_go(table, dialect)} LIMIT 1", given
+                )
+                for table in tables
+            ]
+        )
+    return [table for table, found in zip(tables, answers, strict=True) if found]
+
+
+def _has_inlined_rows(database: Database, catalogs: Sequence[CatalogId]) -> bool:
+    """Whether there are tables of inlined rows, which are looked at only under the lock: they may
+    be dropped."""
+    if not catalogs:
+        return False
+    with database.reading() as connection:
+        given = {"catalogs": connection.dialect.array(sorted(catalogs))}
+        return bool(connection.fetch(_inlined_tables(connection.dialect), **given))
+
+
+def _inlined_tables(dialect: Dialect) -> str:
+    """The tables in which rows of the catalogs may be: also those that ancestors made."""
+    return (
+        "SELECT DISTINCT t.table_name, t.table_id FROM ducklake_catalog_lineage l"
+        " JOIN ducklake_inlined_data_tables t ON t.catalog_id = l.ancestor_id"
+        f" WHERE {dialect.any_of('l.catalog_id', 'catalogs')}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A row of a file that goes; `is_last` if no other catalog has one of the same file."""
+
+    catalog_id: CatalogId
+    number: int
+    table_id: int
+    is_last: bool
+    is_ours: bool = True
+    partition_id: int | None = None
+    mapping_id: int | None = None
+
+
+class _Sweeping:
+    """One transaction of a sweep."""
+
+    def __init__(self, connection: Connection, catalogs: Sequence[CatalogId]) -> None:
+        self._connection = connection
+        self._dialect = connection.dialect
+        self._given = {"catalogs": connection.dialect.array(sorted(catalogs))}
+        self._todo: list[Operation] = []
+        connection.run(connection.lock(Lock.SWEEP))
+        reached("sweep.locked")
+
+    def commit(self) -> None:
+        reached("sweep.prepared")
+        self._connection.commit(self._todo)
+        reached("sweep.committed")
+
+    # Files
+
+    def files(self, kind: Kind) -> int:
+        """Rows of files that go now, with all that goes with them; how many files were noted."""
+        rows = self._connection.fetch(self._files_text(kind), **self._given)
+        found = [_File(*row) for row in rows]
+        last = [file for file in found if file.is_last]
+        ours = [file for file in last if file.is_ours]
+        note = schedule_text(kind, self._dialect.any_of(str(kind.entity), "files"))
+        self._each_catalog(note, ours, now=datetime.now(UTC))
+        among = self._dialect.any_of(str(kind.entity), "files")
+        self._each_catalog(
+            f"DELETE FROM {kind.name} WHERE catalog_id = :catalog AND {among}", found
+        )
+        if kind is DATA_FILE:
+            self._children_of_files(last)
+        return len(ours)
+
+    def _files_text(self, kind: Kind) -> str:
+        others = (
+            f"EXISTS (SELECT 1 FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
+            " AND o.catalog_id <> r.catalog_id)"
+        )
+        # Who wrote a data file that has a name mapping was not us.
+        further = ", r.mapping_id IS NULL, r.partition_id, r.mapping_id"
+        chosen = that_may_go(Versioned(kind.name), self._dialect)
+        return (
+            f"SELECT r.catalog_id, r.{kind.entity}, r.table_id,"
+            f" NOT {others}{further if kind is DATA_FILE else ''}"
+            f" FROM {kind.name} r WHERE {chosen} LIMIT {BATCH}"
+        )
+
+    def _each_catalog(self, text: str, files: Sequence[_File], **parameters: Any) -> None:
+        """A statement about files, for each catalog that has rows of them."""
+        by_catalog: dict[CatalogId, list[int]] = {}
+        for file in files:
+            by_catalog.setdefault(file.catalog_id, []).append(file.number)
+        for catalog_id, numbers in by_catalog.items():
+            given = {"catalog": catalog_id, "files": self._dialect.array(numbers)}
+            self._todo.append(Statement(text, given | parameters))
+
+    def _children_of_files(self, gone: Sequence[_File]) -> None:
+        by_table: dict[int, list[int]] = {}
+        for file in gone:
+            by_table.setdefault(file.table_id, []).append(file.number)
+        for table_id, numbers in by_table.items():
+            for child, key in _OF_FILES.items():
+                self._delete_children(child, key, table_id, numbers)
+        self._unless_used(PartitionColumn, (file.partition_id for file in gone))
+        for mapping in (ColumnMapping, NameMapping):
+            self._unless_used(mapping, (file.mapping_id for file in gone))
+
+    def _delete_children(
+        self, child: type[Child], key: str, table_id: int, numbers: Sequence[int]
+    ) -> None:
+        """Naming all values that the key may have lets their rows be found by the primary key."""
+        rows = self._connection.fetch(
+            f"SELECT max({key}) FROM {child.NAME} WHERE table_id = :table", table=table_id
+        )
+        if rows[0][0] is None:
+            return
+        any_of, array = self._dialect.any_of, self._dialect.array
+        self._todo.append(
+            Statement(
+                f"DELETE FROM {child.NAME} WHERE table_id = :table AND {any_of(key, 'keys')}"
+                f" AND {any_of(child.PARENT, 'files')}",
+                {
+                    "table": table_id,
+                    "keys": array(range(rows[0][0] + 1)),
+                    "files": array(numbers),
+                },
+            )
+        )
+
+    def _unless_used(self, child: type[Child], parents: Iterable[int | None]) -> None:
+        """Remove the children of parents that stand nowhere once the statements so far have run."""
+        numbers = sorted({number for number in parents if number is not None})
+        if not numbers:
+            return
+        unused = "".join(
+            f" AND NOT EXISTS (SELECT 1 FROM {table} u"
+            f" WHERE u.{column} = {child.NAME}.{child.PARENT})"
+            for table, column in _USED_IN[child]
+        )
+        self._todo.append(
+            Statement(
+                f"DELETE FROM {child.NAME}"
+                f" WHERE {self._dialect.any_of(child.PARENT, 'parents')}{unused}",
+                {"parents": self._dialect.array(numbers)},
+            )
+        )
+
+    # Everything else
+
+    def definitions(self, tables: Sequence[Versioned]) -> dict[str, int]:
+        """All other rows that go, of some tables and of those of inlined rows; returns the latter
+        of which a catalog knows no more, with the numbers of the lake tables."""
+        inlined = dict(self._connection.fetch(_inlined_tables(self._dialect), **self._given))
+        ended = set(self._numbers(INLINED_TABLE, "table_name"))
+        for name in inlined:
+            self._delete(Versioned(name))
+        macros = self._numbers(MACRO, "macro_id")
+        partitions = self._numbers(PARTITION, "partition_id")
+        for table in tables:
+            self._delete(table)
+        versions = schema_versions_that_may_go(self._dialect)
+        self._todo.append(Statement(f"DELETE FROM {SCHEMA_VERSIONS} WHERE {versions}", self._given))
+        for child, numbers in (
+            (MacroImplementation, macros),
+            (MacroParameter, macros),
+            (PartitionColumn, partitions),
+        ):
+            self._unless_used(child, numbers)
+        return {name: number for name, number in inlined.items() if name in ended}
+
+    def _delete(self, table: Versioned) -> None:
+        chosen = that_may_go(table, self._dialect)
+        self._todo.append(Statement(f"DELETE FROM {table.name} WHERE {chosen}", self._given))
+
+    def _numbers(self, kind: Kind, column: str) -> list[Any]:
+        chosen = that_may_go(Versioned(kind.name), self._dialect)
+        text = f"SELECT DISTINCT {column} FROM {kind.name} WHERE {chosen}"
+        return [value for (value,) in self._connection.fetch(text, **self._given)]
+
+
+def _drop_tables(database: Database, names: Mapping[str, int]) -> None:
+    """Drop tables of inlined rows that no catalog knows any more.
+
+    The locks keep them from being looked at, and made anew, at the same moment.
+    """
+    for name, table_id in names.items():
+        with database.writing() as connection:
+            connection.run([*connection.lock(Lock.SWEEP), *connection.lock(Lock.INLINED, table_id)])
+            known = connection.fetch(
+                "SELECT catalog_id FROM ducklake_inlined_data_tables WHERE table_name = :name",
+                name=name,
+            )
+            if not known:
+                connection.commit([Statement(f"DROP TABLE IF EXISTS {name}")])

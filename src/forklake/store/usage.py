@@ -1,0 +1,73 @@
+"""What storage is used for: intervals of files, and who keeps them, as the metastore has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forklake.model.ids import FOREVER, CatalogId
+from forklake.model.kinds import DATA_FILE, DELETE_FILE, Kind
+from forklake.model.usage import FileInterval, Pin
+from forklake.store.database import Connection
+from forklake.store.operations import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """The files of one catalog, its own snapshots, and the live forks that read it."""
+
+    intervals: list[FileInterval]
+    snapshots: list[int]
+    pins: list[Pin]
+
+
+def owners_of(connection: Connection, catalogs: Sequence[CatalogId]) -> list[CatalogId]:
+    """All catalogs of which some others see rows, themselves included."""
+    dialect = connection.dialect
+    rows = connection.fetch(
+        "SELECT DISTINCT ancestor_id FROM ducklake_catalog_lineage"
+        f" WHERE {dialect.any_of('catalog_id', 'catalogs')}",
+        catalogs=dialect.array(catalogs),
+    )
+    return [number for (number,) in rows]
+
+
+def read_usage(connection: Connection, owners: Sequence[CatalogId]) -> dict[CatalogId, Owned]:
+    """What is known about the files of some catalogs."""
+    dialect = connection.dialect
+    given = {"owners": dialect.array(owners)}
+    texts = [
+        "SELECT catalog_id, snapshot_id FROM ducklake_snapshot_changes"
+        f" WHERE {dialect.any_of('catalog_id', 'owners')} ORDER BY snapshot_id",
+        "SELECT l.ancestor_id, l.upto_snapshot, l.catalog_id FROM ducklake_catalog_lineage l"
+        " JOIN ducklake_catalog_head h ON h.catalog_id = l.catalog_id"
+        f" WHERE l.depth > 0 AND {dialect.any_of('l.ancestor_id', 'owners')}"
+        " ORDER BY l.upto_snapshot",
+        *(_intervals(connection, kind) for kind in (DATA_FILE, DELETE_FILE)),
+    ]
+    snapshots, pins, *intervals = connection.run([Statement(text, given) for text in texts])
+    found = {owner: Owned([], [], []) for owner in owners}
+    for owner, number in snapshots:
+        found[owner].snapshots.append(number)
+    for owner, upto, reader in pins:
+        found[owner].pins.append(Pin(upto, reader))
+    for owner, begin, end, is_copied, size in (row for rows in intervals for row in rows):
+        found[owner].intervals.append(FileInterval(begin, end, bool(is_copied), int(size)))
+    return found
+
+
+def _intervals(connection: Connection, kind: Kind) -> str:
+    """SELECT of the bytes of files with the same begin and end, those apart of which others have
+    rows as well."""
+    end = f"coalesce(r.end_snapshot, {FOREVER})"
+    copied = (
+        f"EXISTS (SELECT 1 FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
+        " AND o.catalog_id <> r.catalog_id)"
+    )
+    return (
+        "SELECT catalog_id, began, ended, is_copied, sum(bytes) FROM ("
+        f"SELECT r.catalog_id, r.begin_snapshot AS began, {end} AS ended, {copied} AS is_copied,"
+        f" r.file_size_bytes AS bytes FROM {kind.name} r"
+        f" WHERE {connection.dialect.any_of('r.catalog_id', 'owners')}) f"
+        " GROUP BY catalog_id, began, ended, is_copied"
+    )

@@ -1,0 +1,51 @@
+"""Writers, forks, readers, expiry and clean-up in one lake at once: no file is ever missed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.concurrency.cleaning import CATALOGS, ROLES
+from tests.concurrency.processes import in_processes
+from tests.concurrency.raw import RawMetastore
+from tests.fix_metastore import Place
+from tests.maintenance.lakes import Lake
+from tests.properties.retention import RawFiles
+
+# Minutes with: FORKLAKE_SECONDS=300
+SECONDS = int(os.environ.get("FORKLAKE_SECONDS", "10"))
+SECONDS_OF_A_ROUND = 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3 * SECONDS + 240)
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_no_file_that_can_be_seen_is_removed(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    with place.open() as metastore:
+        files = Lake(metastore, folder)
+        for name in CATALOGS:
+            files.append(files.create(name))
+        told: Counter[str] = Counter()
+        for first in range(0, SECONDS, SECONDS_OF_A_ROUND):
+            seconds = min(SECONDS - first, SECONDS_OF_A_ROUND)
+            jobs = [
+                role(place, folder, seconds, 100 * first + number)
+                for number, role in enumerate(ROLES)
+            ]
+            told += sum(in_processes(jobs), Counter())
+        assert not [what for what in told if what.startswith("LOST")], told
+        assert min(told["read"], told["expired"], told["removed"], told["reclaimed"]) > 0, told
+
+        raw = RawFiles(RawMetastore(place))
+        needed = {
+            path
+            for row in metastore.catalogs()
+            for at in raw.history(row.catalog_id)
+            for path, _ in raw.needed(row.catalog_id, at)
+        }
+        assert needed
+        assert needed <= files.on_disk()

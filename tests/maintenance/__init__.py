@@ -1,0 +1,1 @@
+"""The life of files on a real Spark."""

@@ -1,0 +1,16 @@
+"""A lake with real files, on every backend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forklake import Metastore
+from tests.maintenance.lakes import Lake
+
+
+@pytest.fixture
+def files(metastore: Metastore, tmp_path: Path) -> Lake:
+    """An empty metastore, and the folder for its files."""
+    return Lake(metastore, tmp_path / "files")
