@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -45,7 +46,8 @@ def test_python_examples_run_from_top_to_bottom(
 
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "console")], ids=str)
 def test_commands_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    environment = {"PATH": str(Path(sys.executable).parent), "COLUMNS": "100"}
+    found = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": found, "COLUMNS": "100"}
     for line in "".join(examples(page, "console")).splitlines():
         command = line.removeprefix("$ ")
         if command.startswith("export "):

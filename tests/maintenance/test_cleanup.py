@@ -148,6 +148,9 @@ def test_files_of_others_are_never_removed(files: Lake) -> None:
     expire_all(catalog)
     assert catalog.cleanup_old_files(cleanup_all=True) == []
     assert theirs.path in files.on_disk()
+    with catalog.transaction() as transaction:
+        transaction.drop_table("t")
+    expire_all(catalog)
     for name in ("column_mapping", "name_mapping"):
         assert count(files.metastore, f"ducklake_{name}") == 0
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from forklake import Catalog
 from forklake.cli.main import app
 from forklake.maintenance.due import maintain
+from forklake.store.scheduled import ScheduledFile
 from tests.fix_metastore import Place
 from tests.maintenance.lakes import Lake
 
@@ -84,6 +85,18 @@ def test_maintenance_does_what_is_due_and_tells_it(files: Lake) -> None:
         assert is_ours
         (passed,) = maintain(files.metastore, ["sales"])
     assert passed.operation == "passed over"
+
+
+def test_a_catalog_that_cannot_be_maintained_does_not_hold_up_the_others(files: Lake) -> None:
+    nowhere = files.metastore.create_catalog("a-nowhere")
+    moment = datetime(2020, 1, 1, tzinfo=UTC)
+    nowhere.schedule_deletion([ScheduledFile(7, "a.parquet", True, moment)])
+    files.append(files.create())
+    files.metastore.set_option("expire_older_than", "0 seconds")
+    failed, done = maintain(files.metastore)
+    assert (failed.catalog, failed.operation) == ("a-nowhere", "failed")
+    assert "no data path" in failed.unit
+    assert (done.catalog, done.operation) == ("sales", "expire_snapshots")
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

@@ -19,7 +19,7 @@ from tests.fix_metastore import Place, postgres_schema
 from tests.properties.retention import World
 
 # More with: FORKLAKE_STEPS=10000
-STEPS = int(os.environ.get("FORKLAKE_STEPS", "300"))
+STEPS = int(os.environ.get("FORKLAKE_STEPS", "500"))
 STEPS_OF_A_WORLD = 100
 numbers = st.integers(0, 30)
 

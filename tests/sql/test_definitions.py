@@ -335,9 +335,16 @@ def test_partitioning_is_set_and_reset(defs: Session) -> None:
     assert keys == ["identity", "month", "hour"]
     defs.execute("ALTER TABLE t RESET PARTITIONED BY")
     assert state(defs).partitioning(state(defs).table("t")) == []
-    for statement in ("SET SORTED BY (a DESC)", "RESET SORTED BY"):
-        with pytest.raises(Unsupported, match="not supported yet"):
-            defs.execute(f"ALTER TABLE t {statement}")
+
+
+def test_orders_are_set_and_reset(defs: Session) -> None:
+    defs.execute("CREATE TABLE t(a INT, d TIMESTAMP)")
+    defs.execute("ALTER TABLE t SET SORTED BY (d DESC NULLS FIRST, a)")
+    now = state(defs)
+    keys = [(key.is_descending, key.nulls_first) for key in now.sort_order(now.table("t"))]
+    assert keys == [(True, True), (False, False)]
+    defs.execute("ALTER TABLE t RESET SORTED BY")
+    assert list(state(defs).sort_order(state(defs).table("t"))) == []
 
 
 def test_comments_are_said_and_taken_back(defs: Session) -> None:
@@ -403,8 +410,6 @@ def test_transaction_is_one_snapshot_or_none(defs: Session) -> None:
     for statement in ("COMMIT", "ROLLBACK"):
         with pytest.raises(InvalidInput, match="No transaction is open"):
             defs.execute(statement)
-    with pytest.raises(Unsupported, match="CHECKPOINT is not supported yet"):
-        defs.execute("CHECKPOINT")
 
 
 def test_schema_is_set_and_reset(defs: Session) -> None:

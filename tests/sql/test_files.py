@@ -14,8 +14,8 @@ from pyspark.sql import Row
 
 from forklake import Session
 from forklake.errors import InvalidInput, NotFound, Unsupported
+from forklake.files.finding import found_files
 from forklake.sql.functions.files import is_path
-from forklake.sql.functions.paths import found_files
 
 TEXTS = {
     "plain.csv": (

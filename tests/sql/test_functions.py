@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forklake import Session
-from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
 from forklake.sql.functions.registry import FUNCTIONS, find
 
 Row = tuple[Any, ...]
@@ -286,28 +286,55 @@ def test_wrong_arguments_are_named_and_change_nothing(
     assert (called(dry, "CALL ducklake_catalogs()"), called(dry, "CALL lake.snapshots()")) == before
 
 
-NOT_YET = [
+# What needs no Spark, and finds nothing to do in a young catalog.
+CLEANING = [
     "ducklake_expire_snapshots('lake', older_than := INTERVAL '30 days')",
-    "lake.expire_snapshots(versions => [1, 2], dry_run => true)",
     "lake.expire_snapshots(versions => NULL)",
-    "lake.merge_adjacent_files()",
-    "ducklake_merge_adjacent_files('lake', 'main.t')",
-    "lake.merge_adjacent_files('u', schema => 's2', max_compacted_files => 2, max_file_size => 9)",
-    "lake.rewrite_data_files('t', delete_threshold => 0.5)",
-    "ducklake_flush_inlined_data('lake')",
-    "lake.flush_inlined_data(schema_name => 's2', table_name => 'u')",
-    "ducklake_add_data_files('lake', 't', 'x.parquet', allow_missing => true)",
-    "lake.add_data_files('t', ['a.parquet', 'b.parquet'])",
     "ducklake_cleanup_old_files('lake')",
     "lake.cleanup_old_files(older_than => TIMESTAMP '2024-01-01', dry_run => true)",
     "lake.delete_orphaned_files(cleanup_all => true)",
 ]
 
 
-@pytest.mark.parametrize("call", NOT_YET)
-def test_maintenance_with_right_arguments_is_not_there_yet(dry: Session, call: str) -> None:
-    with pytest.raises(Unsupported, match="is not there yet"):
-        dry.execute(f"CALL {call}")
+@pytest.mark.parametrize("call", CLEANING)
+def test_cleaning_of_a_young_catalog_finds_nothing(dry: Session, call: str) -> None:
+    assert called(dry, f"CALL {call}") == []
+
+
+def test_snapshots_expire_and_their_files_go(lake: Session, tmp_path: Path) -> None:
+    lake.execute("CREATE TABLE gone (i INTEGER); INSERT INTO gone VALUES (1); DROP TABLE gone")
+    lake.execute("CREATE TABLE kept AS SELECT 1 AS i")
+    before = sorted((tmp_path / "data").rglob("*.parquet"))
+    newest = lake.snapshots("lake")[-1].snapshot_id
+    expired = called(lake, "CALL lake.expire_snapshots(older_than => now())")
+    assert [row[0] for row in expired][-1] == newest - 1
+    removed = called(lake, "CALL lake.cleanup_old_files(cleanup_all => true)")
+    assert len(removed) == 1
+    assert [path for path in before if not path.exists()] == [Path(str(removed[0][0]))]
+    assert lake.sql("FROM kept").count() == 1
+    with pytest.raises(InvalidInput, match="inside a transaction"):
+        lake.execute("BEGIN; CALL lake.expire_snapshots(older_than => now())")
+    lake.execute("ROLLBACK")
+
+
+def test_files_are_merged_rewritten_and_flushed(lake: Session) -> None:
+    lake.execute("CREATE TABLE small (i INTEGER, v VARCHAR)")
+    for start in (0, 10, 20):
+        lake.execute(f"INSERT INTO small SELECT i, 'v' FROM range({start}, {start + 10}) r(i)")
+    assert called(lake, "CALL ducklake_merge_adjacent_files('lake', 'main.small')") == [
+        ("main", "small", 3, 1)
+    ]
+    lake.execute("DELETE FROM small WHERE i % 2 = 0")
+    assert called(lake, "CALL lake.rewrite_data_files('small', delete_threshold => 0.5)") == [
+        ("main", "small", 1, 1)
+    ]
+    lake.execute("CALL lake.set_option('data_inlining_row_limit', 10, table_name => 'small')")
+    lake.execute("INSERT INTO small VALUES (100, 'in the metastore')")
+    assert called(lake, "CALL ducklake_flush_inlined_data('lake')") == [("main", "small", 1)]
+    assert lake.sql("SELECT count(*) FROM small").collect() == [(16,)]
+    done = lake.execute("CHECKPOINT lake").arrow()["operation"].to_pylist()
+    assert done[0] == "flush_inlined_data"
+    assert done[-1] == "delete_orphaned_files"
 
 
 def test_procedures_change_nothing_that_is_read_only(dry: Session, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Every example of the user guide and of the pages on forking, run as it is written there.
 
-Only paths and the names of tables are others. What waits for maintenance is in `NOT_YET`.
+Only paths and the names of tables are others.
 """
 
 from __future__ import annotations
@@ -14,22 +14,8 @@ import pytest
 from psycopg import sql
 
 from forklake import Session
-from forklake.errors import ForklakeError, InvalidInput, NotFound, Unsupported
+from forklake.errors import ForklakeError, InvalidInput, NotFound
 from tests.fix_metastore import Place, postgres_schema
-
-# Procedures that are known and answer that they are not there yet.
-NOT_YET = (
-    "CALL ducklake_expire_snapshots('ducklake', older_than := INTERVAL '30 days')",
-    "CALL ducklake_cleanup_old_files('ducklake')",
-    "CALL ducklake.merge_adjacent_files()",
-    "CALL ducklake_merge_adjacent_files('ducklake', 'main.orders')",
-    "CALL ducklake_merge_adjacent_files('ducklake', 'orders')",
-    "CALL ducklake.rewrite_data_files()",
-    "CALL ducklake_rewrite_data_files('ducklake', 'orders')",
-    "CALL ducklake_flush_inlined_data('ducklake')",
-    "CALL ducklake_add_data_files('ducklake', 'orders', 'x.parquet')",
-    "CALL ducklake_delete_orphaned_files('ducklake')",
-)
 
 
 def rows(session: Session, text: str) -> list[tuple[object, ...]]:
@@ -324,10 +310,21 @@ def test_procedures(ducklake: Session) -> None:
     assert (snapshot.author, snapshot.commit_message) == ("author", "message")
 
 
-def test_maintenance_is_known_and_not_yet_there(ducklake: Session) -> None:
-    for statement in NOT_YET:
-        with pytest.raises(Unsupported, match="is not there yet"):
-            ducklake.execute(statement)
+def test_maintenance(ducklake: Session) -> None:
+    before = rows(ducklake, "SELECT * FROM orders ORDER BY ALL")
+    for statement in (
+        "CALL ducklake.merge_adjacent_files()",
+        "CALL ducklake_merge_adjacent_files('ducklake', 'main.orders')",
+        "CALL ducklake_merge_adjacent_files('ducklake', 'orders')",
+        "CALL ducklake.rewrite_data_files()",
+        "CALL ducklake_rewrite_data_files('ducklake', 'orders')",
+        "CALL ducklake_flush_inlined_data('ducklake')",
+        "CALL ducklake_expire_snapshots('ducklake', older_than := INTERVAL '30 days')",
+        "CALL ducklake_cleanup_old_files('ducklake')",
+        "CALL ducklake_delete_orphaned_files('ducklake')",
+    ):
+        ducklake.execute(statement)
+        assert rows(ducklake, "SELECT * FROM orders ORDER BY ALL") == before, statement
 
 
 def test_example_workflows(ducklake: Session) -> None:

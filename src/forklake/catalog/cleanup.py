@@ -107,6 +107,8 @@ def delete_orphaned_files(
     files last changed before a moment are looked at. Arguments as of `cleanup_old_files`.
     """
     before = _limit(catalog, older_than, cleanup_all)
+    if catalog.row.data_path is None:
+        return []  # it has no folder
     folder = resolve(catalog.data_path(), catalog.row.path, is_relative=True)
     listed = [
         file.path

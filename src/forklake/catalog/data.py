@@ -7,13 +7,13 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.draft import Draft
-from forklake.catalog.reading import Snapshotted, scan_file
+from forklake.catalog.reading import NameMappings, Snapshotted, scan_file
 from forklake.errors import InvalidInput
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.children import ColumnMapping, NameMapping
 from forklake.model.entities import DataFile, DeleteFile, InlinedDelete, InlinedRow, Table
 from forklake.model.fields import Field
-from forklake.model.files import NewDataFile, NewDeleteFile, NewInlinedRow
+from forklake.model.files import MappedName, NewDataFile, NewDeleteFile, NewInlinedRow
 from forklake.model.ids import UNCOMMITTED, ColumnId, DataFileId, DeleteFileId, MappingId
 from forklake.model.inlining import checked, initial_value, shown
 from forklake.model.kinds import COLUMN
@@ -238,25 +238,52 @@ class DataChanges:
 
     # Mappings
 
-    def add_name_mapping(self, table: Table, names: Sequence[tuple[str, ColumnId]]) -> MappingId:
-        """How the columns of files that others wrote are called."""
-        mapping_id = MappingId(self._draft.file_ids.take())
+    def add_name_mapping(
+        self,
+        table: Table,
+        names: Sequence[MappedName | tuple[str, ColumnId]],
+        *,
+        is_owned: bool = False,
+    ) -> MappingId:
+        """How the columns of files that others wrote are called; an equal one is used again.
+
+        `is_owned`: the files were handed over, to be removed when nobody needs them any more.
+        """
         self._ready()
+        wanted = [MappedName(*one) for one in names]
+        for mapping_id, (mapping, found) in self.name_mappings(table).items():
+            if mapping.is_owned == is_owned and [_mapped_name(row) for row in found] == wanted:
+                return mapping_id
+        mapping_id = MappingId(self._draft.file_ids.take())
         self._draft.add_children(
             [
-                ColumnMapping(mapping_id=mapping_id, table_id=table.table_id),
+                ColumnMapping(mapping_id=mapping_id, table_id=table.table_id, is_owned=is_owned),
                 *(
                     NameMapping(
                         mapping_id=mapping_id,
                         column_id=position,
-                        source_name=name,
-                        target_field_id=column_id,
+                        source_name=one.source_name,
+                        target_field_id=one.column_id,
+                        parent_column=one.parent,
+                        is_partition=one.is_partition,
+                        source_type=one.source_type,
                     )
-                    for position, (name, column_id) in enumerate(names)
+                    for position, one in enumerate(wanted)
                 ),
             ]
         )
         return mapping_id
+
+    def name_mappings(self, table: Table) -> NameMappings:
+        """All mappings of a table, with those of this transaction."""
+        state = self._ready().state
+        staged = [one for one in self._draft.children if isinstance(one, ColumnMapping)]
+        committed = self.committed_view().name_mappings(table) if table.table_id >= 0 else {}
+        return committed | {
+            one.mapping_id: (one, state.children(NameMapping, one.mapping_id))
+            for one in staged
+            if one.table_id == table.table_id
+        }
 
     def name_mapping(self, mapping_id: MappingId) -> tuple[ColumnMapping, list[NameMapping]]:
         """How the columns of foreign files are found."""
@@ -327,6 +354,16 @@ class DataChanges:
                 )
             )
         return found
+
+
+def _mapped_name(row: NameMapping) -> MappedName:
+    return MappedName(
+        row.source_name,
+        row.target_field_id,
+        row.is_partition,
+        row.source_type,
+        row.parent_column,
+    )
 
 
 def _checked_row(

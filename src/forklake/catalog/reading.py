@@ -310,6 +310,22 @@ class Snapshotted:
             decoded_children(NameMapping, names),
         )
 
+    def name_mappings(self, table: Table) -> NameMappings:
+        """All mappings that files of a table were ever added with."""
+        columns = ", ".join(ColumnMapping.columns())
+        with self._database.reading() as connection:
+            rows = connection.fetch(
+                f"SELECT {columns} FROM {ColumnMapping.NAME} WHERE table_id = :scope"
+                " ORDER BY mapping_id",
+                scope=table.table_id,
+            )
+            found = {one.mapping_id: one for one in decoded_children(ColumnMapping, rows)}
+            (rows,) = connection.run([child_statement(NameMapping, connection, list(found))])
+        names: dict[MappingId, list[NameMapping]] = {}
+        for name in decoded_children(NameMapping, rows):
+            names.setdefault(name.mapping_id, []).append(name)
+        return {number: (one, names.get(number, [])) for number, one in found.items()}
+
     def _children_of_files(
         self, child: type[C], table: Table, files: Sequence[DataFileId]
     ) -> list[C]:
@@ -322,6 +338,7 @@ class Snapshotted:
 _SPECIAL = (
     "r.mapping_id IS NOT NULL OR r.partial_file_info IS NOT NULL OR r.begin_snapshot < :before"
 )
+NameMappings = dict[MappingId, tuple[ColumnMapping, list[NameMapping]]]
 _MAPPINGS: tuple[type[ColumnMapping], type[NameMapping]] = (ColumnMapping, NameMapping)
 
 

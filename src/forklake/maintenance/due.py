@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
-from forklake.errors import NotFound
+from forklake.errors import ForklakeError
 from forklake.maintenance.checkpointing import Step, Work, compactions, steps
 from forklake.store.heads import find_head
 
@@ -64,10 +64,11 @@ def _maintain(
         try:
             with nullcontext({}) if compacting is None else compacting(catalog) as work:
                 yield from (one for one in steps(catalog, work, until=until) if one.count)
-        except NotFound:
+        except ForklakeError as reason:  # the other catalogs get their turn all the same
             with catalog.database.reading() as connection:
-                if find_head(connection, catalog.catalog_id) is not None:
-                    raise  # it was not just dropped meanwhile
+                is_live = find_head(connection, catalog.catalog_id) is not None
+            if is_live:
+                yield Step(catalog.name, "failed", 0, reason.message, 0.0)
 
 
 def _reclaim(metastore: Metastore, until: float | None) -> Iterator[Step]:

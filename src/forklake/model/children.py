@@ -49,18 +49,26 @@ class PartitionColumn(Child):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping(Child):
-    """How columns of files that others wrote are found."""
+    """How columns of files that others wrote are found; `is_owned` if the files were handed over.
+
+    It stays as long as its table: more files may come that look the same.
+    """
 
     NAME: ClassVar[str] = "ducklake_column_mapping"
     PARENT: ClassVar[str] = "mapping_id"
     mapping_id: MappingId
     table_id: TableId
     type: str = "map_by_name"
+    is_owned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameMapping(Child):
-    """A name in a foreign file and the column it stands for."""
+    """A name in a foreign file and the column it stands for.
+
+    With `is_partition` it is a key in the names of folders. `source_type` is the type in the file
+    where it has to be read as that, then turned into the column's.
+    """
 
     NAME: ClassVar[str] = "ducklake_name_mapping"
     PARENT: ClassVar[str] = "mapping_id"
@@ -70,6 +78,7 @@ class NameMapping(Child):
     target_field_id: ColumnId
     parent_column: int | None = None
     is_partition: bool = False
+    source_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

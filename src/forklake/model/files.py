@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from forklake.model.ids import ColumnId, DataFileId, MappingId, PartitionId
 
@@ -45,6 +45,19 @@ class NewDataFile:
     partial_file_info: str | None = None
     mapping_id: MappingId | None = None
     row_ids: bool = True
+
+
+class MappedName(NamedTuple):
+    """A name in files that others wrote, and the column that it stands for.
+
+    `parent` is the place, among the names of the mapping, of the name that it is inside of.
+    """
+
+    source_name: str
+    column_id: ColumnId
+    is_partition: bool = False
+    source_type: str | None = None
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

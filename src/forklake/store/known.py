@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from forklake.model.children import ColumnMapping
 from forklake.model.ids import CatalogId
-from forklake.model.kinds import DATA_FILE, DELETE_FILE
+from forklake.model.kinds import DATA_FILE, DELETE_FILE, Kind
 from forklake.store.database import Connection, Dialect
 from forklake.store.operations import Statement
 
 _SCHEDULED = "ducklake_files_scheduled_for_deletion"
+
+
+def is_ours(kind: Kind) -> str:
+    """A condition on rows `r` of files: whether we may remove the file when nobody needs it.
+
+    What lies below a data path is ours. Everything else is somebody's who wrote it, unless it was
+    handed over.
+    """
+    if kind is not DATA_FILE:
+        return "r.path_is_relative"
+    return (
+        f"(r.path_is_relative OR EXISTS (SELECT 1 FROM {ColumnMapping.NAME} m"
+        " WHERE m.mapping_id = r.mapping_id AND m.is_owned))"
+    )
 
 
 def known_numbers(connection: Connection, numbers: Sequence[int]) -> set[int]:

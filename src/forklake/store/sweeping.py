@@ -24,8 +24,17 @@ from forklake.model.children import (
     PartitionColumn,
 )
 from forklake.model.ids import CatalogId
-from forklake.model.kinds import DATA_FILE, DELETE_FILE, INLINED_TABLE, MACRO, PARTITION, Kind
+from forklake.model.kinds import (
+    DATA_FILE,
+    DELETE_FILE,
+    INLINED_TABLE,
+    MACRO,
+    PARTITION,
+    TABLE,
+    Kind,
+)
 from forklake.store.database import Connection, Database, Dialect, Lock
+from forklake.store.known import is_ours
 from forklake.store.operations import Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.retention import (
@@ -45,8 +54,7 @@ _USED_IN: dict[type[Child], tuple[tuple[str, str], ...]] = {
     MacroImplementation: ((MACRO.name, "macro_id"),),
     MacroParameter: ((MACRO.name, "macro_id"),),
     PartitionColumn: ((PARTITION.name, "partition_id"), (DATA_FILE.name, "partition_id")),
-    ColumnMapping: ((DATA_FILE.name, "mapping_id"),),
-    NameMapping: ((DATA_FILE.name, "mapping_id"),),
+    NameMapping: ((ColumnMapping.NAME, "mapping_id"),),
 }
 # Children of data files, and the column of their key between the table and the file.
 _OF_FILES: dict[type[Child], str] = {
@@ -122,9 +130,8 @@ class _File:
     number: int
     table_id: int
     is_last: bool
-    is_ours: bool = True
+    is_ours: bool
     partition_id: int | None = None
-    mapping_id: int | None = None
 
 
 class _Sweeping:
@@ -166,12 +173,10 @@ class _Sweeping:
             f"EXISTS (SELECT 1 FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
             " AND o.catalog_id <> r.catalog_id)"
         )
-        # Who wrote a data file that has a name mapping was not us.
-        further = ", r.mapping_id IS NULL, r.partition_id, r.mapping_id"
         chosen = that_may_go(Versioned(kind.name), self._dialect)
         return (
             f"SELECT r.catalog_id, r.{kind.entity}, r.table_id,"
-            f" NOT {others}{further if kind is DATA_FILE else ''}"
+            f" NOT {others}, {is_ours(kind)}{', r.partition_id' if kind is DATA_FILE else ''}"
             f" FROM {kind.name} r WHERE {chosen} LIMIT {BATCH}"
         )
 
@@ -192,8 +197,6 @@ class _Sweeping:
             for child, key in _OF_FILES.items():
                 self._delete_children(child, key, table_id, numbers)
         self._unless_used(PartitionColumn, (file.partition_id for file in gone))
-        for mapping in (ColumnMapping, NameMapping):
-            self._unless_used(mapping, (file.mapping_id for file in gone))
 
     def _delete_children(
         self, child: type[Child], key: str, table_id: int, numbers: Sequence[int]
@@ -246,17 +249,40 @@ class _Sweeping:
             self._delete(Versioned(name))
         macros = self._numbers(MACRO, "macro_id")
         partitions = self._numbers(PARTITION, "partition_id")
+        mappings = self._mappings(self._numbers(TABLE, "table_id"))
         for table in tables:
             self._delete(table)
         versions = schema_versions_that_may_go(self._dialect)
         self._todo.append(Statement(f"DELETE FROM {SCHEMA_VERSIONS} WHERE {versions}", self._given))
+        self._delete_mappings(mappings)
         for child, numbers in (
             (MacroImplementation, macros),
             (MacroParameter, macros),
             (PartitionColumn, partitions),
+            (NameMapping, mappings),
         ):
             self._unless_used(child, numbers)
         return {name: number for name, number in inlined.items() if name in ended}
+
+    def _mappings(self, tables: Sequence[int]) -> list[int]:
+        """The mappings of some tables, each of which stays as long as its table."""
+        rows = self._connection.fetch(
+            f"SELECT mapping_id FROM {ColumnMapping.NAME}"
+            f" WHERE {self._dialect.any_of('table_id', 'tables')}",
+            tables=self._dialect.array(tables),
+        )
+        return [number for (number,) in rows]
+
+    def _delete_mappings(self, mappings: Sequence[int]) -> None:
+        """Remove those of some mappings whose table is gone from every catalog."""
+        self._todo.append(
+            Statement(
+                f"DELETE FROM {ColumnMapping.NAME}"
+                f" WHERE {self._dialect.any_of('mapping_id', 'mappings')} AND NOT EXISTS"
+                f" (SELECT 1 FROM {TABLE.name} u WHERE u.table_id = {ColumnMapping.NAME}.table_id)",
+                {"mappings": self._dialect.array(mappings)},
+            )
+        )
 
     def _delete(self, table: Versioned) -> None:
         chosen = that_may_go(table, self._dialect)

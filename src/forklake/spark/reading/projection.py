@@ -25,6 +25,7 @@ from forklake.model.values import to_text
 from forklake.spark.names import quoted
 from forklake.spark.types import literal, literal_column, physical_schema, spark_type
 
+_UUID_DIGITS = "^(.{8})(.{4})(.{4})(.{4})(.{12})$"
 _EXISTS_DEFAULT, _CURRENT_DEFAULT = "EXISTS_DEFAULT", "CURRENT_DEFAULT"
 
 
@@ -69,15 +70,21 @@ class Layout:
 
 def mapped(layout: Layout, names: Iterable[NameMapping]) -> Layout:
     """The layout of files that others wrote, whose names a mapping tells."""
-    inside: dict[ColumnId, str] = {}
+    inside: dict[ColumnId, NameMapping] = {}
     folders: dict[ColumnId, str] = {}
     for one in names:
-        (folders if one.is_partition else inside)[one.target_field_id] = one.source_name
+        if one.is_partition:
+            folders[one.target_field_id] = one.source_name
+        else:
+            inside[one.target_field_id] = one
 
     def renamed(field: Field) -> Field:
-        source = inside.get(field.column_id, field.physical_name)
         parts = tuple(renamed(part) for part in field.fields)
-        return replace(field, physical_name=source, fields=parts)
+        source = inside.get(field.column_id)
+        if source is None:
+            return replace(field, fields=parts)
+        held = source.source_type or field.type
+        return replace(field, physical_name=source.source_name, type=held, fields=parts)
 
     missing = {one.column_id for one in layout.fields} - set(inside) - set(folders)
     return Layout(tuple(map(renamed, layout.fields)), frozenset(missing), folders)
@@ -167,7 +174,14 @@ def _shown(
             if not _is_same(key, own_key):
                 value = F.transform_keys(value, lambda name, _: _shown(key, own_key, name, has))
             return F.transform_values(value, lambda _, item: _shown(one, own, item, has))
+    if (written.type, shown.type) == ("blob", "uuid"):
+        return _uuid_text(value)
     return value.cast(spark_type(shown))
+
+
+def _uuid_text(value: Column) -> Column:
+    """The text of a uuid that others wrote as 16 bytes."""
+    return F.regexp_replace(F.lower(F.hex(value)), _UUID_DIGITS, "$1-$2-$3-$4-$5")
 
 
 def _inside(one: Field, own: Field, value: Column, has: Callable[[ColumnId], Column]) -> Column:

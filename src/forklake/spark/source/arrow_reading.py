@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,7 @@ from forklake.files.footers import decryption, unreadable
 from forklake.files.systems import open_input, translating
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID, SNAPSHOT_ID
+from forklake.model.values import to_text
 from forklake.spark.reading.projection import Layout, folder_value
 from forklake.spark.types import arrow_type, literal
 
@@ -224,8 +226,15 @@ def _shown(array: pa.Array, shown: Field, written: Field) -> pa.Array:
                 wanted,
                 mask=mask,
             )
+    if (written.type, shown.type) == ("blob", "uuid"):
+        return pa.array((to_text("uuid", _bytes(one)) for one in array.to_pylist()), wanted)
     # Nanoseconds of other writers are cut: the lake counts microseconds.
     return array.cast(wanted, safe=not pa.types.is_timestamp(wanted))
+
+
+def _bytes(value: Any) -> Any:
+    """The bytes of a uuid, which Arrow may know as one."""
+    return value.bytes if isinstance(value, UUID) else value
 
 
 def _part(array: pa.StructArray, shown: Field, written: Field) -> pa.Array:

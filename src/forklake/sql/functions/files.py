@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from py4j.protocol import Py4JJavaError
 
 from forklake.errors import InvalidInput, Unsupported
+from forklake.files.finding import found_files
 from forklake.spark.engine.failures import messages_of
 from forklake.spark.names import quoted
 from forklake.sql.functions.csv_files import load_csv
-from forklake.sql.functions.paths import as_written, found_files, hive_folders
+from forklake.sql.functions.paths import as_written, hive_folders
 from forklake.sql.functions.sampling import described, first_sign
 from forklake.sql.query.failures import explained
 

@@ -1,14 +1,16 @@
-"""Maintenance of a catalog: its arguments are checked here, the work is not there yet."""
+"""Maintenance of a catalog: what is asked for is checked here and done by `maintenance`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from forklake import maintenance
 from forklake.errors import InvalidInput, Unsupported
 from forklake.spark.attachments import Attachment
 from forklake.sql.functions.places import found_table
+from forklake.sql.functions.snapshots import snapshot_row
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
@@ -20,15 +22,18 @@ def expire_snapshots(
     versions: Sequence[int] | None = None,
     older_than: datetime | None = None,
     dry_run: bool = False,
-) -> NoReturn:
+) -> Iterator[tuple[Any, ...]]:
     """Forget snapshots: some, those older than a moment, or than the option says."""
     if versions is not None and older_than is not None:
         raise InvalidInput(
             "Expiring snapshots cannot specify both 'versions' and 'older_than'.",
             remedy="Give one of them.",
         )
-    catalog.require_writable()
-    raise _not_yet("expire_snapshots")
+    _refuse_transaction(session, "expire_snapshots")
+    found = maintenance.expire_snapshots(
+        session, catalog.alias, versions=versions, older_than=older_than, dry_run=dry_run
+    )
+    return map(snapshot_row, found)
 
 
 def merge_adjacent_files(
@@ -39,7 +44,7 @@ def merge_adjacent_files(
     max_compacted_files: int | None = None,
     min_file_size: int | None = None,
     max_file_size: int | None = None,
-) -> NoReturn:
+) -> list[tuple[str, str, int, int]]:
     """Make few files of many small ones."""
     _check_compaction(session, catalog, table_name, schema, max_compacted_files)
     if max_file_size == 0 or (
@@ -49,7 +54,16 @@ def merge_adjacent_files(
             f"No file is of {min_file_size or 0} bytes or more and of less than {max_file_size}.",
             remedy="Give a min_file_size that is less than max_file_size.",
         )
-    raise _not_yet("merge_adjacent_files")
+    found = maintenance.merge_adjacent_files(
+        session,
+        catalog.alias,
+        table_name,
+        schema,
+        min_file_size=min_file_size,
+        max_file_size=max_file_size,
+        max_compacted_files=max_compacted_files,
+    )
+    return [_compacted(one) for one in found]
 
 
 def rewrite_data_files(
@@ -59,7 +73,7 @@ def rewrite_data_files(
     schema: str | None = None,
     delete_threshold: float | None = None,
     max_compacted_files: int | None = None,
-) -> NoReturn:
+) -> list[tuple[str, str, int, int]]:
     """Write files anew without the rows that were deleted from them."""
     _check_compaction(session, catalog, table_name, schema, max_compacted_files)
     if delete_threshold is not None and not 0 <= delete_threshold <= 1:
@@ -67,7 +81,15 @@ def rewrite_data_files(
             f"The delete_threshold {delete_threshold} must be between 0 and 1.",
             remedy="Give the share of deleted rows from which on a file is written anew.",
         )
-    raise _not_yet("rewrite_data_files")
+    found = maintenance.rewrite_data_files(
+        session,
+        catalog.alias,
+        table_name,
+        schema,
+        delete_threshold=delete_threshold,
+        max_compacted_files=max_compacted_files,
+    )
+    return [_compacted(one) for one in found]
 
 
 def flush_inlined_data(
@@ -75,10 +97,11 @@ def flush_inlined_data(
     catalog: Attachment,
     schema_name: str | None = None,
     table_name: Sequence[str] | None = None,
-) -> NoReturn:
+) -> list[tuple[str, str, int]]:
     """Write rows of the metastore to files."""
     _check_place(session, catalog, table_name, schema_name)
-    raise _not_yet("flush_inlined_data")
+    found = maintenance.flush_inlined_data(session, catalog.alias, schema_name, table_name)
+    return [(one.schema_name, one.table_name, one.rows_flushed) for one in found]
 
 
 def add_data_files(
@@ -104,10 +127,17 @@ def cleanup_old_files(
     older_than: datetime | None = None,
     cleanup_all: bool | None = None,
     dry_run: bool = False,
-) -> NoReturn:
+) -> list[tuple[str]]:
     """Remove files that no snapshot needs any more."""
-    _check_cleaning(catalog, older_than, cleanup_all)
-    raise _not_yet("cleanup_old_files")
+    _check_cleaning(session, "cleanup_old_files", older_than, cleanup_all)
+    found = maintenance.cleanup_old_files(
+        session,
+        catalog.alias,
+        older_than=older_than,
+        cleanup_all=bool(cleanup_all),
+        dry_run=dry_run,
+    )
+    return [(path,) for path in found]
 
 
 def delete_orphaned_files(
@@ -116,10 +146,17 @@ def delete_orphaned_files(
     older_than: datetime | None = None,
     cleanup_all: bool | None = None,
     dry_run: bool = False,
-) -> NoReturn:
+) -> list[tuple[str]]:
     """Remove files that no snapshot ever had."""
-    _check_cleaning(catalog, older_than, cleanup_all)
-    raise _not_yet("delete_orphaned_files")
+    _check_cleaning(session, "delete_orphaned_files", older_than, cleanup_all)
+    found = maintenance.delete_orphaned_files(
+        session,
+        catalog.alias,
+        older_than=older_than,
+        cleanup_all=bool(cleanup_all),
+        dry_run=dry_run,
+    )
+    return [(path,) for path in found]
 
 
 def _check_place(
@@ -149,15 +186,28 @@ def _check_compaction(
         )
 
 
+def _compacted(one: maintenance.Compacted) -> tuple[str, str, int, int]:
+    return one.schema_name, one.table_name, one.files_processed, one.files_created
+
+
+def _refuse_transaction(session: Session, name: str) -> None:
+    """What is done at once cannot be rolled back."""
+    if session.in_transaction:
+        raise InvalidInput(
+            f"The procedure {name} cannot run inside a transaction.",
+            remedy="Commit or roll back first.",
+        )
+
+
 def _check_cleaning(
-    catalog: Attachment, older_than: datetime | None, cleanup_all: bool | None
+    session: Session, name: str, older_than: datetime | None, cleanup_all: bool | None
 ) -> None:
+    _refuse_transaction(session, name)
     if cleanup_all and older_than is not None:
         raise InvalidInput(
             "Files are chosen by either cleanup_all OR older_than, and not by both.",
             remedy="Give one of them.",
         )
-    catalog.require_writable()
 
 
 def _not_yet(name: str) -> Unsupported:

@@ -1,70 +1,15 @@
-"""Paths of files that a query names: patterns, folders, and keys in the names of folders."""
+"""Paths of files that a query names: as Spark takes them, and keys in the names of folders."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from pyarrow.fs import FileType
+from forklake.errors import InvalidInput
 
-from forklake.errors import InvalidInput, NotFound
-from forklake.files.systems import file_system, is_local, list_files, translating
-
-_WILD = re.compile(r"[*?\[]")
-_PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|.", re.DOTALL)
-_REGEX = {"**/": r"(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _SIGN = re.compile(r"([\[\]{}*?\\])")
 _KEY = re.compile(r"([^/=]+)=[^/]*")
-
-
-def found_files(patterns: Iterable[str]) -> list[str]:
-    """The files of paths, patterns and folders; NotFound if one of them leads to none."""
-    return [path for pattern in patterns for path in _files_of(pattern)]
-
-
-def _files_of(pattern: str) -> list[str]:
-    is_plain = is_local(pattern) and not pattern.lower().startswith("file:")
-    place = str(Path(pattern).absolute()) if is_plain else pattern
-    found = _matching(place) if _WILD.search(place) else _at(place)
-    if not found:
-        raise NotFound(
-            f"No files found that match the pattern {pattern!r}.",
-            remedy="Check the path.",
-            path=pattern,
-        )
-    return found
-
-
-def _at(place: str) -> list[str]:
-    """A file, or those in a folder that are somebody's data."""
-    system, inside = file_system(place)
-    with translating(place):
-        kind = system.get_file_info(inside).type
-    if kind == FileType.Directory:
-        return [one.path for one in list_files(place) if not _is_hidden(one.path, place)]
-    return [place] if kind == FileType.File else []
-
-
-def _matching(pattern: str) -> list[str]:
-    wild = _WILD.search(pattern)
-    assert wild is not None
-    folder = pattern[: wild.start()].rpartition("/")[0]
-    wanted = re.compile("".join(map(_regex, _PIECE.findall(pattern))))
-    return [one.path for one in list_files(folder) if wanted.fullmatch(one.path)]
-
-
-def _regex(piece: str) -> str:
-    if piece.startswith("[") and len(piece) > 1:
-        inside = piece[1:-1].replace("\\", r"\\").replace("[", r"\[")
-        return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
-    return _REGEX.get(piece, re.escape(piece))
-
-
-def _is_hidden(path: str, folder: str) -> bool:
-    inside = path[len(folder) :].strip("/").split("/")
-    return any(part.startswith((".", "_")) for part in inside)
 
 
 def as_written(path: str) -> str:

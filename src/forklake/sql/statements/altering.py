@@ -179,19 +179,25 @@ def _set(session: Session, name: Name, action: exp.AlterSet) -> None:
     if isinstance(what, exp.PartitionedByProperty):
         session.set_partitioning(name, partition_keys(what))
     else:
-        raise _no_sorting()
+        session.set_sorted_by(name, [_sort_key(one) for one in what.expressions])
 
 
 def _reset(session: Session, name: Name, action: nodes.AlterReset) -> None:
     if action.name == "SORTED":
-        raise _no_sorting()
-    session.set_partitioning(name, [])
+        session.set_sorted_by(name, [])
+    else:
+        session.set_partitioning(name, [])
 
 
-def _no_sorting() -> Unsupported:
-    return Unsupported(
-        "Sorted tables are not supported yet.", remedy="Sort rows in the query that inserts them."
-    )
+def _sort_key(node: exp.Ordered) -> tuple[str, bool, bool]:
+    """A column, whether it goes downwards, and whether its NULLs come first."""
+    column = node.this
+    if not isinstance(column, exp.Column | exp.Identifier) or len(nodes.names(column)) != 1:
+        raise Unsupported(
+            f"A table cannot be sorted by {column.sql('duckdb')}.",
+            remedy="Sort it by plain columns.",
+        )
+    return column.name, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
 
 
 def _refuse(session: Session, name: Name, action: exp.AddConstraint) -> None:

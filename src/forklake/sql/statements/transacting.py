@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from sqlglot import exp
 
-from forklake.errors import Unsupported
+from forklake import maintenance
+from forklake.errors import InvalidInput, Unsupported
 from forklake.sql.dialect import nodes
 from forklake.sql.results import Result
 
@@ -35,8 +37,17 @@ def run_rollback(session: Session, statement: exp.Rollback) -> Result:
 
 
 def run_checkpoint(session: Session, statement: nodes.Checkpoint) -> Result:
-    """All maintenance of a catalog."""
-    raise Unsupported("CHECKPOINT is not supported yet.", remedy="Wait for the next version.")
+    """All maintenance of a catalog, of the current one if none is named."""
+    name = statement.name or (session.current[0] if session.current else "")
+    if not name:
+        raise InvalidInput("No catalog is in use.", remedy="Name one: CHECKPOINT lake.")
+    steps = maintenance.checkpoint(session, name)
+    columns = {
+        "operation": [one.operation for one in steps],
+        "count": pa.array([one.count for one in steps], pa.int64()),
+        "unit": [one.unit for one in steps],
+    }
+    return Result("CHECKPOINT", pa.table(columns))
 
 
 HANDLERS = {

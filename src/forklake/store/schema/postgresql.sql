@@ -345,14 +345,17 @@ CREATE TABLE ducklake_partition_column (
     PRIMARY KEY (partition_id, partition_key_index)
 );
 
+-- How files that others wrote are read. is_owned: they were handed over, and go like our own.
 CREATE TABLE ducklake_column_mapping (
     catalog_id BIGINT NOT NULL,
     mapping_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
     type VARCHAR NOT NULL,
+    is_owned BOOLEAN NOT NULL,
     PRIMARY KEY (mapping_id)
 );
 
+-- source_type is the type in the file, where it is read as that and then turned into the column's.
 CREATE TABLE ducklake_name_mapping (
     catalog_id BIGINT NOT NULL,
     mapping_id BIGINT NOT NULL,
@@ -361,6 +364,7 @@ CREATE TABLE ducklake_name_mapping (
     target_field_id BIGINT NOT NULL,
     parent_column BIGINT,
     is_partition BOOLEAN NOT NULL,
+    source_type VARCHAR,
     PRIMARY KEY (mapping_id, column_id)
 );
 

@@ -1,0 +1,130 @@
+"""What is in a Parquet file: its columns as a tree, each with the type of the lake that it holds.
+
+The types are those of Parquet itself, whatever the program that wrote the file thinks of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forklake.errors import Unsupported
+from forklake.files.footers import unreadable
+from forklake.files.systems import open_input, translating
+
+_FIELD_ID = b"PARQUET:field_id"
+_PHYSICAL = {
+    "BOOLEAN": "boolean",
+    "INT32": "int32",
+    "INT64": "int64",
+    "INT96": "int96",
+    "FLOAT": "float32",
+    "DOUBLE": "float64",
+    "BYTE_ARRAY": "blob",
+    "FIXED_LEN_BYTE_ARRAY": "blob",
+}
+_LOGICAL = {
+    "String": "varchar",
+    "Enum": "varchar",
+    "JSON": "json",
+    "BSON": "blob",
+    "UUID": "uuid",
+    "Date": "date",
+    "Interval": "interval",
+}
+_TIMESTAMPS = {"milliseconds": "timestamp_ms", "microseconds": "timestamp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A column of a file, or a part of one.
+
+    Args:
+        type: the type of the lake; a name that the lake does not have if it holds no such thing.
+        path: of a column that holds values, its path in the footer.
+        field_id: the number that the writer gave it.
+    """
+
+    name: str
+    type: str
+    nodes: tuple[Node, ...] = ()
+    path: str = ""
+    field_id: int | None = None
+
+
+def read_contents(path: str) -> tuple[Node, ...]:
+    """The columns of a file; nothing but its footer is read."""
+    with open_input(path) as opened:
+        with translating(path):
+            size = opened.size()
+        try:
+            file = pq.ParquetFile(opened)
+            leaves = (file.schema.column(number) for number in range(len(file.schema)))
+            return tuple(_node(field, leaves) for field in file.schema_arrow)
+        except pa.ArrowNotImplementedError as reason:
+            raise Unsupported(
+                f"The file {path!r} has a column that cannot be read: {reason}.",
+                remedy="Write the file anew without it.",
+                path=path,
+            ) from reason
+        except (pa.ArrowException, OSError) as reason:
+            raise unreadable(path, opened, size, None) from reason
+
+
+def leaves_of(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    """The parts that hold values."""
+    for node in nodes:
+        if node.nodes:
+            yield from leaves_of(node.nodes)
+        else:
+            yield node
+
+
+def _node(field: pa.Field, leaves: Iterator[Any]) -> Node:
+    kind = field.type
+    while isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    number = (field.metadata or {}).get(_FIELD_ID)
+    field_id = None if number is None else int(number)
+    parts = _parts(kind)
+    if parts:
+        name, fields = parts
+        return Node(field.name, name, tuple(_node(one, leaves) for one in fields), "", field_id)
+    leaf = next(leaves)
+    return Node(field.name, _leaf_type(leaf), (), leaf.path, field_id)
+
+
+def _parts(kind: pa.DataType) -> tuple[str, list[pa.Field]] | None:
+    if pa.types.is_struct(kind):
+        return "struct", list(kind)
+    if pa.types.is_map(kind):
+        return "map", [kind.key_field, kind.item_field]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return "list", [kind.value_field]
+    return None
+
+
+def _leaf_type(leaf: Any) -> str:
+    told = json.loads(leaf.logical_type.to_json())
+    match told["Type"]:
+        case "None":
+            return _PHYSICAL[leaf.physical_type]
+        case "Int":
+            return f"{'' if told['isSigned'] else 'u'}int{told['bitWidth']}"
+        case "Decimal":
+            return f"decimal({told['precision']},{told['scale']})"
+        case "Time" if not told["isAdjustedToUTC"]:
+            return "time_ms" if told["timeUnit"] == "milliseconds" else "time"
+        case "Time":
+            return "timetz"
+        case "Timestamp" if told["timeUnit"] not in _TIMESTAMPS:
+            return "timestamp_ns"
+        case "Timestamp":
+            return "timestamptz" if told["isAdjustedToUTC"] else _TIMESTAMPS[told["timeUnit"]]
+        case other:
+            return _LOGICAL.get(other, other.lower())
