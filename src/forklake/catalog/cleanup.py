@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from forklake.catalog.expiry import Moment, moment_of, moment_of_option
 from forklake.errors import InvalidInput
-from forklake.files import systems
 from forklake.files.paths import resolve
 from forklake.store import known
 from forklake.store.database import Connection, Lock
@@ -62,7 +61,7 @@ def remove_scheduled(catalog: Catalog, waiting: Sequence[ScheduledFile]) -> list
             connection.run(connection.lock(Lock.SWEEP))
             reached("cleanup.locked")
             paths = _removable(catalog, connection, batch)
-            systems.remove(paths)
+            _remove(paths)
             reached("cleanup.removed")
             # Also those that are still known: when their last row goes, they are noted again.
             connection.commit([unschedule(connection, catalog.catalog_id, batch)])
@@ -106,13 +105,15 @@ def delete_orphaned_files(
     Such files are left by writes that never finished. Those of writes under way look the same: only
     files last changed before a moment are looked at. Arguments as of `cleanup_old_files`.
     """
+    from forklake.files.systems import list_files
+
     before = _limit(catalog, older_than, cleanup_all)
     if catalog.row.data_path is None:
         return []  # it has no folder
     folder = resolve(catalog.data_path(), catalog.row.path, is_relative=True)
     listed = [
         file.path
-        for file in systems.list_files(folder)
+        for file in list_files(folder)
         if file.path.endswith(_SUFFIX)
         and (before is None or (file.modified is not None and file.modified < before))
     ]
@@ -139,9 +140,15 @@ def _remove_unknown(catalog: Catalog, paths: Sequence[str], *, dry_run: bool) ->
         found = known.known_paths(connection, [*stored, *stored.values()])
         unknown = [path for path, one in stored.items() if not {path, one} & found]
         if not dry_run:
-            systems.remove(unknown)
+            _remove(unknown)
             reached("orphans.removed")
     return unknown
+
+
+def _remove(paths: Sequence[str]) -> None:
+    from forklake.files import systems  # loads Arrow, which most uses of a catalog need not
+
+    systems.remove(paths)
 
 
 def _stored(catalog: Catalog, path: str) -> str:

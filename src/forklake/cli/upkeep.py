@@ -82,7 +82,7 @@ def maintain(
         bool, typer.Option("--compact", help="Also merge, rewrite and flush, with Spark.")
     ] = False,
 ) -> None:
-    """Do what is due: expire snapshots, remove files, reclaim dropped catalogs.
+    """Expire snapshots, remove files, reclaim what was dropped.
 
     It may run in several places at once. Options of the catalogs say how old things must be.
 

@@ -6,7 +6,7 @@ The types are those of Parquet itself, whatever the program that wrote the file 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from forklake.errors import Unsupported
-from forklake.files.footers import unreadable
+from forklake.files.bounds import column_bounds
+from forklake.files.footers import Footer, unreadable
 from forklake.files.systems import open_input, translating
+from forklake.model.fields import Field
 
 _FIELD_ID = b"PARQUET:field_id"
 _PHYSICAL = {
@@ -57,7 +59,25 @@ class Node:
     field_id: int | None = None
 
 
-def read_contents(path: str) -> tuple[Node, ...]:
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What the footer of a file tells."""
+
+    nodes: tuple[Node, ...]
+    size: int
+    metadata: Any
+
+    def footer(self, leaves: Mapping[str, Field]) -> Footer:
+        """Counts, and the bounds of columns by their paths."""
+        return Footer(
+            record_count=self.metadata.num_rows,
+            file_size_bytes=self.size,
+            footer_size=self.metadata.serialized_size,
+            bounds=tuple(column_bounds(self.metadata, leaves)),
+        )
+
+
+def read_contents(path: str) -> Contents:
     """The columns of a file; nothing but its footer is read."""
     with open_input(path) as opened:
         with translating(path):
@@ -65,7 +85,8 @@ def read_contents(path: str) -> tuple[Node, ...]:
         try:
             file = pq.ParquetFile(opened)
             leaves = (file.schema.column(number) for number in range(len(file.schema)))
-            return tuple(_node(field, leaves) for field in file.schema_arrow)
+            nodes = tuple(_node(field, leaves) for field in file.schema_arrow)
+            return Contents(nodes, size, file.metadata)
         except pa.ArrowNotImplementedError as reason:
             raise Unsupported(
                 f"The file {path!r} has a column that cannot be read: {reason}.",
@@ -74,15 +95,6 @@ def read_contents(path: str) -> tuple[Node, ...]:
             ) from reason
         except (pa.ArrowException, OSError) as reason:
             raise unreadable(path, opened, size, None) from reason
-
-
-def leaves_of(nodes: tuple[Node, ...]) -> Iterator[Node]:
-    """The parts that hold values."""
-    for node in nodes:
-        if node.nodes:
-            yield from leaves_of(node.nodes)
-        else:
-            yield node
 
 
 def _node(field: pa.Field, leaves: Iterator[Any]) -> Node:
@@ -110,7 +122,7 @@ def _parts(kind: pa.DataType) -> tuple[str, list[pa.Field]] | None:
 
 
 def _leaf_type(leaf: Any) -> str:
-    told = json.loads(leaf.logical_type.to_json())
+    told: dict[str, Any] = json.loads(leaf.logical_type.to_json())
     match told["Type"]:
         case "None":
             return _PHYSICAL[leaf.physical_type]
@@ -126,5 +138,5 @@ def _leaf_type(leaf: Any) -> str:
             return "timestamp_ns"
         case "Timestamp":
             return "timestamptz" if told["isAdjustedToUTC"] else _TIMESTAMPS[told["timeUnit"]]
-        case other:
-            return _LOGICAL.get(other, other.lower())
+    other = str(told["Type"])
+    return _LOGICAL.get(other, other.lower())

@@ -1,4 +1,4 @@
-"""The life of files: compaction, expiry of snapshots, clean-up.
+"""The life of files: compaction, expiry of snapshots, clean-up, files that others wrote.
 
 The names below are loaded when they are first used: what only changes the metastore needs no Spark.
 """
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from forklake.maintenance.adding import add_data_files
     from forklake.maintenance.checkpointing import Step, checkpoint
     from forklake.maintenance.cleaning import cleanup_old_files, delete_orphaned_files
     from forklake.maintenance.compacting import Compacted
@@ -22,6 +23,7 @@ _PLACES = {
     "Compacted": "compacting",
     "Flushed": "flushing",
     "Step": "checkpointing",
+    "add_data_files": "adding",
     "checkpoint": "checkpointing",
     "cleanup_old_files": "cleaning",
     "delete_orphaned_files": "cleaning",
@@ -36,6 +38,7 @@ __all__ = [
     "Compacted",
     "Flushed",
     "Step",
+    "add_data_files",
     "checkpoint",
     "cleanup_old_files",
     "delete_orphaned_files",

@@ -9,8 +9,9 @@ from forklake.model.values import INTEGER_RANGES
 # Types whose values are the same thing in a file.
 _ALIKE = (
     frozenset({"varchar", "json"}),
-    frozenset({"timestamp", "timestamp_s", "timestamp_ms", "int96"}),
-    frozenset({"timestamptz", "int96"}),
+    frozenset({"timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "int96"}),
+    frozenset({"timestamptz", "timestamp_ns", "int96"}),
+    frozenset({"time", "time_ms"}),
 )
 # What Spark reads from files, where it is not what the file says.
 _READ_AS = {"uuid": "blob"}
@@ -46,10 +47,12 @@ def source_type(held: str, column: str) -> str | None:
 
 
 def require_fit(path: str, name: str, held: str, column: str) -> None:
-    """InvalidInput if values of a file do not fit into a column, Unsupported if none can be read."""
+    """InvalidInput if a file's values do not fit into a column; Unsupported if Spark does not
+    read them."""
     if not fits(held, column):
         raise InvalidInput(
-            f"Column '{name}' is of type {column}, and the file {path!r} has values of type {held}.",
+            f"Column '{name}' is of type {column}, but the file {path!r} has values of type"
+            f" {held}.",
             remedy="Write the file with the column's type, or widen the column.",
             path=path,
         )

@@ -141,8 +141,8 @@ def owners_of_scheduled_files(connection: Connection, limit: int) -> list[Catalo
     chosen = ", ".join(f"c.{column}" for column in CATALOG_COLUMNS)
     rows = connection.fetch(
         f"SELECT {chosen}, c.end_snapshot FROM ducklake_catalog c WHERE c.path IS NOT NULL"
-        " AND c.data_path IS NOT NULL AND c.end_snapshot IS NOT NULL AND c.catalog_id IN (SELECT catalog_id"
-        " FROM ducklake_files_scheduled_for_deletion) LIMIT :count",
+        " AND c.data_path IS NOT NULL AND c.end_snapshot IS NOT NULL AND c.catalog_id IN"
+        " (SELECT catalog_id FROM ducklake_files_scheduled_for_deletion) LIMIT :count",
         count=limit,
     )
     return [CatalogRow(*row) for row in rows]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from forklake import maintenance
-from forklake.errors import InvalidInput, Unsupported
+from forklake.errors import InvalidInput
 from forklake.spark.attachments import Attachment
-from forklake.sql.functions.places import found_table
+from forklake.sql.functions.places import found_table, table_place
 from forklake.sql.functions.snapshots import snapshot_row
 
 if TYPE_CHECKING:
@@ -113,12 +113,21 @@ def add_data_files(
     allow_missing: bool = False,
     ignore_extra_columns: bool = False,
     hive_partitioning: bool | None = None,
-) -> NoReturn:
+    take_ownership: bool = False,
+) -> Iterator[tuple[str]]:
     """Make Parquet files that are there already part of a table."""
-    _check_place(session, catalog, table_name, schema)
-    if not path:
-        raise InvalidInput("No file was named that could be added.", remedy="Name one.")
-    raise _not_yet("add_data_files")
+    alias, inside, table = table_place(session, catalog, table_name, schema)
+    added = maintenance.add_data_files(
+        session,
+        alias,
+        (inside, table),
+        path,
+        allow_missing=allow_missing,
+        ignore_extra_columns=ignore_extra_columns,
+        hive_partitioning=hive_partitioning,
+        take_ownership=take_ownership,
+    )
+    return ((one,) for one in added)
 
 
 def cleanup_old_files(
@@ -129,15 +138,9 @@ def cleanup_old_files(
     dry_run: bool = False,
 ) -> list[tuple[str]]:
     """Remove files that no snapshot needs any more."""
-    _check_cleaning(session, "cleanup_old_files", older_than, cleanup_all)
-    found = maintenance.cleanup_old_files(
-        session,
-        catalog.alias,
-        older_than=older_than,
-        cleanup_all=bool(cleanup_all),
-        dry_run=dry_run,
+    return _cleaned(
+        maintenance.cleanup_old_files, session, catalog, older_than, cleanup_all, dry_run
     )
-    return [(path,) for path in found]
 
 
 def delete_orphaned_files(
@@ -148,15 +151,9 @@ def delete_orphaned_files(
     dry_run: bool = False,
 ) -> list[tuple[str]]:
     """Remove files that no snapshot ever had."""
-    _check_cleaning(session, "delete_orphaned_files", older_than, cleanup_all)
-    found = maintenance.delete_orphaned_files(
-        session,
-        catalog.alias,
-        older_than=older_than,
-        cleanup_all=bool(cleanup_all),
-        dry_run=dry_run,
+    return _cleaned(
+        maintenance.delete_orphaned_files, session, catalog, older_than, cleanup_all, dry_run
     )
-    return [(path,) for path in found]
 
 
 def _check_place(
@@ -199,19 +196,20 @@ def _refuse_transaction(session: Session, name: str) -> None:
         )
 
 
-def _check_cleaning(
-    session: Session, name: str, older_than: datetime | None, cleanup_all: bool | None
-) -> None:
-    _refuse_transaction(session, name)
-    if cleanup_all and older_than is not None:
-        raise InvalidInput(
-            "Files are chosen by either cleanup_all OR older_than, and not by both.",
-            remedy="Give one of them.",
-        )
-
-
-def _not_yet(name: str) -> Unsupported:
-    return Unsupported(
-        f"The procedure {name} is not there yet.",
-        remedy="Its arguments are right: it comes with the maintenance of catalogs.",
+def _cleaned(
+    clean: Callable[..., list[str]],
+    session: Session,
+    catalog: Attachment,
+    older_than: datetime | None,
+    cleanup_all: bool | None,
+    dry_run: bool,
+) -> list[tuple[str]]:
+    _refuse_transaction(session, clean.__name__)
+    removed = clean(
+        session,
+        catalog.alias,
+        older_than=older_than,
+        cleanup_all=bool(cleanup_all),
+        dry_run=dry_run,
     )
+    return [(path,) for path in removed]

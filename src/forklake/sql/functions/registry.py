@@ -276,6 +276,7 @@ _PROCEDURES = (
             named("allow_missing", BOOLEAN),
             named("ignore_extra_columns", BOOLEAN),
             named("hive_partitioning", BOOLEAN),
+            named("take_ownership", BOOLEAN),
         ),
         _columns(filename=_STRING),
         maintenance.add_data_files,
