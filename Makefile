@@ -32,7 +32,7 @@ demo: setup  ## Take the tour: a lake, eight agents in forks of it, time travel.
 
 .PHONY: test
 test: lint  ## Run the linters and all tests; PYTEST_ARGS goes to pytest.
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 .PHONY: lint
 lint: setup  ## Check style, formatting, types and layers.

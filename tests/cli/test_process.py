@@ -78,8 +78,10 @@ class TestStart:
             "SHOW TABLES",
         ],
     )
-    def test_of_sql_without_rows_starts_no_spark(self, cli: CommandLine, text: str) -> None:
-        cli.ok("create", "sales", "--data-path", "data")
+    def test_of_sql_without_rows_starts_no_spark(
+        self, cli: CommandLine, tmp_path: Path, text: str
+    ) -> None:
+        cli.ok("create", "sales", "--data-path", str(tmp_path / "data"))
         loaded = self.loaded(cli, "sql", "-c", "sales", text)
         assert "sqlglot" in loaded
         assert not loaded & {"a-java-machine", "prompt_toolkit"}

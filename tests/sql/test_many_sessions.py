@@ -56,4 +56,4 @@ def test_sixteen_sessions_do_not_mix(sessions: list[Session]) -> None:
         assert sessions[number].current == ("mine", f"schema_{number % 4}")
         assert not sessions[number].in_transaction
     views = [view.name for view in sessions[0].engine.spark.catalog.listTables()]
-    assert views == []
+    assert not [name for name in views if name.startswith("__forklake")]

@@ -107,9 +107,7 @@ class Tour:
         rows = self._stage.answer(held_by(CATALOG, *names)).to_pylist()
         if self._held not in rows or files != _files(self._data / CATALOG):
             raise Corruption(f"The catalog '{CATALOG}' has changed.", remedy="Please report it.")
-        self._stage.say(
-            f"{CATALOG} has the rows, the revenue and the files, byte for byte, that it had before."
-        )
+        self._stage.say(f"{CATALOG} has the rows, the revenue and the files that it had before.")
 
     def weigh(self, shared: int, fork_times: dict[str, float], works: list[Work]) -> None:
         """What each fork has cost: in time, and in bytes besides those that all share."""
@@ -164,7 +162,7 @@ class Tour:
         self._stage.say(*draw_tree(fork_tree(rows, root=None, depth=2, limit=10)))
 
     def clean_up(self) -> None:
-        """Everything but the parent goes; its files stay, and others until they are collected."""
+        """Everything but the parent goes, and all files that are not the parent's."""
         self._stage.act("8. Clean-up")
         for agent in AGENTS:
             self._session.detach(agent.name)
@@ -173,11 +171,14 @@ class Tour:
         began = time.perf_counter()
         count = metastore.drop_catalogs([name for name in names if name != CATALOG])
         took = time.perf_counter() - began
-        left = sum(_files(self._data).values()) - sum(_files(self._data / CATALOG).values())
+        self._stage.say(f"Dropped {counted(count, 'fork')} in {duration(took)}.")
+        before, began = sum(_files(self._data).values()), time.perf_counter()
+        files = metastore.reclaim_dropped(count, cleanup_all=True).files
+        freed = before - sum(_files(self._data).values())
         self._stage.say(
-            f"Dropped {counted(count, 'fork')} in {duration(took)}. The {size(left)} of files that"
-            " they wrote are still on disk:",
-            "a dropped catalog's files go when maintenance expires its snapshots and cleans up.",
+            f"Removed what only they used in {duration(time.perf_counter() - began)}:"
+            f" {counted(len(files), 'file')} of {size(freed)}. The {size(before - freed)} of"
+            f" {CATALOG} are as they were.",
         )
 
     def _bytes_of_metastore(self) -> int:
