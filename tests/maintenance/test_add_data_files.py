@@ -25,6 +25,8 @@ from forklake.errors import (
 from forklake.files.footers import encryption
 from forklake.maintenance import add_data_files, merge_adjacent_files
 from forklake.model.types import list_of, map_of, struct
+from forklake.spark.reading.projection import Layout, mapped
+from forklake.spark.source.arrow_reading import StoredFile, read_file
 from tests.spark.builders import rows_of
 
 MOMENT = dt.datetime.fromisoformat("2024-01-31T01:00:00")
@@ -99,8 +101,8 @@ def test_values_of_narrower_types_become_those_of_the_columns(
     lake: Session, tmp_path: Path
 ) -> None:
     nested = {f"l_{name}": list_of(kind) for name, (_, kind, _) in HELD.items()}
-    plain = {name: kind for name, (_, kind, _) in HELD.items()}
-    lake.create_table("t", [ColumnSpec(name, kind) for name, kind in {**plain, **nested}.items()])
+    plain = [ColumnSpec(name, kind) for name, (_, kind, _) in HELD.items()]
+    lake.create_table("t", plain + [ColumnSpec(name, kind) for name, kind in nested.items()])
     arrays = {name: array for name, (array, _, _) in HELD.items()}
     lists = {
         f"l_{name}": pa.ListArray.from_arrays([0, 1, 2], array) for name, array in arrays.items()
@@ -115,6 +117,17 @@ def test_values_of_narrower_types_become_those_of_the_columns(
         " AND wide > 5 AND small = 7 AND moment > '2024-01-30' AND unsigned = 200"
     )
     assert lake.table("t").where(where).count() == 1
+    # Tasks that read without Spark's own reader show the same.
+    seen = lake.attachment("lake").catalog.now()
+    table = seen.state.table("t")
+    (file,) = seen.scan_files(table)
+    fields = seen.state.fields(table)
+    assert file.file.mapping_id is not None
+    layout = mapped(Layout(fields), seen.name_mapping(file.file.mapping_id)[1])
+    (batch,) = read_file(StoredFile(file.path, 0, layout), fields)
+    for name, (_, _, expected) in HELD.items():
+        assert batch.column(name).to_pylist() == expected, name
+        assert batch.column(f"l_{name}").to_pylist() == [[one] for one in expected], name
 
 
 BAD_TYPES: list[tuple[pa.Array, str, type[ForklakeError], str]] = [

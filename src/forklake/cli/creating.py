@@ -41,7 +41,7 @@ def init(
         typer.Argument(metavar="[URI]", help="Address of the metastore.", show_default=False),
     ] = None,
 ) -> None:
-    """Create a metastore; one that is there already stays as it is.
+    """Create a metastore; one that is there stays as it is.
 
     \b
     Examples:
@@ -110,7 +110,7 @@ def fork(
     data_path: DataPathOption = None,
     if_not_exists: IfNotExistsOption = False,
 ) -> None:
-    """Fork a catalog, once for each name; nothing of it is copied.
+    """Fork a catalog, once for each name, and copy nothing.
 
     \b
     Examples:

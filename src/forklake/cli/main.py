@@ -8,6 +8,7 @@ import typer
 
 from forklake.cli.changing import drop, materialize, rename
 from forklake.cli.creating import create, fork, init
+from forklake.cli.importing import import_ducklake
 from forklake.cli.inspecting import snapshots, tables
 from forklake.cli.listing import catalogs, tree
 from forklake.cli.options import options
@@ -29,6 +30,7 @@ for one in (
     init,
     create,
     fork,
+    import_ducklake,
     drop,
     rename,
     materialize,

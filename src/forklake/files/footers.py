@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from forklake.errors import Corruption, Forbidden
 from forklake.files.bounds import column_bounds
-from forklake.files.systems import in_parallel, is_local, open_input, translating
+from forklake.files.systems import for_each_file, open_input, translating
 from forklake.model.fields import Field
 from forklake.model.files import ColumnBounds, NewDataFile
 
@@ -98,10 +98,7 @@ def read_footers(
     def read(path: str) -> Footer:
         return read_footer(path, leaves, key=known.get(path))
 
-    # On a local disk there is nothing to wait for, and threads only get in each other's way.
-    if all(is_local(path) for path in paths):
-        return [read(path) for path in paths]
-    return in_parallel(read, paths)
+    return for_each_file(read, paths)
 
 
 def new_data_file(footer: Footer, *, path: str, **further: Any) -> NewDataFile:

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from forklake.maintenance.due import maintain
     from forklake.maintenance.expiring import expire_snapshots
     from forklake.maintenance.flushing import Flushed, flush_inlined_data
+    from forklake.maintenance.importing import Imported, import_ducklake
     from forklake.maintenance.merging import merge_adjacent_files
     from forklake.maintenance.rewriting import rewrite_data_files
 
 _PLACES = {
     "Compacted": "compacting",
     "Flushed": "flushing",
+    "Imported": "importing",
     "Step": "checkpointing",
     "add_data_files": "adding",
     "checkpoint": "checkpointing",
@@ -29,6 +31,7 @@ _PLACES = {
     "delete_orphaned_files": "cleaning",
     "expire_snapshots": "expiring",
     "flush_inlined_data": "flushing",
+    "import_ducklake": "importing",
     "maintain": "due",
     "merge_adjacent_files": "merging",
     "rewrite_data_files": "rewriting",
@@ -37,6 +40,7 @@ _PLACES = {
 __all__ = [
     "Compacted",
     "Flushed",
+    "Imported",
     "Step",
     "add_data_files",
     "checkpoint",
@@ -44,6 +48,7 @@ __all__ = [
     "delete_orphaned_files",
     "expire_snapshots",
     "flush_inlined_data",
+    "import_ducklake",
     "maintain",
     "merge_adjacent_files",
     "rewrite_data_files",

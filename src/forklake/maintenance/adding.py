@@ -18,7 +18,7 @@ from forklake.files.contents import Node, read_contents
 from forklake.files.finding import found_files
 from forklake.files.footers import new_data_file
 from forklake.files.paths import NO_VALUE
-from forklake.files.systems import file_system, in_parallel, is_local
+from forklake.files.systems import file_system, for_each_file, is_local
 from forklake.maintenance.foreign_types import require_fit, source_type
 from forklake.model.fields import Field
 from forklake.model.files import LINEAGE, ColumnBounds, MappedName, NewDataFile
@@ -86,11 +86,12 @@ def add_data_files(
                 remedy="Insert their rows instead.",
             )
         files = list(dict.fromkeys(map(_canonical, found_files(named))))
-        looks = in_parallel(lambda path: _Look(target, path, rules).described(), files)
-        new = []
-        for names, file in looks:
-            mapping = change.transaction.add_name_mapping(found, names, is_owned=take_ownership)
-            new.append(replace(file, mapping_id=mapping))
+        looks = for_each_file(lambda path: _Look(target, path, rules).described(), files)
+        mappings = {
+            names: change.transaction.add_name_mapping(found, names, is_owned=take_ownership)
+            for names in dict.fromkeys(names for names, _ in looks)
+        }
+        new = [replace(file, mapping_id=mappings[names]) for names, file in looks]
         change.transaction.add_data_files(found, new)
     return files
 
@@ -112,6 +113,15 @@ def _canonical(path: str) -> str:
     return os.path.normpath(file_system(path)[1]) if is_local(path) else path
 
 
+def _folder_keys(path: str) -> dict[str, tuple[str, str | None]]:
+    """The keys in the names of folders, each as it is written, with its value."""
+    parts = (part.partition("=") for part in path.split("/")[:-1] if "=" in part)
+    return {
+        folded(unquote(name)): (unquote(name), None if value == NO_VALUE else unquote(value))
+        for name, _, value in parts
+    }
+
+
 # One file
 
 
@@ -125,8 +135,12 @@ class _Look:
     names: list[MappedName] = field(default_factory=list)
     leaves: dict[str, Field] = field(default_factory=dict)  # of the footer, by path
     from_folders: list[Field] = field(default_factory=list)
+    keys: Mapping[str, tuple[str, str | None]] = field(init=False)
 
-    def described(self) -> tuple[list[MappedName], NewDataFile]:
+    def __post_init__(self) -> None:
+        self.keys = _folder_keys(self.path)
+
+    def described(self) -> tuple[tuple[MappedName, ...], NewDataFile]:
         """How the columns are found in the file, and the file to add."""
         contents = read_contents(self.path)
         self._match_columns(contents.nodes)
@@ -143,9 +157,9 @@ class _Look:
         )
         partitioning = self.target.partitioning
         if partitioning is None:
-            return self.names, file
+            return tuple(self.names), file
         values = tuple(self._partition_value(key, bounds) for key in partitioning.keys)
-        return self.names, replace(
+        return tuple(self.names), replace(
             file, partition_id=partitioning.partition_id, partition_values=values
         )
 
@@ -162,8 +176,8 @@ class _Look:
         asked = self.rules.hive_partitioning
         for one in self.target.fields:
             node = there.pop(folded(one.name), None)
-            if folded(one.name) in self._keys and asked is not False and (asked or node is None):
-                self.names.append(MappedName(self._keys[folded(one.name)][0], one.column_id, True))
+            if folded(one.name) in self.keys and asked is not False and (asked or node is None):
+                self.names.append(MappedName(self.keys[folded(one.name)][0], one.column_id, True))
                 self.from_folders.append(one)
             elif node is not None:
                 self._match(one, node, one.name, None)
@@ -246,15 +260,6 @@ class _Look:
 
     # Folders
 
-    @property
-    def _keys(self) -> Mapping[str, tuple[str, str | None]]:
-        """The keys in the names of the folders, each as it is written, with its value."""
-        parts = (part.partition("=") for part in self.path.split("/")[:-1] if "=" in part)
-        return {
-            folded(unquote(name)): (unquote(name), None if value == NO_VALUE else unquote(value))
-            for name, _, value in parts
-        }
-
     def _constant(self, one: Field, rows: int) -> ColumnBounds:
         """What is known of a column whose value a folder tells."""
         text = self._value(one.name, one.type)
@@ -269,7 +274,7 @@ class _Look:
 
     def _value(self, key: str, kind: str) -> str | None:
         """The value of a key as the text of a type."""
-        _, text = self._keys[folded(key)]
+        _, text = self.keys[folded(key)]
         if text is None:
             return None
         value = to_text(kind, from_text(kind, text)) if has_text(kind) else None
@@ -285,7 +290,7 @@ class _Look:
         self, key: PartitionKey, bounds: Mapping[ColumnId, ColumnBounds]
     ) -> str | None:
         """The partition value that the path tells, if what is known of the rows does not differ."""
-        if folded(key.folder) not in self._keys:
+        if folded(key.folder) not in self.keys:
             raise self._wrong_partition(f"no folder is named {key.folder}=…")
         if key.transform == IDENTITY:
             value = self._value(key.folder, key.field.type)

@@ -42,8 +42,13 @@ def source_type(held: str, column: str) -> str | None:
     column's own."""
     if any({held, column} <= kinds for kinds in _ALIKE):
         return None
-    read = _READ_AS.get(held, held)
+    read = read_as(held)
     return None if read == column else read
+
+
+def read_as(held: str) -> str:
+    """The type as which Spark reads what a file holds."""
+    return _READ_AS.get(held, held)
 
 
 def require_fit(path: str, name: str, held: str, column: str) -> None:

@@ -17,7 +17,7 @@ from forklake.model.ids import CatalogId
 
 class FileInterval(NamedTuple):
     """The bytes of files that are true for the same snapshots; `is_copied` if a fork that was
-    materialised has rows of them too."""
+    materialised has rows of them too, or if they are somebody else's."""
 
     begin: int
     end: int

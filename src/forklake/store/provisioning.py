@@ -107,6 +107,11 @@ def catalog_inserts(made: Sequence[CatalogRow], head: Head, change: Change) -> l
     ]
 
 
+def catalog_insert(row: CatalogRow) -> Insert:
+    """The row of a catalog that comes with a history of its own."""
+    return Insert("ducklake_catalog", CATALOG_COLUMNS, [_values(row)])
+
+
 _values = cast("Callable[[CatalogRow], Values]", attrgetter(*CATALOG_COLUMNS))
 
 

@@ -9,6 +9,7 @@ from forklake.model.ids import FOREVER, CatalogId
 from forklake.model.kinds import DATA_FILE, DELETE_FILE, Kind
 from forklake.model.usage import FileInterval, Pin
 from forklake.store.database import Connection
+from forklake.store.known import is_ours
 from forklake.store.operations import Statement
 
 
@@ -58,11 +59,11 @@ def read_usage(connection: Connection, owners: Sequence[CatalogId]) -> dict[Cata
 
 def _intervals(connection: Connection, kind: Kind) -> str:
     """SELECT of the bytes of files with the same begin and end, those apart of which others have
-    rows as well."""
+    rows as well, or which are others' own."""
     end = f"coalesce(r.end_snapshot, {FOREVER})"
     copied = (
-        f"EXISTS (SELECT 1 FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
-        " AND o.catalog_id <> r.catalog_id)"
+        f"(NOT {is_ours(kind)} OR EXISTS (SELECT 1 FROM {kind.name} o"
+        f" WHERE o.{kind.entity} = r.{kind.entity} AND o.catalog_id <> r.catalog_id))"
     )
     return (
         "SELECT catalog_id, began, ended, is_copied, sum(bytes) FROM ("

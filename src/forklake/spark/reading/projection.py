@@ -35,11 +35,13 @@ class Layout:
 
     `fields` has the columns that the files may have; `missing` those that they do not have;
     `folders` those that are not in the files but in the names of folders, each with its key.
+    `tells_snapshots`: what files say about the snapshots of their rows are snapshots of ours.
     """
 
     fields: tuple[Field, ...]
     missing: frozenset[ColumnId] = frozenset()
     folders: Mapping[ColumnId, str] = field(default_factory=dict)
+    tells_snapshots: bool = True
 
     @property
     def in_files(self) -> list[Field]:
@@ -87,7 +89,8 @@ def mapped(layout: Layout, names: Iterable[NameMapping]) -> Layout:
         return replace(field, physical_name=source.source_name, type=held, fields=parts)
 
     missing = {one.column_id for one in layout.fields} - set(inside) - set(folders)
-    return Layout(tuple(map(renamed, layout.fields)), frozenset(missing), folders)
+    fields = tuple(map(renamed, layout.fields))
+    return Layout(fields, frozenset(missing), folders, tells_snapshots=False)
 
 
 def folder_value(folder: str, path: str) -> str | None:

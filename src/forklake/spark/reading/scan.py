@@ -282,7 +282,7 @@ class _Reading:
         # Spark asks several times in a query, and again in each query.
         listed = lru_cache(_KEPT_LISTINGS)(partial(self._list, group, layout, constants))
         rows = self._engine.relation(
-            StructType([*layout.schema(), *self._internal_columns(group)]),
+            StructType([*layout.schema(), *self._internal_columns(group, layout)]),
             StructType([StructField(one.name, one.type) for one in constants]),
             lambda filters: listed(tuple(filters)),
             size=self._files.sizes[group],
@@ -295,13 +295,13 @@ class _Reading:
         if group.is_partial:
             rows = rows.where(F.col(SNAPSHOT_ID) <= self._files.snapshot_id)
         shown = [layout.column(field, _is_in_file) for field in self._fields]
-        virtual = [self._virtual(one.name) for one in self._asked]
+        virtual = [self._virtual(one.name, layout) for one in self._asked]
         return rows.select(*shown, *virtual, *(one.name for one in self._further))
 
-    def _internal_columns(self, group: Group) -> list[StructField]:
+    def _internal_columns(self, group: Group, layout: Layout) -> list[StructField]:
         asked = {one.name for one in self._asked}
         names = [ROW_ID] if asked & _ROW_IDS else []
-        if asked & _SNAPSHOTS or group.is_partial:
+        if layout.tells_snapshots and (asked & _SNAPSHOTS or group.is_partial):
             names.append(SNAPSHOT_ID)
         return [StructField(name, LongType()) for name in names]
 
@@ -329,14 +329,15 @@ class _Reading:
         ]
         return found
 
-    def _virtual(self, name: str) -> Column:
+    def _virtual(self, name: str, layout: Layout) -> Column:
         position = F.col(_POSITION)
 
         def row_id() -> Column:
             return F.coalesce(F.col(ROW_ID), F.col(_ROW_START) + position)
 
         def snapshot_id() -> Column:
-            return F.coalesce(F.col(SNAPSHOT_ID), F.col(_BEGAN))
+            began = F.col(_BEGAN)
+            return F.coalesce(F.col(SNAPSHOT_ID), began) if layout.tells_snapshots else began
 
         columns: dict[str, Callable[[], Column]] = {
             "rowid": row_id,

@@ -166,7 +166,7 @@ def _row_id(file: StoredFile, rows: _Rows) -> pa.Array:
 
 def _snapshot_id(file: StoredFile, rows: _Rows) -> pa.Array:
     began = pa.repeat(pa.scalar(file.began, pa.int64()), len(rows.positions))
-    return _own_or(rows, SNAPSHOT_ID, began)
+    return _own_or(rows, SNAPSHOT_ID, began) if file.layout.tells_snapshots else began
 
 
 def _own_or(rows: _Rows, name: str, otherwise: pa.Array) -> pa.Array:

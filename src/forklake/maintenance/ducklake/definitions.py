@@ -1,0 +1,372 @@
+"""Definitions of a DuckLake: schemas, tables, columns, views, macros, tags, keys and options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forklake.errors import InvalidInput, Unsupported
+from forklake.maintenance.ducklake.gathered import Gathered
+from forklake.maintenance.ducklake.numbers import Interval, Numbers
+from forklake.maintenance.ducklake.source import Row, Source
+from forklake.model import entities as e
+from forklake.model.children import MacroImplementation, MacroParameter, PartitionColumn
+from forklake.model.fields import HIGHEST_COLUMN, PHYSICAL_NAME, SORTED_BY, Field
+from forklake.model.ids import ColumnId, SnapshotId
+from forklake.model.names import folder_for
+from forklake.model.options import CATALOG_SCOPE_ID, OPTIONS, Scope, checked_option
+from forklake.model.sorting import SortKey, to_text
+from forklake.model.types import NESTED, scalar
+
+_TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
+_NOT_OPTIONS = frozenset({"encrypted"})
+_SCOPES = {None: Scope.CATALOG, "schema": Scope.SCHEMA, "table": Scope.TABLE}
+
+
+@dataclass(slots=True)
+class TableHistory:
+    """A table through all its snapshots: where its files are, and what columns it ever had."""
+
+    old_id: int
+    table_id: Any
+    name: str
+    folder: str
+    seen: Interval
+    columns: list[Row] = field(default_factory=list)
+
+    def fields_at(self, snapshot: int) -> tuple[Field, ...]:
+        """The columns at an old snapshot, as trees."""
+        rows = [
+            row
+            for row in self.columns
+            if row["begin_snapshot"] <= snapshot
+            and (row["end_snapshot"] is None or snapshot < row["end_snapshot"])
+        ]
+        return _trees(sorted(rows, key=lambda row: row["column_order"]), None)
+
+    def newest_fields(self) -> dict[int, Field]:
+        """Every column that there ever was, as it was last, by id."""
+        newest = {row["column_id"]: row for row in sorted(self.columns, key=_begin)}
+        return {number: _field(row, ()) for number, row in newest.items()}
+
+    def types_of(self, column_id: int) -> set[str]:
+        """The types that a column ever had."""
+        return {row["column_type"] for row in self.columns if row["column_id"] == column_id}
+
+    def parts_of(self, column_id: int) -> dict[int, str]:
+        """The parts that a nested column ever had, with their last names."""
+        rows = (row for row in sorted(self.columns, key=_begin))
+        return {
+            row["column_id"]: row["column_name"]
+            for row in rows
+            if row["parent_column"] == column_id
+        }
+
+
+def _begin(row: Row) -> int:
+    return int(row["begin_snapshot"])
+
+
+def _trees(rows: list[Row], parent: int | None) -> tuple[Field, ...]:
+    return tuple(
+        _field(row, _trees(rows, row["column_id"]))
+        for row in rows
+        if row["parent_column"] == parent
+    )
+
+
+def _field(row: Row, fields: tuple[Field, ...]) -> Field:
+    return Field(
+        column_id=ColumnId(row["column_id"]),
+        name=row["column_name"],
+        physical_name=row["column_name"],
+        type=row["column_type"],
+        nulls_allowed=row["nulls_allowed"],
+        initial_default=row["initial_default"],
+        default_value=None,
+        default_value_type=None,
+        fields=fields,
+    )
+
+
+@dataclass(slots=True)
+class Definitions:
+    """Reads all definitions; `tables` are those that can be seen at some snapshot."""
+
+    source: Source
+    numbers: Numbers
+    gathered: Gathered
+    data_path: str
+    tables: dict[int, TableHistory] = field(default_factory=dict)
+    partitionings: set[int] = field(default_factory=set)
+
+    def gather(self) -> None:
+        """Everything."""
+        folders = self._schemas()
+        self._tables(folders)
+        self._columns()
+        self._views()
+        self._macros()
+        self._partitionings()
+        self._sort_orders()
+        self._tags()
+        self._options()
+
+    def _seen(self, table: str) -> Iterable[tuple[Row, SnapshotId, int | None]]:
+        """The rows of a table that can be seen, with their begins and ends."""
+        for row in self.source.rows(table):
+            seen = self.numbers.interval_of(row)
+            if seen is not None:
+                yield row, SnapshotId(seen[0]), seen[1]
+
+    def _schemas(self) -> dict[int, str]:
+        folders = {}
+        for row, begin, end in self._seen("ducklake_schema"):
+            name, unique = row["schema_name"], str(row["schema_uuid"])
+            folders[row["schema_id"]] = _beneath(self.data_path, row)
+            schema = e.Schema(
+                begin_snapshot=begin,
+                schema_id=self.numbers.entity(row["schema_id"]),
+                schema_uuid=unique,
+                schema_name=name,
+                path=folder_for(name, unique),
+            )
+            self.gathered.add(schema, end)
+        return folders
+
+    def _tables(self, schemas: dict[int, str]) -> None:
+        for row, begin, end in self._seen("ducklake_table"):
+            old, name, unique = row["table_id"], row["table_name"], str(row["table_uuid"])
+            number = self.numbers.entity(old)
+            table = e.Table(
+                begin_snapshot=begin,
+                table_id=number,
+                table_uuid=unique,
+                schema_id=self.numbers.entity(row["schema_id"]),
+                table_name=name,
+                # Of tables that were renamed, the folder is that of another name.
+                path=f"{unique}/",
+            )
+            self.gathered.add(table, end)
+            known = self.tables.get(old)
+            seen = (begin, end) if known is None else _joined(known.seen, (begin, end))
+            folder = _beneath(schemas[row["schema_id"]], row)
+            self.tables[old] = TableHistory(old, number, name, folder, seen)
+
+    def _columns(self) -> None:
+        for row in self.source.rows("ducklake_column"):
+            if row["table_id"] in self.tables:
+                self.tables[row["table_id"]].columns.append(row)
+        for row, begin, end in self._seen("ducklake_column"):
+            table = self.tables.get(row["table_id"])
+            if table is None:
+                continue
+            _require_type(table, row)
+            default, kind = _default(row)
+            column = e.Column(
+                begin_snapshot=begin,
+                table_id=table.table_id,
+                column_id=row["column_id"],
+                column_order=row["column_order"],
+                column_name=row["column_name"],
+                column_type=row["column_type"],
+                initial_default=row["initial_default"],
+                default_value=default,
+                nulls_allowed=row["nulls_allowed"],
+                parent_column=row["parent_column"],
+                default_value_type=kind,
+                default_value_dialect="duckdb" if kind == "expression" else None,
+            )
+            self.gathered.add(column, end)
+            if "." in row["column_name"]:
+                name = f"{row['column_name'].replace('.', '_')}_{row['column_id']}"
+                tag = _column_tag(table, row["column_id"], begin, PHYSICAL_NAME, name)
+                self.gathered.add(tag, end)
+        for table in self.tables.values():
+            # No column gets a number again under which files have another.
+            highest = max((row["column_id"] for row in table.columns), default=0)
+            self._tag(table.table_id, table.seen, HIGHEST_COLUMN, str(highest))
+
+    def _tag(self, object_id: int, seen: Interval, key: str, value: str) -> None:
+        begin, end = seen
+        tag = e.Tag(begin_snapshot=SnapshotId(begin), object_id=object_id, key=key, value=value)
+        self.gathered.add(tag, end)
+
+    def _views(self) -> None:
+        for row, begin, end in self._seen("ducklake_view"):
+            view = e.View(
+                begin_snapshot=begin,
+                view_id=self.numbers.entity(row["view_id"]),
+                view_uuid=str(row["view_uuid"]),
+                schema_id=self.numbers.entity(row["schema_id"]),
+                view_name=row["view_name"],
+                dialect=row["dialect"],
+                sql=row["sql"],
+                column_aliases=row["column_aliases"] or None,
+            )
+            self.gathered.add(view, end)
+
+    def _macros(self) -> None:
+        seen = set()
+        for row, begin, end in self._seen("ducklake_macro"):
+            seen.add(row["macro_id"])
+            macro = e.Macro(
+                begin_snapshot=begin,
+                macro_id=self.numbers.entity(row["macro_id"]),
+                schema_id=self.numbers.entity(row["schema_id"]),
+                macro_name=row["macro_name"],
+            )
+            self.gathered.add(macro, end)
+        for kind in (MacroImplementation, MacroParameter):
+            for row in self.source.rows(kind.NAME):
+                if row["macro_id"] in seen:
+                    self.gathered.add_child(kind(**_macro_part(row, self.numbers)))
+
+    def _partitionings(self) -> None:
+        keys: dict[int, list[Row]] = {}
+        for row in self.source.rows("ducklake_partition_column"):
+            keys.setdefault(row["partition_id"], []).append(row)
+        for row, begin, end in self._seen("ducklake_partition_info"):
+            old, table = row["partition_id"], self.tables.get(row["table_id"])
+            used = keys.get(old, [])
+            if (
+                table is None
+                or not used
+                or any(key["transform"] not in _TRANSFORMS for key in used)
+            ):
+                continue
+            self.partitionings.add(old)
+            number = self.numbers.entity(old)
+            partition = e.Partition(
+                begin_snapshot=begin, partition_id=number, table_id=table.table_id
+            )
+            self.gathered.add(partition, end)
+            for key in used:
+                self.gathered.add_child(
+                    PartitionColumn(
+                        partition_id=number,
+                        table_id=table.table_id,
+                        partition_key_index=key["partition_key_index"],
+                        column_id=key["column_id"],
+                        transform=key["transform"],
+                    )
+                )
+
+    def _sort_orders(self) -> None:
+        keys: dict[int, list[Row]] = {}
+        for row in self.source.rows("ducklake_sort_expression"):
+            keys.setdefault(row["sort_id"], []).append(row)
+        for row, begin, end in self._seen("ducklake_sort_info"):
+            table = self.tables.get(row["table_id"])
+            if table is None:
+                continue
+            names = {one.name: one for one in table.fields_at(row["begin_snapshot"])}
+            ordered = sorted(keys.get(row["sort_id"], []), key=lambda key: key["sort_key_index"])
+            found = [_sort_key(key, names) for key in ordered]
+            if found and None not in found:
+                text = to_text(key for key in found if key is not None)
+                self._tag(table.table_id, (begin, end), SORTED_BY, text)
+
+    def _tags(self) -> None:
+        for row, begin, end in self._seen("ducklake_tag"):
+            if self.numbers.knows(row["object_id"]):
+                number = self.numbers.entity(row["object_id"])
+                self._tag(number, (begin, end), row["key"], row["value"])
+        for row, begin, end in self._seen("ducklake_column_tag"):
+            if row["table_id"] in self.tables:
+                table = self.tables[row["table_id"]]
+                tag = _column_tag(table, row["column_id"], begin, row["key"], row["value"])
+                self.gathered.add(tag, end)
+
+    def _options(self) -> None:
+        for row in self.source.rows("ducklake_metadata"):
+            key, scope, owner = row["key"], row.get("scope"), row.get("scope_id", 0)
+            if key not in OPTIONS or key in _NOT_OPTIONS or scope not in _SCOPES:
+                continue
+            if scope is not None and not self.numbers.knows(int(owner)):
+                continue
+            try:
+                _, value = checked_option(key, row["value"], _SCOPES[scope])
+            except InvalidInput:  # a value that means nothing here
+                continue
+            option = e.Option(
+                begin_snapshot=SnapshotId(0),
+                key=key,
+                value=value or "",
+                scope=_SCOPES[scope].value,
+                scope_id=CATALOG_SCOPE_ID if scope is None else self.numbers.entity(int(owner)),
+            )
+            self.gathered.add(option, None)
+
+
+def _joined(one: Interval, other: Interval) -> Interval:
+    end = None if one[1] is None or other[1] is None else max(one[1], other[1])
+    return min(one[0], other[0]), end
+
+
+def _beneath(folder: str, row: Row) -> str:
+    """The full path of a row whose path may be relative to a folder."""
+    path = str(row["path"]) if row["path"] is not None else ""
+    return f"{folder.rstrip('/')}/{path}" if row["path_is_relative"] else path
+
+
+def full_path(folder: str, row: Row) -> str:
+    """The full path of a file."""
+    path = _beneath(folder, row)
+    return path if "://" in path else str(Path(path).absolute())
+
+
+def _default(row: Row) -> tuple[str | None, str | None]:
+    """The default of a column and its kind; a NULL without quotes is none."""
+    value, kind = row["default_value"], row.get("default_value_type") or "literal"
+    if value is None or (value == "NULL" and row["column_type"] != "varchar"):
+        return None, None
+    if value == "NULL" and row["initial_default"] is None:
+        return None, None
+    return value, kind
+
+
+def _require_type(table: TableHistory, row: Row) -> None:
+    try:
+        if row["column_type"] not in NESTED:
+            scalar(row["column_type"])
+    except Unsupported as reason:
+        raise Unsupported(
+            f"Column '{row['column_name']}' of table '{table.name}' has an unsupported type:"
+            f" {row['column_type']}.",
+            remedy="Drop the column in the DuckLake, expire its snapshots, then import.",
+            column=row["column_name"],
+        ) from reason
+
+
+def _column_tag(
+    table: TableHistory, column_id: int, begin: SnapshotId, key: str, value: str
+) -> e.ColumnTag:
+    return e.ColumnTag(
+        begin_snapshot=begin,
+        table_id=table.table_id,
+        column_id=ColumnId(column_id),
+        key=key,
+        value=value,
+    )
+
+
+def _macro_part(row: Row, numbers: Numbers) -> dict[str, Any]:
+    part = dict(row) | {"macro_id": numbers.entity(row["macro_id"])}
+    if part.get("default_value_type") == "unknown":
+        part |= {"default_value": None, "default_value_type": None}
+    return part
+
+
+def _sort_key(key: Row, names: dict[str, Field]) -> SortKey | None:
+    """A key that is a column; None if it is more than that."""
+    column = names.get(key["expression"].strip('"'))
+    if column is None:
+        return None
+    return SortKey(
+        column.column_id,
+        str(key["sort_direction"]).upper() == "DESC",
+        str(key["null_order"]).upper() == "NULLS_FIRST",
+    )

@@ -1,0 +1,122 @@
+"""Deletes of a DuckLake: its delete files are shared where they hold for one snapshot on, and taken
+apart where they tell of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from forklake.errors import InvalidInput
+from forklake.files.deletes import Deleted, write_delete_files
+from forklake.maintenance.ducklake import positions
+from forklake.maintenance.ducklake.definitions import Definitions, TableHistory, full_path
+from forklake.maintenance.ducklake.numbers import Interval
+from forklake.maintenance.ducklake.source import Row
+from forklake.maintenance.ducklake.statistics import Statistics
+from forklake.model.entities import DeleteFile, InlinedDelete
+from forklake.model.ids import DeleteFileId, SnapshotId
+
+# Hidden rows of a file that are kept in the metastore; more go to delete files of our own.
+_MOST_INLINED = 1_000
+
+
+@dataclass(slots=True)
+class Deletes:
+    """Reads the deletes of data files.
+
+    Delete files that are written on the way go to `folder`, whose path as it is stored is
+    `stored_folder`; `written` has their paths.
+    """
+
+    definitions: Definitions
+    statistics: Statistics
+    folder: str | None
+    stored_folder: str
+    written: list[str] = field(default_factory=list)
+    _files: dict[int, list[Row]] = field(default_factory=dict)
+    _inlined: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+
+    def load(self) -> None:
+        """Find the deletes of each data file: delete files, and positions in the metadata with
+        the snapshots in which they went."""
+        source = self.definitions.source
+        for row in source.rows("ducklake_delete_file"):
+            if self.definitions.numbers.interval_of(row) is not None:
+                self._files.setdefault(row["data_file_id"], []).append(row)
+        for table_id in self.definitions.tables:
+            for row in source.rows(f"ducklake_inlined_delete_{table_id}"):
+                deleted = row["row_id"], row["begin_snapshot"]
+                self._inlined.setdefault(row["file_id"], []).append(deleted)
+
+    def of_file(
+        self, table: TableHistory, row: Row, seen: Interval, path: str, *, tells: bool
+    ) -> None:
+        """The deletes of a data file; `tells` if its rows tell in which snapshots they came."""
+        numbers = self.definitions.numbers
+        hidden = positions.Hidden(seen)
+        deletes = self._files.get(row["data_file_id"], [])
+        if tells:
+            positions.hide_until_inserted(hidden, path, row, numbers)
+        is_apart = tells or any(positions.tells_snapshots(table.folder, one) for one in deletes)
+        for one in deletes:
+            if is_apart:
+                positions.hide_deleted(hidden, table.folder, one, numbers)
+            else:
+                self._share(table, one, seen)
+        positions.hide_inlined(hidden, self._inlined.get(row["data_file_id"], []), numbers)
+        if len(hidden) > _MOST_INLINED and (is_apart or not deletes):
+            self._write(table, row, path, hidden)
+        else:
+            self._inline(table, row, hidden)
+
+    def _share(self, table: TableHistory, delete: Row, file: Interval) -> None:
+        seen = self.definitions.numbers.interval_of(delete)
+        assert seen is not None
+        end = file[1] if seen[1] is None else seen[1]
+        row = DeleteFile(
+            begin_snapshot=SnapshotId(seen[0]),
+            table_id=table.table_id,
+            delete_file_id=self.definitions.numbers.file(delete["delete_file_id"]),
+            data_file_id=self.definitions.numbers.file(delete["data_file_id"]),
+            path=full_path(table.folder, delete),
+            path_is_relative=False,
+            delete_count=delete["delete_count"],
+            file_size_bytes=delete["file_size_bytes"],
+            footer_size=delete["footer_size"],
+        )
+        self.definitions.gathered.add(row, end)
+        self.statistics.count(table, (seen[0], end), -row.delete_count)
+
+    def _inline(self, table: TableHistory, row: Row, hidden: positions.Hidden) -> None:
+        for position, (begin, end) in hidden:
+            one = InlinedDelete(
+                begin_snapshot=SnapshotId(begin),
+                table_id=table.table_id,
+                data_file_id=self.definitions.numbers.file(row["data_file_id"]),
+                row_position=position,
+            )
+            self.definitions.gathered.add(one, end)
+            self.statistics.count(table, (begin, end), -1)
+
+    def _write(self, table: TableHistory, row: Row, path: str, hidden: positions.Hidden) -> None:
+        if self.folder is None:
+            raise InvalidInput(
+                f"The file {path!r} was put together from several: which rows are seen when has to"
+                " be written to files, and there is no place for them.",
+                remedy="Name a data path for the new catalog.",
+            )
+        phases = list(hidden.phases())
+        files = write_delete_files(self.folder, [Deleted(path, found) for _, found in phases])
+        self.written += [one.path for one in files]
+        for ((begin, end), _), one in zip(phases, files, strict=True):
+            delete = DeleteFile(
+                begin_snapshot=SnapshotId(begin),
+                table_id=table.table_id,
+                delete_file_id=DeleteFileId(self.definitions.numbers.files.take()),
+                data_file_id=self.definitions.numbers.file(row["data_file_id"]),
+                path=self.stored_folder + one.path.removeprefix(self.folder),
+                delete_count=one.delete_count,
+                file_size_bytes=one.file_size_bytes,
+                footer_size=one.footer_size,
+            )
+            self.definitions.gathered.add(delete, end)
+            self.statistics.count(table, (begin, end), -one.delete_count)

@@ -1,0 +1,100 @@
+"""The rows of a catalog to be: gathered with local numbers, then written with final ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+from forklake.maintenance.ducklake.numbers import Interval
+from forklake.model.children import Child
+from forklake.model.entities import Column, Row
+from forklake.model.ids import ENTITY_ID_COLUMNS, FILE_ID_COLUMNS, CatalogId
+from forklake.model.kinds import DEFINITIONS, KIND_OF
+from forklake.store.operations import Insert, Values
+
+_SNAPSHOT_COLUMNS = frozenset({"begin_snapshot", "end_snapshot"})
+
+
+@dataclass(slots=True)
+class InlinedValues:
+    """Rows that live in the metastore, of a table with some columns; each row has its id, begin,
+    end and stored values, in the order of the columns."""
+
+    table_id: int
+    seen: Interval  # of the table
+    columns: tuple[Column, ...]
+    rows: list[Values] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """What local numbers have become."""
+
+    catalog_id: CatalogId
+    snapshots: list[int]
+    entities: list[int]
+    files: list[int]
+
+    def snapshot(self, position: int | None) -> int | None:
+        """A snapshot by its position."""
+        return None if position is None else self.snapshots[position]
+
+    def entity(self, number: int | None) -> Any:
+        """A schema, table, view, macro or partitioning."""
+        return number if number is None or number >= 0 else self.entities[-number - 1]
+
+    def file(self, number: int | None) -> Any:
+        """A file or mapping."""
+        return number if number is None or number >= 0 else self.files[-number - 1]
+
+    def of_column(self, column: str) -> Callable[[Any], Any] | None:
+        """How values of a column become final."""
+        if column == "catalog_id":
+            return lambda _: self.catalog_id
+        if column in _SNAPSHOT_COLUMNS:
+            return self.snapshot
+        if column in ENTITY_ID_COLUMNS:
+            return self.entity
+        return self.file if column in FILE_ID_COLUMNS else None
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Rows by table."""
+
+    rows: dict[str, tuple[tuple[str, ...], list[Values]]] = field(default_factory=dict)
+    inlined: list[InlinedValues] = field(default_factory=list)
+    # The snapshots at which definitions changed.
+    defined: set[int] = field(default_factory=set)
+
+    def add(self, row: Row, end: int | None) -> None:
+        """A versioned row; its `begin_snapshot` and end are positions among the snapshots."""
+        kind = KIND_OF[type(row)]
+        if kind in DEFINITIONS:
+            self.defined |= {row.begin_snapshot} if end is None else {row.begin_snapshot, end}
+        self._to(kind.name, (*kind.columns, "end_snapshot")).append((*astuple(row), end))
+
+    def add_child(self, child: Child) -> None:
+        """A row that never changes."""
+        self._to(child.NAME, child.columns()).append(astuple(child))
+
+    def _to(self, table: str, columns: tuple[str, ...]) -> list[Values]:
+        return self.rows.setdefault(table, (columns, []))[1]
+
+    def inserts(self, final: Final) -> Iterator[Insert]:
+        """Everything but inlined rows, with final numbers."""
+        for table, (columns, rows) in self.rows.items():
+            turned = [
+                (position, turn)
+                for position, column in enumerate(columns)
+                if (turn := final.of_column(column)) is not None
+            ]
+            yield Insert(table, columns, [_final(row, turned) for row in rows])
+
+
+def _final(row: Values, turned: list[tuple[int, Callable[[Any], Any]]]) -> Values:
+    values = list(row)
+    for position, turn in turned:
+        values[position] = turn(values[position])
+    return tuple(values)

@@ -1,0 +1,140 @@
+"""Rows of a data file that cannot be seen at some snapshots: not yet, or not any more.
+
+DuckLake puts files together in place. Its files then tell, row by row, in which of its snapshots
+a row came, and its delete files in which one it went. Here such rows are deleted for the snapshots
+at which they are not to be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from forklake.errors import Unsupported
+from forklake.files.footers import unreadable
+from forklake.files.systems import open_input, translating
+from forklake.maintenance.ducklake.definitions import full_path
+from forklake.maintenance.ducklake.numbers import LATER, Interval, Numbers
+from forklake.maintenance.ducklake.source import Row
+from forklake.model.files import SNAPSHOT_ID
+
+_POSITION = "pos"
+
+
+@dataclass(slots=True)
+class Hidden:
+    """Positions of one data file, each with the snapshots at which it is hidden."""
+
+    seen: Interval  # of the file itself
+    _parts: list[pa.Table] = field(default_factory=list)
+
+    def add(self, positions: Any, begins: Any, ends: Any) -> None:
+        """Hide rows for some snapshots of those at which the file is there. Begins and ends are
+        arrays, or the same for all rows."""
+        count = len(positions)
+        first, last = self.seen[0], LATER if self.seen[1] is None else self.seen[1]
+        begins = pc.max_element_wise(_column(begins, count), first)
+        ends = pc.min_element_wise(_column(ends, count), last)
+        rows = pa.table({"position": positions, "begin": begins, "end": ends})
+        self._parts.append(rows.filter(pc.less(rows["begin"], rows["end"])))
+
+    def _rows(self) -> pa.Table:
+        return pa.concat_tables(self._parts) if self._parts else _NOTHING
+
+    def __len__(self) -> int:
+        return sum(part.num_rows for part in self._parts)
+
+    def __iter__(self) -> Iterator[tuple[int, Interval]]:
+        for row in self._rows().to_pylist():
+            yield row["position"], (row["begin"], _end(row["end"]))
+
+    def phases(self) -> Iterator[tuple[Interval, pa.Array]]:
+        """The same as stretches of snapshots, with all positions that are hidden in each."""
+        rows = self._rows()
+        bounds = sorted({*_different(rows["begin"]), *_different(rows["end"])})
+        for begin, end in pairwise(bounds):
+            is_hidden = pc.and_(pc.less_equal(rows["begin"], begin), pc.greater(rows["end"], begin))
+            found = rows.filter(is_hidden)["position"].combine_chunks()
+            if len(found):
+                yield (begin, _end(end)), found
+
+
+_NOTHING = pa.table({name: pa.array([], pa.int64()) for name in ("position", "begin", "end")})
+
+
+def _column(values: Any, count: int) -> Any:
+    return pa.repeat(pa.scalar(values, pa.int64()), count) if isinstance(values, int) else values
+
+
+def _different(values: pa.ChunkedArray) -> list[int]:
+    found: list[int] = pc.unique(values).to_pylist()
+    return found
+
+
+def _end(position: int) -> int | None:
+    return None if position == LATER else position
+
+
+def hide_until_inserted(hidden: Hidden, path: str, row: Row, numbers: Numbers) -> None:
+    """Hide the rows of a data file until the snapshots in which they came."""
+    began = row["begin_snapshot"]
+    came = _read(path, SNAPSHOT_ID).fill_null(began)
+    hidden.add(pa.arange(0, len(came)), hidden.seen[0], _new(came, numbers))
+
+
+def hide_deleted(hidden: Hidden, folder: str, delete: Row, numbers: Numbers) -> None:
+    """Hide the rows that a delete file names, from the snapshots on in which they went."""
+    path = full_path(folder, delete)
+    went = numbers.position(delete["begin_snapshot"])
+    if SNAPSHOT_ID in _names(path):
+        went = _new(_read(path, SNAPSHOT_ID), numbers)
+    hidden.add(_read(path, _POSITION), went, numbers.position(delete["end_snapshot"]))
+
+
+def hide_inlined(hidden: Hidden, deleted: Sequence[tuple[int, int]], numbers: Numbers) -> None:
+    """Hide rows by positions and the snapshots in which they went."""
+    positions = pa.array([position for position, _ in deleted], pa.int64())
+    went = pa.array([numbers.position(snapshot) for _, snapshot in deleted], pa.int64())
+    hidden.add(positions, went, LATER)
+
+
+def _new(snapshots: pa.Array, numbers: Numbers) -> pa.Array:
+    """The positions of old snapshots."""
+    encoded = snapshots.dictionary_encode()
+    known = [numbers.position(old) for old in encoded.dictionary.to_pylist()]
+    return pa.array(known, pa.int64()).take(encoded.indices)
+
+
+def tells_snapshots(folder: str, delete: Row) -> bool:
+    """Whether a delete file holds deletes of several snapshots."""
+    if delete["format"] != "parquet":
+        raise Unsupported(
+            f"The delete file {full_path(folder, delete)!r} is a {delete['format']}, which is not"
+            " read.",
+            remedy="Rewrite the table's files with the program that wrote it, then import.",
+        )
+    return SNAPSHOT_ID in _names(full_path(folder, delete))
+
+
+def _names(path: str) -> list[str]:
+    return list(_opened(path, lambda file: file.schema_arrow.names))
+
+
+def _read(path: str, column: str) -> pa.Array:
+    return _opened(path, lambda file: file.read([column]).column(0).combine_chunks())
+
+
+def _opened(path: str, use: Any) -> Any:
+    with open_input(path) as opened:
+        with translating(path):
+            size = opened.size()
+        try:
+            return use(pq.ParquetFile(opened))
+        except (pa.ArrowException, OSError) as reason:
+            raise unreadable(path, opened, size, None) from reason

@@ -1,0 +1,81 @@
+"""Statistics of imported tables: live rows and bytes at each snapshot, and bounds of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forklake.maintenance.ducklake.definitions import Definitions, TableHistory
+from forklake.maintenance.ducklake.numbers import Interval
+from forklake.model.entities import TableStatistics
+from forklake.model.files import ColumnBounds
+from forklake.model.ids import ColumnId, SnapshotId
+from forklake.model.statistics import widened
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How the rows and bytes of a table change from snapshot to snapshot."""
+
+    rows: dict[int, int] = field(default_factory=dict)
+    size: dict[int, int] = field(default_factory=dict)
+    bounds: dict[ColumnId, list[ColumnBounds]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts what the tables hold while it is read."""
+
+    definitions: Definitions
+    _tallies: dict[int, _Tally] = field(default_factory=dict)
+
+    def _of(self, table: TableHistory) -> _Tally:
+        return self._tallies.setdefault(table.old_id, _Tally())
+
+    def count(self, table: TableHistory, seen: Interval, rows: int, size: int = 0) -> None:
+        """Note rows and bytes that are there from one snapshot to another."""
+        tally = self._of(table)
+        for at, sign in ((seen[0], 1), (seen[1], -1)):
+            if at is not None:
+                tally.rows[at] = tally.rows.get(at, 0) + sign * rows
+                tally.size[at] = tally.size.get(at, 0) + sign * size
+
+    def bound(self, table: TableHistory, bounds: Iterable[ColumnBounds]) -> None:
+        """Note what a file says about its columns."""
+        for one in bounds:
+            self._of(table).bounds.setdefault(one.column_id, []).append(one)
+
+    def gather(self) -> None:
+        """The statistics of all tables."""
+        next_ids = {
+            row["table_id"]: row["next_row_id"]
+            for row in self.definitions.source.rows("ducklake_table_stats")
+        }
+        for old, table in self.definitions.tables.items():
+            self._table(table, next_ids.get(old, 0))
+            fields = table.newest_fields()
+            for column_id, bounds in self._of(table).bounds.items():
+                column = table.table_id, column_id, fields[column_id].type
+                self._add(table.seen, widened(None, column, bounds))
+
+    def _table(self, table: TableHistory, next_row_id: int) -> None:
+        tally = self._of(table)
+        begin, end = table.seen
+        times = sorted({begin, *tally.rows} - {end})
+        rows = size = 0
+        for at, until in zip(times, [*times[1:], end], strict=True):
+            rows, size = rows + tally.rows.get(at, 0), size + tally.size.get(at, 0)
+            self._add(
+                (at, until),
+                TableStatistics(
+                    table_id=table.table_id,
+                    record_count=rows,
+                    next_row_id=next_row_id,
+                    file_size_bytes=size,
+                ),
+            )
+
+    def _add(self, seen: Interval, row: Any) -> None:
+        begin, end = seen
+        self.definitions.gathered.add(replace(row, begin_snapshot=SnapshotId(begin)), end)

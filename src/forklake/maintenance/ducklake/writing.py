@@ -1,0 +1,182 @@
+"""Writes an imported catalog: all its rows and snapshots, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from forklake.errors import Corruption
+from forklake.maintenance.ducklake.gathered import Final, Gathered, InlinedValues
+from forklake.maintenance.ducklake.numbers import Numbers
+from forklake.maintenance.ducklake.source import Row
+from forklake.model.changes import format_changes, parse_changes
+from forklake.model.entities import InlinedTable
+from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.kinds import INLINED_TABLE
+from forklake.model.snapshots import Head
+from forklake.store import inlined
+from forklake.store.catalogs import CatalogRow, find_catalog, taken
+from forklake.store.database import Connection, Database, Lock
+from forklake.store.heads import heads_insert
+from forklake.store.operations import Allocate, Allocation, Insert, Operation
+from forklake.store.phases import reached
+from forklake.store.provisioning import LINEAGE_COLUMNS, catalog_insert
+
+_SNAPSHOT_COLUMNS = (
+    "snapshot_id",
+    "snapshot_time",
+    "schema_version",
+    "next_catalog_id",
+    "next_file_id",
+)
+_CHANGES_COLUMNS = (
+    "catalog_id",
+    "snapshot_id",
+    "changes_made",
+    "author",
+    "commit_message",
+    "commit_extra_info",
+)
+_VERSION_COLUMNS = ("catalog_id", "begin_snapshot", "schema_version")
+
+
+@dataclass(frozen=True, slots=True)
+class PastSnapshot:
+    """A snapshot of the DuckLake, oldest first: when it was, and who changed what."""
+
+    time: datetime
+    changes: str | None
+    author: str | None
+    message: str | None
+    extra_info: str | None
+
+
+def past_snapshots(snapshots: Sequence[Row], changes: Sequence[Row]) -> list[PastSnapshot]:
+    """The snapshots that are left of a DuckLake, in their order."""
+    known = {row["snapshot_id"]: row for row in changes}
+    found = []
+    for snapshot in snapshots:
+        row = known.get(snapshot["snapshot_id"], {})
+        said = [row.get(name) for name in _CHANGES_COLUMNS[2:]]
+        found.append(PastSnapshot(snapshot["snapshot_time"], *said))
+    return found
+
+
+def write_catalog(
+    database: Database,
+    row: CatalogRow,
+    past: Sequence[PastSnapshot],
+    numbers: Numbers,
+    gathered: Gathered,
+) -> CatalogRow:
+    """The catalog with its whole history; `row` is how it shall be, but for its numbers."""
+    with database.writing() as connection:
+        if find_catalog(connection, row.catalog_name) is not None:
+            raise taken([row.catalog_name])
+        connection.run(connection.lock(Lock.FENCE, shared=True))
+        first = Allocate(entities=1 + numbers.entities.count, files=numbers.files.count)
+        wanted = [first, *(Allocate() for _ in past[1:])]
+        allocations: list[Allocation] = [connection.run([one])[0][0] for one in wanted]
+        catalog_id, *entities = allocations[0].entity_ids
+        ids: list[int] = [one.snapshot_id for one in allocations]
+        final = Final(CatalogId(catalog_id), ids, entities, list(allocations[0].file_ids))
+        made = replace(row, catalog_id=final.catalog_id, begin_snapshot=allocations[0].snapshot_id)
+        reached("import.allocated")
+        connection.commit(
+            [
+                *_snapshots(past, numbers, gathered, final, allocations),
+                catalog_insert(made),
+                Insert(
+                    "ducklake_catalog_lineage",
+                    LINEAGE_COLUMNS,
+                    [(catalog_id, 0, catalog_id, FOREVER)],
+                ),
+                *gathered.inserts(final),
+                *_inlined(connection, gathered.inlined, final),
+            ]
+        )
+        reached("import.committed")
+    return made
+
+
+def _snapshots(
+    past: Sequence[PastSnapshot],
+    numbers: Numbers,
+    gathered: Gathered,
+    final: Final,
+    allocations: Sequence[Allocation],
+) -> Iterator[Operation]:
+    version = 0
+    snapshots, changes, versions = [], [], []
+    for position, (one, taken_ids) in enumerate(zip(past, allocations, strict=True)):
+        number = final.snapshots[position]
+        is_changed = position in gathered.defined
+        version += is_changed and position > 0
+        if is_changed or position == 0:
+            versions.append((final.catalog_id, number, version))
+        nexts = taken_ids.next_entity_id, taken_ids.next_file_id
+        snapshots.append((number, one.time, version, *nexts))
+        text = _changes(one.changes, numbers, final)
+        said = one.author, one.message, one.extra_info
+        changes.append((final.catalog_id, number, text, *said))
+    yield Insert("ducklake_snapshot", _SNAPSHOT_COLUMNS, snapshots)
+    yield Insert("ducklake_snapshot_changes", _CHANGES_COLUMNS, changes)
+    yield Insert("ducklake_schema_versions", _VERSION_COLUMNS, versions)
+    head = Head(SnapshotId(final.snapshots[-1]), version, past[-1].time)
+    yield heads_insert([final.catalog_id], head)
+
+
+def _changes(text: str | None, numbers: Numbers, final: Final) -> str:
+    """What a snapshot changed, with the numbers that objects have here."""
+    try:
+        found = parse_changes(text)
+    except Corruption:  # a kind of change that is not known here
+        return ""
+    kept = (
+        one
+        if one.object_id is None
+        else replace(one, object_id=_object(one.object_id, numbers, final))
+        for one in found
+        if one.object_id is None or numbers.knows(one.object_id)
+    )
+    return format_changes(kept)
+
+
+def _object(old: int, numbers: Numbers, final: Final) -> int:
+    return int(final.entity(numbers.entity(old)))
+
+
+def _inlined(
+    connection: Connection, tables: Sequence[InlinedValues], final: Final
+) -> Iterator[Operation]:
+    """Rows of the metastore, and the tables for them."""
+    made = set()
+    for one in tables:
+        table_id = final.entity(one.table_id)
+        shape = inlined.shape_of(one.columns)
+        name = inlined.table_name(table_id, shape)
+        if name not in made:
+            made.add(name)
+            yield inlined.create_statement(connection, name, one.columns)
+            begin, end = (final.snapshot(at) for at in one.seen)
+            row = InlinedTable(table_id=table_id, table_name=name, schema_version=shape)
+            values = (final.catalog_id, begin, *_own_values(row), end)
+            yield Insert(INLINED_TABLE.name, (*INLINED_TABLE.columns, "end_snapshot"), [values])
+        columns = inlined.stored_columns(one.columns)
+        rows = [
+            (
+                final.catalog_id,
+                table_id,
+                row_id,
+                final.snapshot(begin),
+                *stored,
+                final.snapshot(end),
+            )
+            for row_id, begin, end, *stored in one.rows
+        ]
+        yield Insert(name, (*columns, "end_snapshot"), rows)
+
+
+def _own_values(row: InlinedTable) -> tuple[object, ...]:
+    return tuple(getattr(row, column) for column in INLINED_TABLE.columns[2:])

@@ -1,0 +1,113 @@
+"""A DuckLake becomes a catalog: its files stay where they are, its history comes along.
+
+Each of its snapshots becomes one of ours, in order, with its time, author and message. Nothing is
+written to the DuckLake, and none of its files is ever removed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.metastore import Metastore
+from forklake.errors import NotFound
+from forklake.files.paths import resolve
+from forklake.files.systems import remove
+from forklake.maintenance.ducklake.definitions import Definitions
+from forklake.maintenance.ducklake.deletes import Deletes
+from forklake.maintenance.ducklake.files import DataFiles
+from forklake.maintenance.ducklake.gathered import Gathered
+from forklake.maintenance.ducklake.numbers import Numbers
+from forklake.maintenance.ducklake.rows import InlinedRows
+from forklake.maintenance.ducklake.source import Source, open_source
+from forklake.maintenance.ducklake.statistics import Statistics
+from forklake.maintenance.ducklake.writing import past_snapshots, write_catalog
+from forklake.model.ids import NOBODY, UNCOMMITTED
+from forklake.model.names import checked_catalog_name
+from forklake.spark.attachments import absolute
+from forklake.store.catalogs import CatalogRow, find_catalog, taken
+
+# Below the folder of the catalog.
+_DELETES = "deletes/"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A catalog that was imported, and how much of everything there is in it."""
+
+    catalog: Catalog
+    snapshots: int
+    tables: int
+    files: int
+
+
+def import_ducklake(
+    metastore: Metastore,
+    source_uri: str,
+    name: str,
+    *,
+    data_path: str | None = None,
+    source_data_path: str | None = None,
+    metadata_schema: str | None = None,
+) -> Imported:
+    """Make a new catalog of a DuckLake, which shares its files.
+
+    Args:
+        source_uri: where its metadata is: `ducklake:<DuckDB file>` or `ducklake:postgres:<dsn>`.
+        data_path: where new files of the catalog go; needed where DuckLake has merged many rows.
+        source_data_path: where the DuckLake's files are, if not where its metadata says.
+        metadata_schema: the schema of the database that its metadata is in.
+    """
+    row = _planned(metastore, name, data_path)
+    with open_source(source_uri, metadata_schema) as source:
+        snapshots = sorted(
+            source.rows("ducklake_snapshot"), key=lambda one: int(one["snapshot_id"])
+        )
+        past = past_snapshots(snapshots, source.rows("ducklake_snapshot_changes"))
+        numbers = Numbers([one["snapshot_id"] for one in snapshots])
+        definitions = Definitions(
+            source, numbers, Gathered(), source_data_path or _data_path(source)
+        )
+        deletes = Deletes(definitions, Statistics(definitions), _folder(row), row.path + _DELETES)
+        try:
+            _gather(definitions, deletes)
+            made = write_catalog(metastore.database, row, past, numbers, definitions.gathered)
+        except BaseException:
+            remove(deletes.written)
+            raise
+    _, files = definitions.gathered.rows.get("ducklake_data_file", ((), []))
+    return Imported(Catalog(metastore, made), len(past), len(definitions.tables), len(files))
+
+
+def _gather(definitions: Definitions, deletes: Deletes) -> None:
+    definitions.gather()
+    DataFiles(definitions, deletes.statistics, deletes).gather()
+    InlinedRows(definitions, deletes.statistics).gather()
+    deletes.statistics.gather()
+
+
+def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogRow:
+    checked = checked_catalog_name(name)
+    path = None if data_path is None else absolute(data_path)
+    with metastore.database.reading() as connection:
+        if find_catalog(connection, checked) is not None:
+            raise taken([checked])
+    unique = str(uuid.uuid4())
+    return CatalogRow(NOBODY, unique, checked, UNCOMMITTED, None, None, path, f"{unique}/")
+
+
+def _folder(row: CatalogRow) -> str | None:
+    if row.data_path is None:
+        return None
+    return resolve(row.data_path, row.path + _DELETES, is_relative=True)
+
+
+def _data_path(source: Source) -> str:
+    for row in source.rows("ducklake_metadata"):
+        if row["key"] == "data_path":
+            return str(row["value"])
+    raise NotFound(
+        f"The DuckLake in {source.address} does not tell where its files are.",
+        remedy="Name its data path.",
+    )
