@@ -66,8 +66,8 @@ _PAGE = """\
   Processor time is that of all processes; it suffers less from other work than the clock does.
 - **The folder** has the same Parquet files as the table, and is read by `spark.read.parquet`, or
   written by `DataFrame.write.parquet` from the same rows in the same tasks.
-- A statement of SQL is timed from its text: a change until it is committed and `sql` returns, a query until
-  its rows are here.
+- A statement of SQL is timed from its text: a change until it is committed and `sql` returns, a
+  query until its rows are here.
 - Planning is all from the name of the table to tasks that know their files.
 
 `make bench-spark` measures all of it again; `--only` and `--quick` of `python -m benchmarks.spark`
