@@ -252,24 +252,13 @@ class DataChanges:
         self._ready()
         wanted = [MappedName(*one) for one in names]
         for mapping_id, (mapping, found) in self.name_mappings(table).items():
-            if mapping.is_owned == is_owned and [_mapped_name(row) for row in found] == wanted:
+            if mapping.is_owned == is_owned and [row.mapped_name for row in found] == wanted:
                 return mapping_id
         mapping_id = MappingId(self._draft.file_ids.take())
         self._draft.add_children(
             [
                 ColumnMapping(mapping_id=mapping_id, table_id=table.table_id, is_owned=is_owned),
-                *(
-                    NameMapping(
-                        mapping_id=mapping_id,
-                        column_id=position,
-                        source_name=one.source_name,
-                        target_field_id=one.column_id,
-                        parent_column=one.parent,
-                        is_partition=one.is_partition,
-                        source_type=one.source_type,
-                    )
-                    for position, one in enumerate(wanted)
-                ),
+                *(NameMapping.of(mapping_id, position, one) for position, one in enumerate(wanted)),
             ]
         )
         return mapping_id
@@ -354,16 +343,6 @@ class DataChanges:
                 )
             )
         return found
-
-
-def _mapped_name(row: NameMapping) -> MappedName:
-    return MappedName(
-        row.source_name,
-        row.target_field_id,
-        row.is_partition,
-        row.source_type,
-        row.parent_column,
-    )
 
 
 def _checked_row(

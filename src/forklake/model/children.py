@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+from forklake.model.files import MappedName
 from forklake.model.ids import (
     NOBODY,
     CatalogId,
@@ -79,6 +80,30 @@ class NameMapping(Child):
     parent_column: int | None = None
     is_partition: bool = False
     source_type: str | None = None
+
+    @classmethod
+    def of(cls, mapping_id: MappingId, position: int, name: MappedName) -> NameMapping:
+        """The row of a name, at its place among those of the mapping."""
+        return cls(
+            mapping_id=mapping_id,
+            column_id=position,
+            source_name=name.source_name,
+            target_field_id=name.column_id,
+            parent_column=name.parent,
+            is_partition=name.is_partition,
+            source_type=name.source_type,
+        )
+
+    @property
+    def mapped_name(self) -> MappedName:
+        """The name, without its place."""
+        return MappedName(
+            self.source_name,
+            self.target_field_id,
+            self.is_partition,
+            self.source_type,
+            self.parent_column,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,16 +102,22 @@ class Definitions:
 
     def drop_table(self, name: str | Sequence[str], *, if_exists: bool = False) -> None:
         """End a table; its rows can be seen at older snapshots."""
-        try:
-            place = self.resolve(name)
-        except NotFound:
-            if if_exists:
-                return
-            raise
+        place = self.place_to_drop(name, if_exists=if_exists)
+        if place is None:
+            return
         with self.changing(place.attachment) as change:
             if not if_exists:
                 self.find_table(change.transaction, place)
             change.transaction.drop_table(place.table, schema=place.schema, if_exists=if_exists)
+
+    def place_to_drop(self, name: str | Sequence[str], *, if_exists: bool) -> TableName | None:
+        """Where a name leads; None if that is nowhere and need not be somewhere."""
+        try:
+            return self.resolve(name)
+        except NotFound:
+            if if_exists:
+                return None
+            raise
 
     def rename_table(self, name: str | Sequence[str], new_name: str) -> None:
         """The table under another name in the same schema."""

@@ -115,17 +115,7 @@ class DataFiles:
             gathered = self.definitions.gathered
             gathered.add_child(ColumnMapping(mapping_id=number, table_id=table.table_id))
             for position, one in enumerate(names):
-                gathered.add_child(
-                    NameMapping(
-                        mapping_id=number,
-                        column_id=position,
-                        source_name=one.source_name,
-                        target_field_id=one.column_id,
-                        parent_column=one.parent,
-                        is_partition=one.is_partition,
-                        source_type=one.source_type,
-                    )
-                )
+                gathered.add_child(NameMapping.of(number, position, one))
         return self._mappings[key]
 
     def _partition_values(self, files: dict[int, Row]) -> None:

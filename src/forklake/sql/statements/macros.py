@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from forklake.catalog.definitions import MacroSpec
-from forklake.errors import InvalidInput, NotFound
+from forklake.errors import InvalidInput
 from forklake.model.names import folded
 from forklake.sql import constants
 from forklake.sql.dialect import nodes
@@ -100,12 +100,9 @@ def drop_macro(session: Session, name: tuple[str, ...], statement: exp.Drop) -> 
     """End a macro."""
     is_optional = bool(statement.args.get("exists"))
     type = "table" if statement.args["kind"] == TABLE_MACRO else "scalar"
-    try:
-        place = session.resolve(name)
-    except NotFound:
-        if is_optional:
-            return
-        raise
+    place = session.place_to_drop(name, if_exists=is_optional)
+    if place is None:
+        return
     with session.changing(place.attachment) as change:
         change.transaction.drop_macro(
             place.table, schema=place.schema, type=type, if_exists=is_optional

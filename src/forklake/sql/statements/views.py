@@ -106,12 +106,9 @@ def _is_same(one: TableName, other: TableName) -> bool:
 def drop_view(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
     """End a view."""
     is_optional = bool(statement.args.get("exists"))
-    try:
-        place = session.resolve(name)
-    except NotFound:
-        if is_optional:
-            return
-        raise
+    place = session.place_to_drop(name, if_exists=is_optional)
+    if place is None:
+        return
     with session.changing(place.attachment) as change:
         change.transaction.drop_view(place.table, schema=place.schema, if_exists=is_optional)
 
