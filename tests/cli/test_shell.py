@@ -282,5 +282,6 @@ def test_at_a_terminal(terminal: Terminal) -> None:
     terminal.wait_for("lake.storage>")
     terminal.type("SELECT 40 + 2 AS answer;\r")
     assert "42" in terminal.wait_for("1 row · ")
+    terminal.wait_for("lake.storage>")
     terminal.type("\x04")
     assert terminal.ended() == 0

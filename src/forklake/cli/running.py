@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from forklake.sql.session import Session
 if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
-_INTERVAL = 0.2  # seconds between attempts to stop a statement
+_INTERVAL = 0.2  # seconds between looks at a statement that runs
 _INTERRUPTED = 130  # the exit code of whoever was stopped by Ctrl-C
 # Modules of Spark import each other in circles, which two threads cannot do at once.
 _loading = threading.Lock()
@@ -51,6 +51,7 @@ class Runner:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="forklake-statement")
+        self._thread.submit(bool).result()  # Ctrl-C during its start would leave it uncounted
 
     def close(self) -> None:
         """End the thread."""
@@ -74,26 +75,32 @@ class Runner:
         for statement in statements:
             began = time.perf_counter()
             with located(script, statement, is_alone=len(statements) == 1):
-                answer = self._finished(self._thread.submit(answered))
+                answer = self._finished(answered)
             yield answer, time.perf_counter() - began
 
-    def _finished(self, task: Future[Answer]) -> Answer:
-        """The outcome of a task. Ctrl-C stops it; another one ends this process."""
+    def _finished(self, work: Callable[[], Answer]) -> Answer:
+        """What work on the thread comes to. Ctrl-C stops it; another one ends this process."""
+        task: Future[Answer] | None = None
         try:
-            return task.result()
+            task = self._thread.submit(work)
+            # Waiting without an end would miss a signal that another thread was given.
+            while not task.done():
+                wait([task], _INTERVAL)
         except KeyboardInterrupt:
-            self._stop(task)
-        if task.exception() is not None:
-            raise KeyboardInterrupt
-        return task.result()  # it was finished before it could be stopped
+            self._stop()
+            if task is None or task.exception() is not None:
+                raise
+        return task.result()
 
-    def _stop(self, task: Future[Answer]) -> None:
+    def _stop(self) -> None:
+        """Cancel what the thread does until it is idle."""
         try:
             from forklake.spark.engine.jobs import cancel_jobs
 
-            while not task.done():
+            idle = self._thread.submit(bool)
+            while not idle.done():
                 cancel_jobs()  # a statement may have several, one after the other
-                wait([task], _INTERVAL)
+                wait([idle], _INTERVAL)
         except KeyboardInterrupt:
             os._exit(_INTERRUPTED)
 
