@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.figures import Figure, figure, percentile
@@ -13,39 +14,60 @@ INLINED = 100
 _WARM = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, whose text has a number that is another each time, and how long it may take.
+
+    A change is done when `sql` returns, a query when its rows are here.
+    """
+
+    name: str
+    text: str
+    target: str
+    is_query: bool = False
+
+
+# In this order: what is altered, read or dropped was made before.
+_STATEMENTS = (
+    Statement("ddl", "CREATE TABLE made_{} (id BIGINT, at TIMESTAMP)", "≤ 30 ms"),
+    Statement("schema", "CREATE SCHEMA place_{}", "≤ 30 ms"),
+    Statement("alter", "ALTER TABLE made_{} ADD COLUMN name VARCHAR", "≤ 30 ms"),
+    Statement(
+        "view", "CREATE VIEW seen_{0} AS SELECT id, name FROM filed WHERE id > {0}", "≤ 30 ms"
+    ),
+    Statement("drop", "DROP TABLE made_{}", "≤ 30 ms"),
+    Statement("insert", "INSERT INTO small VALUES ({}, 'x', 1.25)", "≤ 30 ms"),
+    Statement("select_inlined", "SELECT name, price FROM small WHERE id = {}", "≤ 250 ms", True),
+    Statement("select_file", "SELECT name FROM filed WHERE id = {}", "≤ 250 ms", True),
+    Statement(
+        "group",
+        "SELECT id % 10 AS k, count(*) FROM filed WHERE id > {} GROUP BY ALL",
+        "≤ 250 ms",
+        True,
+    ),
+)
+
+
 def statements(setting: SparkSetting) -> Iterator[Figure]:
-    """Definitions and inserts, which are done when `sql` returns, and queries with their rows."""
+    """Definitions, inserts and small queries."""
     session = setting.session
     session.set_option(LAKE, "data_inlining_row_limit", INLINED)
     session.sql("CREATE TABLE small (id BIGINT, name VARCHAR, price DECIMAL(9, 2))")
     session.sql("CREATE TABLE filed AS SELECT range AS id, 'a' || range AS name FROM range(1000)")
     session.sql("INSERT INTO small VALUES (0, 'zero', 0.5)")
-    texts: dict[str, tuple[Callable[[int], str], str]] = {
-        "ddl": (lambda number: f"CREATE TABLE made_{number} (id BIGINT, at TIMESTAMP)", "≤ 30 ms"),
-        "insert": (lambda number: f"INSERT INTO small VALUES ({number}, 'x', 1.25)", "≤ 30 ms"),
-        "select_inlined": (
-            lambda number: f"SELECT name, price FROM small WHERE id = {number}",
-            "≤ 250 ms",
-        ),
-        "select_file": (lambda number: f"SELECT name FROM filed WHERE id = {number}", "≤ 250 ms"),
-        "group": (
-            lambda number: (
-                f"SELECT id % 10 AS k, count(*) FROM filed WHERE id > {number} GROUP BY ALL"
-            ),
-            "≤ 250 ms",
-        ),
-    }
-    for name, (text, target) in texts.items():
-        changes = name in ("ddl", "insert")
+    for one in _STATEMENTS:
+        times = _timed(_runner(setting, one), setting)
+        yield figure(f"sql_{one.name}", median(times), "ms", target=one.target)
+        yield figure(f"sql_{one.name}_p99", percentile(times, 99), "ms")
 
-        def run(number: int, text: Callable[[int], str] = text, changes: bool = changes) -> None:
-            rows = session.sql(text(number))
-            if not changes:
-                rows.collect()
 
-        times = _timed(run, setting)
-        yield figure(f"sql_{name}", median(times), "ms", target=target)
-        yield figure(f"sql_{name}_p99", percentile(times, 99), "ms")
+def _runner(setting: SparkSetting, statement: Statement) -> Callable[[int], None]:
+    def run(number: int) -> None:
+        rows = setting.session.sql(statement.text.format(number))
+        if statement.is_query:
+            rows.collect()
+
+    return run
 
 
 def _timed(run: Callable[[int], object], setting: SparkSetting) -> list[float]:

@@ -141,6 +141,11 @@ def test_fields_are_added_renamed_and_dropped_inside_structs(catalog: Catalog) -
         (lambda one, table: one.add_column(table, ColumnSpec("x", "decimal(99,1)")), InvalidInput),
         (lambda one, table: one.add_column(table, ColumnSpec("_ducklake_x", "int8")), InvalidInput),
         (
+            lambda one, table: one.add_column(table, ColumnSpec("x", "int8", default=7)),  # type: ignore[arg-type]
+            InvalidInput,
+        ),
+        (lambda one, table: one.set_default(table, "id", 7), InvalidInput),
+        (
             lambda one, table: one.add_column(table, ColumnSpec("x", "int8"), inside="id"),
             InvalidInput,
         ),

@@ -16,6 +16,8 @@ from forklake.maintenance import (
     delete_orphaned_files,
     expire_snapshots,
 )
+from tests.cli.conftest import CommandLine
+from tests.maintenance.witness import files, unchanged
 
 LATER = timedelta(days=-1)
 
@@ -96,6 +98,24 @@ def test_encrypted_files_are_cleaned_up_too(
     assert {Path(one) for one in removed} < before
     assert delete_orphaned_files(session, "lake", cleanup_all=True) == []
     assert ids(session) == [3]
+
+
+def test_the_command_compacts_if_asked(lake: Session, metadata: str) -> None:
+    lake.create_table("t", [ColumnSpec("id", "int64")])
+    for number in range(3):
+        lake.set_option("lake", "data_inlining_row_limit", 0 if number < 2 else 10)
+        lake.insert("t", [(number,), (number + 10,)])
+    run = CommandLine(metadata)
+    assert run.document("maintain") == {"steps": []}
+    with unchanged(lake):
+        done = run.ok("maintain", "sales", "--compact")
+    assert [words[:4] for words in done.cells[:2]] == [
+        ["sales", "flush_inlined_data", "2", "rows"],
+        ["sales", "merge_adjacent_files", "3", "files"],
+    ]
+    assert done.lines[-1] == "2 steps."
+    assert [file.file.record_count for file in files(lake)] == [6]
+    assert run.document("maintain", "--compact") == {"steps": []}
 
 
 def test_what_is_read_only_is_not_maintained(lake: Session, metadata: str) -> None:

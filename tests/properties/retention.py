@@ -7,19 +7,19 @@ decides what may go.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from random import Random
 
-from forklake import Catalog, Metastore, NewDataFile, Transaction
+from forklake import Catalog, Metastore, NewDataFile, NewDeleteFile, Transaction
 from forklake.model.changes import ChangeKind
 from tests.concurrency import raw
 from tests.concurrency.raw import FOREVER, KINDS, RawMetastore
 from tests.fix_metastore import Place
 from tests.properties.actions import ACTIONS
-from tests.properties.model import ModelCatalog, ModelFile, ModelState
+from tests.properties.model import ModelCatalog, ModelFile, ModelState, ModelTable
 from tests.properties.observe import observe
 
 MOST_CATALOGS = 6
@@ -79,25 +79,65 @@ class World:
         """Put one file in the place of some."""
         name = self._pick()
         draft = self.models[name].draft()
-        tables = [
-            (schema, table, expected)
-            for schema, found in sorted(draft.schemas.items())
-            for table, expected in sorted(found.tables.items())
-            if expected.files
-        ]
-        if not tables:
+        found = self._pick_table(draft, lambda table: bool(table.files))
+        if found is None:
             return
-        schema, table_name, expected = self.random.choice(tables)
+        schema, table_name, expected = found
         transaction = self.handles[name].transaction()
         table = transaction.table(table_name, schema)
         old = transaction.data_files(table)[: self.random.randint(1, 3)]
         rows = sum(expected.files.pop(file.path).live for file in old)
-        path = f"{self.handles[name].row.path}merged-{next(_strays)}.parquet"
-        transaction.end_data_files(table, old, change=ChangeKind.MERGED)
-        new = NewDataFile(path, rows, rows * 10, row_ids=False)
-        transaction.add_data_files(table, [new], change=ChangeKind.MERGED)
-        expected.files[path] = ModelFile(rows, rows * 10, None)  # type: ignore[arg-type]
+        new = self._moved(name, expected, rows)
+        kind = self.random.choice([ChangeKind.MERGED, ChangeKind.REWRITTEN])
+        transaction.compact(table, kind, files=old, data_files=[new])
         self._commit(name, transaction, draft)
+
+    def flush(self) -> None:
+        """Put files in the place of rows and deletes of the metastore."""
+        name = self._pick()
+        draft = self.models[name].draft()
+        found = self._pick_table(
+            draft, lambda one: bool(one.rows or any(file.positions for file in one.files.values()))
+        )
+        if found is None:
+            return
+        schema, table_name, expected = found
+        transaction = self.handles[name].transaction()
+        table = transaction.table(table_name, schema)
+        deletes = []
+        for file in transaction.data_files(table):
+            known = expected.files[file.path]
+            if known.positions:
+                path, count = self._new_path(name, "deletes"), known.rows - known.live
+                deletes.append(NewDeleteFile(file.data_file_id, path, count, 5))
+                known.delete_file, known.positions = (path, count), set()
+        rows = transaction.inlined_rows(table)
+        new = [self._moved(name, expected, len(rows))] if rows else []
+        expected.rows.clear()
+        transaction.compact(
+            table, ChangeKind.FLUSHED, rows=rows, data_files=new, delete_files=deletes
+        )
+        self._commit(name, transaction, draft)
+
+    def _pick_table(
+        self, draft: ModelState, is_fit: Callable[[ModelTable], bool]
+    ) -> tuple[str, str, ModelTable] | None:
+        tables = [
+            (schema, table, expected)
+            for schema, found in sorted(draft.schemas.items())
+            for table, expected in sorted(found.tables.items())
+            if is_fit(expected)
+        ]
+        return self.random.choice(tables) if tables else None
+
+    def _new_path(self, name: str, kind: str) -> str:
+        return f"{self.handles[name].row.path}{kind}-{next(_strays)}.parquet"
+
+    def _moved(self, name: str, expected: ModelTable, rows: int) -> NewDataFile:
+        """A file for rows that have ids already."""
+        path = self._new_path(name, "moved")
+        expected.files[path] = ModelFile(rows, rows * 10, None)  # type: ignore[arg-type]
+        return NewDataFile(path, rows, rows * 10, row_ids=False)
 
     def _commit(self, name: str, transaction: Transaction, draft: ModelState) -> None:
         for work in transaction._draft.tables.values():
@@ -264,6 +304,7 @@ _STEPS = {
     "create": 2,
     "commit": 40,
     "compact": 8,
+    "flush": 5,
     "fork": 12,
     "materialize": 3,
     "drop": 6,

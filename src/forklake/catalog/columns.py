@@ -45,6 +45,7 @@ class ColumnChanges:
                 spec,
                 name=_checked_column_name(spec.name),
                 type=as_type(spec.type),
+                default=_checked_default(spec.name, spec.default),
                 tags={checked_tag(checked_name(key, "tag")): spec.tags[key] for key in spec.tags},
             )
             for spec in columns
@@ -270,7 +271,7 @@ class ColumnChanges:
     ) -> Column:
         """The column with another default for new rows; rows written before do not change."""
         column = self._ready().state.column(table, *_names(path))
-        is_set = default is not None
+        is_set = _checked_default(column.column_name, default) is not None
         return self._replaced(
             replace(
                 column,
@@ -304,3 +305,12 @@ def _checked_column_name(name: str) -> str:
             remedy="Choose another name.",
         )
     return checked
+
+
+def _checked_default(column: str, default: str | None) -> str | None:
+    if default is not None and not isinstance(default, str):
+        raise InvalidInput(
+            f"The default {default!r} of column '{column}' is no text.",
+            remedy='Give it as a text, such as "7".',
+        )
+    return default

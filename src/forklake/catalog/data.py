@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from forklake.catalog.draft import Draft
 from forklake.catalog.reading import NameMappings, Snapshotted, scan_file
 from forklake.errors import InvalidInput
 from forklake.model.changes import Change, ChangeKind
-from forklake.model.children import ColumnMapping, NameMapping
+from forklake.model.children import BY_NAME, ColumnMapping, NameMapping
 from forklake.model.entities import DataFile, DeleteFile, InlinedDelete, InlinedRow, Table
 from forklake.model.fields import Field
 from forklake.model.files import MappedName, NewDataFile, NewDeleteFile, NewInlinedRow
@@ -244,20 +245,27 @@ class DataChanges:
         names: Sequence[MappedName | tuple[str, ColumnId]],
         *,
         is_owned: bool = False,
+        type: str = BY_NAME,
     ) -> MappingId:
         """How the columns of files that others wrote are called; an equal one is used again.
 
-        `is_owned`: the files were handed over, to be removed when nobody needs them any more.
+        Args:
+            is_owned: the files were handed over, to be removed when nobody needs them any more.
+            type: where the values of columns are that are not in the files.
         """
         self._ready()
         wanted = [MappedName(*one) for one in names]
+        asked = ColumnMapping(
+            mapping_id=MappingId(0), table_id=table.table_id, is_owned=is_owned, type=type
+        )
         for mapping_id, (mapping, found) in self.name_mappings(table).items():
-            if mapping.is_owned == is_owned and [row.mapped_name for row in found] == wanted:
+            same = replace(asked, mapping_id=mapping_id, catalog_id=mapping.catalog_id)
+            if mapping == same and [row.mapped_name for row in found] == wanted:
                 return mapping_id
         mapping_id = MappingId(self._draft.file_ids.take())
         self._draft.add_children(
             [
-                ColumnMapping(mapping_id=mapping_id, table_id=table.table_id, is_owned=is_owned),
+                replace(asked, mapping_id=mapping_id),
                 *(NameMapping.of(mapping_id, position, one) for position, one in enumerate(wanted)),
             ]
         )

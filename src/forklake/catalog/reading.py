@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from forklake.catalog.paths import DataPaths
 from forklake.model.children import (
     Child,
     ColumnMapping,
+    FileAction,
     FileColumnStatistics,
     FilePartitionValue,
     MacroImplementation,
@@ -28,7 +30,7 @@ from forklake.model.entities import (
     TableStatistics,
 )
 from forklake.model.fields import Field
-from forklake.model.ids import CatalogId, DataFileId, MappingId, SnapshotId
+from forklake.model.ids import CatalogId, DataFileId, MappingId, PartitionId, SnapshotId
 from forklake.model.kinds import (
     COLUMN,
     COLUMN_STATISTICS,
@@ -105,9 +107,20 @@ class Snapshotted:
     def _reader(self, connection: Connection) -> Reader:
         return Reader(connection, self.state.catalog_id, self.snapshot_id, inherits=self._inherits)
 
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """For those who read kinds of rows that have no method here."""
+        with self._database.reading() as connection:
+            yield self._reader(connection)
+
     def _retained(self) -> Statement:
         """The last question of a reading: rows of a snapshot that has expired may be missing."""
         return retained_statement(self.state.catalog_id, self.snapshot_id)
+
+    def full_path(self, file: DataFile | DeleteFile) -> str:
+        """Where a file is."""
+        assert self._paths is not None
+        return self._paths.full(file)
 
     def data_files(self, table: Table) -> list[DataFile]:
         """The data files of a table, in the order in which they were added."""
@@ -298,6 +311,19 @@ class Snapshotted:
     ) -> list[FilePartitionValue]:
         """The partition values of some data files."""
         return self._children_of_files(FilePartitionValue, table, files)
+
+    def partition_columns(
+        self, partitionings: Iterable[PartitionId | None]
+    ) -> list[PartitionColumn]:
+        """The keys of some partitionings, also of those that are not in force any more."""
+        wanted = sorted(one for one in partitionings if one is not None)
+        with self._database.reading() as connection:
+            (rows,) = connection.run([child_statement(PartitionColumn, connection, wanted)])
+        return decoded_children(PartitionColumn, rows)
+
+    def file_actions(self, table: Table, files: Sequence[DataFileId]) -> list[FileAction]:
+        """The add actions with which a Delta log told of some data files."""
+        return self._children_of_files(FileAction, table, files)
 
     def name_mapping(self, mapping_id: MappingId) -> tuple[ColumnMapping, list[NameMapping]]:
         """How the columns of foreign files are found."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from forklake.catalog.data import DataChanges
 from forklake.catalog.definitions import DefinitionChanges
 from forklake.catalog.draft import Draft
+from forklake.catalog.faces import FaceChanges
 from forklake.catalog.reading import Snapshotted
+from forklake.catalog.reshaping import Reshaping
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
@@ -32,7 +34,7 @@ class TransactionState(Enum):
     ROLLED_BACK = "rolled back"
 
 
-class Transaction(DefinitionChanges, DataChanges):
+class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
     """Staged changes over one snapshot of a catalog.
 
     It begins when it first looks at the catalog. One that only appends to tables that are known
@@ -45,6 +47,7 @@ class Transaction(DefinitionChanges, DataChanges):
         self._catalog = catalog
         self._info = info
         self._draft = Draft(known)
+        self._told = {}
         self._has_begun = has_begun
         self._start: SnapshotId | None = None
         self._key = info.idempotency_key or uuid.uuid4().hex
@@ -143,17 +146,19 @@ class Transaction(DefinitionChanges, DataChanges):
         draft = self._draft
         names = {row.schema_id: row.schema_name for row in draft.base.rows(SCHEMA)}
         names |= {row.schema_id: row.schema_name for row in draft.state.rows(SCHEMA)}
+        tables, changes = draft.finished_tables(), draft.changes()
         return CommitPlan(
             catalog_id=draft.base.catalog_id,
             start=draft.base.snapshot_id if self._start is None else self._start,
             inherits=self._catalog.inherits,
-            changes=draft.changes(),
+            changes=changes,
             schema_names=names,
             new_rows=list(draft.new.values()),
             ended_rows=list(draft.ended.values()),
             dropped_tables=list(draft.dropped_tables),
             children=draft.finished_children(),
-            tables=draft.finished_tables(),
+            tables=tables,
+            faces=self._face_commits(changes),
             known_bounds=self._catalog.known_bounds(draft.tables),
             name_of=self._table_name,
             new_entities=draft.entity_ids.count,

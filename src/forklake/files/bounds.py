@@ -118,20 +118,22 @@ def _joined(column_type: str, pairs: Sequence[Pair | None]) -> Bounds:
     compare = comparable(column_type)
     if compare is None or not pairs or None in pairs:
         return NO_BOUNDS
-    lows = [_low_text(column_type, pair[0]) for pair in pairs if pair is not None]
-    highs = [_high_text(column_type, pair[1]) for pair in pairs if pair is not None]
+    lows = [low_text(column_type, pair[0]) for pair in pairs if pair is not None]
+    highs = [high_text(column_type, pair[1]) for pair in pairs if pair is not None]
     return (
         None if None in lows else min((text for text in lows if text is not None), key=compare),
         None if None in highs else max((text for text in highs if text is not None), key=compare),
     )
 
 
-def _low_text(column_type: str, value: Any) -> str | None:
+def low_text(column_type: str, value: Any) -> str | None:
+    """The text of a lower bound, cut where it is too long."""
     text = _finite_text(column_type, value)
     return text if text is None or column_type not in _TEXTS else text[: _kept(text)]
 
 
-def _high_text(column_type: str, value: Any) -> str | None:
+def high_text(column_type: str, value: Any) -> str | None:
+    """The text of an upper bound, cut upwards where it is too long; None if nothing is above."""
     text = _finite_text(column_type, value)
     if text is None or column_type not in _TEXTS or _kept(text) == len(text):
         return text

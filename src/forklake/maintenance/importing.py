@@ -2,16 +2,20 @@
 
 Each of its snapshots becomes one of ours, in order, with its time, author and message. Nothing is
 written to the DuckLake, and none of its files is ever removed.
+
+Files of our own are written before the catalog is there. Every try to import under a name writes to
+the same folder: what one that was cut short has left goes with the orphans of the next.
 """
 
 from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from itertools import count
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
-from forklake.errors import NotFound
+from forklake.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from forklake.files.paths import resolve
 from forklake.files.systems import remove
 from forklake.maintenance.ducklake.definitions import Definitions
@@ -22,14 +26,20 @@ from forklake.maintenance.ducklake.numbers import Numbers
 from forklake.maintenance.ducklake.rows import InlinedRows
 from forklake.maintenance.ducklake.source import Source, open_source
 from forklake.maintenance.ducklake.statistics import Statistics
-from forklake.maintenance.ducklake.writing import past_snapshots, write_catalog
+from forklake.maintenance.ducklake.writing import has_folder, past_snapshots, write_catalog
 from forklake.model.ids import NOBODY, UNCOMMITTED
 from forklake.model.names import checked_catalog_name
 from forklake.spark.attachments import absolute
 from forklake.store.catalogs import CatalogRow, find_catalog, taken
+from forklake.store.database import Connection
+from forklake.store.phases import reached
 
 # Below the folder of the catalog.
 _DELETES = "deletes/"
+# After any other error nobody knows whether the catalog is there, and files are kept.
+_REFUSALS = (AlreadyExists, Conflict, InvalidInput)
+# Of names for folders.
+_NAMESPACE = uuid.UUID("a1c9a3f0-6f3c-4c57-9d3b-6f1f0f6f6c9e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +80,11 @@ def import_ducklake(
             source, numbers, Gathered(), source_data_path or _data_path(source)
         )
         deletes = Deletes(definitions, Statistics(definitions), _folder(row), row.path + _DELETES)
+        _gather(definitions, deletes)
+        reached("import.gathered")
         try:
-            _gather(definitions, deletes)
             made = write_catalog(metastore.database, row, past, numbers, definitions.gathered)
-        except BaseException:
+        except _REFUSALS:
             remove(deletes.written)
             raise
     _, files = definitions.gathered.rows.get("ducklake_data_file", ((), []))
@@ -81,10 +92,14 @@ def import_ducklake(
 
 
 def _gather(definitions: Definitions, deletes: Deletes) -> None:
-    definitions.gather()
-    DataFiles(definitions, deletes.statistics, deletes).gather()
-    InlinedRows(definitions, deletes.statistics).gather()
-    deletes.statistics.gather()
+    try:
+        definitions.gather()
+        DataFiles(definitions, deletes.statistics, deletes).gather()
+        InlinedRows(definitions, deletes.statistics).gather()
+        deletes.statistics.gather()
+    except BaseException:
+        remove(deletes.written)
+        raise
 
 
 def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogRow:
@@ -93,8 +108,15 @@ def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogR
     with metastore.database.reading() as connection:
         if find_catalog(connection, checked) is not None:
             raise taken([checked])
+        folder = _free_folder(connection, checked)
     unique = str(uuid.uuid4())
-    return CatalogRow(NOBODY, unique, checked, UNCOMMITTED, None, None, path, f"{unique}/")
+    return CatalogRow(NOBODY, unique, checked, UNCOMMITTED, None, None, path, folder)
+
+
+def _free_folder(connection: Connection, name: str) -> str:
+    """The first of a name's folders that no catalog has or had."""
+    folders = (str(uuid.uuid5(_NAMESPACE, f"{number} {name}")) for number in count())
+    return next(f"{one}/" for one in folders if not has_folder(connection, f"{one}/"))
 
 
 def _folder(row: CatalogRow) -> str | None:

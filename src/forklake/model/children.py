@@ -14,6 +14,7 @@ from forklake.model.ids import (
     CatalogId,
     ColumnId,
     DataFileId,
+    DeleteFileId,
     MacroId,
     MappingId,
     PartitionId,
@@ -48,6 +49,11 @@ class PartitionColumn(Child):
     transform: str = "identity"
 
 
+# Types of mappings: names of folders tell the values of columns that are not in the files, or the
+# partition values that are stored for each file.
+BY_NAME, BY_STORED_VALUES = "map_by_name", "map_by_stored_values"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping(Child):
     """How columns of files that others wrote are found; `is_owned` if the files were handed over.
@@ -59,7 +65,7 @@ class ColumnMapping(Child):
     PARENT: ClassVar[str] = "mapping_id"
     mapping_id: MappingId
     table_id: TableId
-    type: str = "map_by_name"
+    type: str = BY_NAME
     is_owned: bool = False
 
 
@@ -164,6 +170,21 @@ class FilePartitionValue(Child):
     partition_value: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileAction(Child):
+    """The add action with which a Delta log told of a data file, word for word.
+
+    With a deletion vector it is about the file as of that vector, which became a delete file.
+    """
+
+    NAME: ClassVar[str] = "dl_file_actions"
+    PARENT: ClassVar[str] = "data_file_id"
+    data_file_id: DataFileId
+    table_id: TableId
+    delete_file_id: DeleteFileId | None = None
+    body: str
+
+
 CHILDREN: tuple[type[Child], ...] = (
     PartitionColumn,
     ColumnMapping,
@@ -172,4 +193,5 @@ CHILDREN: tuple[type[Child], ...] = (
     MacroParameter,
     FileColumnStatistics,
     FilePartitionValue,
+    FileAction,
 )

@@ -227,3 +227,46 @@ class Option(Row):
     value: str
     scope: str
     scope_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaTable(Row):
+    """A table's Delta face: the table is also a Delta table, whose log is kept in the metastore.
+
+    Args:
+        delta_id: the id of the Delta table.
+        location: the root of the Delta table, for readers of files; None if it is nowhere yet.
+        mode: `own` if the metastore is the log of record, `follow` if the files below location are.
+    """
+
+    table_id: TableId
+    delta_id: str
+    location: str | None
+    mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaVersion(Row):
+    """A version of a Delta table: the snapshot in which the row begins. It never ends."""
+
+    table_id: TableId
+    version: int
+    timestamp: int  # milliseconds since 1970
+    operation: str
+    transaction_id: str
+    group_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaAction(Row):
+    """What a version of a Delta table says that the lake has no rows for, as JSON.
+
+    `key` tells actions of a kind apart: the application of a txn, the domain of domainMetadata,
+    the number of the data file of a remove, the path of a cdc file, a place in the commit.
+    """
+
+    table_id: TableId
+    version: int
+    kind: str
+    key: str
+    body: str

@@ -45,6 +45,7 @@ class NewDataFile:
     partial_file_info: str | None = None
     mapping_id: MappingId | None = None
     row_ids: bool = True
+    action: str | None = None  # of a Delta log
 
 
 class MappedName(NamedTuple):
@@ -72,6 +73,7 @@ class NewDeleteFile:
     path_is_relative: bool = True
     format: str = "parquet"
     encryption_key: str | None = None
+    action: str | None = None  # of a Delta log, about the data file
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,25 @@ INLINED_ROW = Kind(
     is_content=True,
     is_definition=False,
 )
+DELTA_TABLE = Kind(17, "dl_tables", e.DeltaTable, ("table_id",), scope="table_id")
+DELTA_VERSION = Kind(
+    18,
+    "dl_table_versions",
+    e.DeltaVersion,
+    ("table_id", "version"),
+    scope="table_id",
+    is_definition=False,
+)
+DELTA_ACTION = Kind(
+    19,
+    "dl_actions",
+    e.DeltaAction,
+    ("table_id", "version", "kind", "key"),
+    scope="table_id",
+    entity="version",
+    text="key",
+    is_definition=False,
+)
 
 KINDS: tuple[Kind, ...] = (
     SCHEMA,
@@ -172,6 +191,9 @@ KINDS: tuple[Kind, ...] = (
     TABLE_STATISTICS,
     COLUMN_STATISTICS,
     INLINED_DELETE,
+    DELTA_TABLE,
+    DELTA_VERSION,
+    DELTA_ACTION,
 )
 # What a truncation of a table ends, and what dropping it ends.
 CONTENT = tuple(kind for kind in KINDS if kind.is_content)

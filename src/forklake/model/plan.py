@@ -17,6 +17,7 @@ from forklake.model.entities import (
     Option,
     Row,
 )
+from forklake.model.faces import FaceCommit
 from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile, NewInlinedRow
 from forklake.model.ids import (
     CatalogId,
@@ -130,6 +131,7 @@ class CommitPlan:
     dropped_tables: list[TableId] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     tables: dict[TableId, TableWork] = field(default_factory=dict)
+    faces: dict[TableId, FaceCommit] = field(default_factory=dict)
     known_bounds: Mapping[TableId, KnownBounds] = field(default_factory=dict)
     new_entities: int = 0
     new_files: int = 0
@@ -163,7 +165,7 @@ class CommitPlan:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to commit."""
-        return not (self.changes_definitions or self.tables or self.children)
+        return not (self.changes_definitions or self.tables or self.children or self.faces)
 
 
 @dataclass(frozen=True, slots=True)

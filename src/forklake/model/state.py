@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Any, TypeVar
 
-from forklake.errors import NotFound
+from forklake.errors import NotFound, Unsupported
 from forklake.model import kinds, sorting
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
@@ -31,6 +31,7 @@ from forklake.model.fields import (
     PHYSICAL_NAME,
     SORTED_BY,
     TYPE_BEFORE,
+    UNREADABLE,
     Field,
     is_internal_tag,
 )
@@ -274,6 +275,15 @@ class CatalogState:
         rows: list[Column] = self.beneath(kinds.COLUMN, table.table_id)
         noted = int(tag.value) if isinstance(tag, Tag) else 0
         return max((noted, *(row.column_id for row in rows)))
+
+    def require_readable(self, table: Table) -> None:
+        """Unsupported if rows of the table cannot be read here."""
+        tag = self.get(kinds.TAG, (table.table_id, UNREADABLE))
+        if isinstance(tag, Tag):
+            raise Unsupported(
+                f"Rows of table '{table.table_name}' cannot be read. {tag.value}",
+                remedy="Read it with an engine that can, or have it written without that.",
+            )
 
     def tags(self, object_id: int) -> dict[str, str]:
         """The tags that users set on a schema, table, view or macro."""

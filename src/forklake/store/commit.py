@@ -21,13 +21,19 @@ from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_ra
 from forklake.errors import Conflict, NotFound, Unavailable
 from forklake.model.changes import Change, ChangeKind, parse_changes
 from forklake.model.conflicts import Finding, Mine, Rule, find_conflicts
-from forklake.model.entities import ColumnStatistics, InlinedTable, TableStatistics
+from forklake.model.entities import (
+    ColumnStatistics,
+    DeltaVersion,
+    InlinedTable,
+    TableStatistics,
+)
 from forklake.model.ids import FOREVER, SnapshotId, TableId
 from forklake.model.kinds import (
     ALL_CONTENT,
     ALL_FILES,
     COLUMN_STATISTICS,
     DATA_FILE,
+    DELTA_VERSION,
     INLINED_ROW,
     INLINED_TABLE,
     TABLE_STATISTICS,
@@ -107,6 +113,7 @@ class _Locked:
     statistics: dict[TableId, TableStatistics]
     bounds: dict[TableId, list[ColumnStatistics]]
     inlined_tables: dict[TableId, list[InlinedTable]]
+    versions: dict[TableId, list[DeltaVersion]]
     is_outlived: bool = False  # snapshots expired that the transaction should know of
     applied_as: Committed | None = None
 
@@ -125,6 +132,7 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
     statistics: dict[TableId, TableStatistics] = {}
     bounds: dict[TableId, list[ColumnStatistics]] = {}
     inlined: dict[TableId, list[InlinedTable]] = {}
+    versions: dict[TableId, list[DeltaVersion]] = {}
     for (what, table_id, _), rows in zip(reads, answers, strict=True):
         if what == "statistics":
             statistics.update((table_id, row) for row in decoded(TABLE_STATISTICS, rows))
@@ -132,6 +140,8 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
             bounds[table_id] = decoded(COLUMN_STATISTICS, rows)
         elif what == "inlined":
             inlined[table_id] = decoded(INLINED_TABLE, rows)
+        elif what == "versions":
+            versions[table_id] = decoded(DELTA_VERSION, rows)
         else:
             found[what] = rows
     (allocation,) = found["ids"]
@@ -146,6 +156,7 @@ def _lock(connection: Connection, plan: CommitPlan) -> _Locked:
         statistics=statistics,
         bounds=bounds,
         inlined_tables=inlined,
+        versions=versions,
         is_outlived=bool(found["expired"]),
         applied_as=_applied(mine[0]) if mine else None,
     )
@@ -177,6 +188,7 @@ def _writing(connection: Connection, plan: CommitPlan, locked: _Locked) -> Writi
             bounds=locked.bounds,
             inlined_tables=locked.inlined_tables,
         ),
+        versions=locked.versions,
     )
 
 
@@ -212,6 +224,11 @@ def _reads(connection: Connection, plan: CommitPlan) -> list[Read]:
     for table_id, work in plan.tables.items():
         if table_id >= 0:
             reads += _table_reads(connection, plan, table_id, work)
+    for table_id in plan.faces:
+        if table_id >= 0:
+            text = newest_rows(DELTA_VERSION, connection.dialect, None, inherits=plan.inherits)
+            given = base | {"snapshot": FOREVER, "scope": table_id}
+            reads.append(("versions", table_id, Statement(text, given, is_plain_read=True)))
     reader = Reader(connection, plan.catalog_id, FOREVER, inherits=plan.inherits)
     emptied = {table_id for table_id, work in plan.tables.items() if work.truncates}
     for table_id in sorted(emptied | set(plan.dropped_tables)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
-from forklake.model.kinds import INLINED_ROW, INLINED_TABLE, KINDS, Kind
+from forklake.model.kinds import DELTA_TABLE, INLINED_ROW, INLINED_TABLE, KINDS, Kind
 from forklake.store.catalogs import find_catalog, has_ancestors, missing
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import (
@@ -130,6 +130,8 @@ def _copy(
     bases: dict[CatalogId, str],
 ) -> str:
     chosen = [_expression(column, bases) for column in columns]
+    if kind is DELTA_TABLE:  # a place that is another's
+        chosen[columns.index("location")] = "CAST(NULL AS VARCHAR)"
     text = inherited_history(kind, connection.dialect, chosen, table=table)
     return f"INSERT INTO {table} ({', '.join(columns)}, end_snapshot) {text}"
 

@@ -16,6 +16,7 @@ from typing import Any
 from forklake.model.children import (
     Child,
     ColumnMapping,
+    FileAction,
     FileColumnStatistics,
     FilePartitionValue,
     MacroImplementation,
@@ -56,10 +57,11 @@ _USED_IN: dict[type[Child], tuple[tuple[str, str], ...]] = {
     PartitionColumn: ((PARTITION.name, "partition_id"), (DATA_FILE.name, "partition_id")),
     NameMapping: ((ColumnMapping.NAME, "mapping_id"),),
 }
-# Children of data files, and the column of their key between the table and the file.
-_OF_FILES: dict[type[Child], str] = {
+# Children of data files, and the column of their key between the table and the file, if any.
+_OF_FILES: dict[type[Child], str | None] = {
     FileColumnStatistics: "column_id",
     FilePartitionValue: "partition_key_index",
+    FileAction: None,
 }
 
 
@@ -199,26 +201,23 @@ class _Sweeping:
         self._unless_used(PartitionColumn, (file.partition_id for file in gone))
 
     def _delete_children(
-        self, child: type[Child], key: str, table_id: int, numbers: Sequence[int]
+        self, child: type[Child], key: str | None, table_id: int, numbers: Sequence[int]
     ) -> None:
         """Naming all values that the key may have lets their rows be found by the primary key."""
-        rows = self._connection.fetch(
-            f"SELECT max({key}) FROM {child.NAME} WHERE table_id = :table", table=table_id
-        )
-        if rows[0][0] is None:
-            return
         any_of, array = self._dialect.any_of, self._dialect.array
-        self._todo.append(
-            Statement(
-                f"DELETE FROM {child.NAME} WHERE table_id = :table AND {any_of(key, 'keys')}"
-                f" AND {any_of(child.PARENT, 'files')}",
-                {
-                    "table": table_id,
-                    "keys": array(range(rows[0][0] + 1)),
-                    "files": array(numbers),
-                },
-            )
+        text = (
+            f"DELETE FROM {child.NAME} WHERE table_id = :table AND {any_of(child.PARENT, 'files')}"
         )
+        given: dict[str, Any] = {"table": table_id, "files": array(numbers)}
+        if key is not None:
+            ((highest,),) = self._connection.fetch(
+                f"SELECT max({key}) FROM {child.NAME} WHERE table_id = :table", table=table_id
+            )
+            if highest is None:
+                return
+            text += f" AND {any_of(key, 'keys')}"
+            given["keys"] = array(range(highest + 1))
+        self._todo.append(Statement(text, given))
 
     def _unless_used(self, child: type[Child], parents: Iterable[int | None]) -> None:
         """Remove the children of parents that stand nowhere once the statements so far have run."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import Any
 
-from forklake.model.children import FileColumnStatistics, FilePartitionValue
+from forklake.model.children import FileAction, FileColumnStatistics, FilePartitionValue
 from forklake.model.entities import Column, ColumnStatistics, InlinedTable, TableStatistics
 from forklake.model.files import ColumnBounds, NewDataFile
 from forklake.model.ids import ColumnId, TableId
@@ -117,6 +117,7 @@ class TableWriting:
         rows: list[Values] = []
         statistics: list[Values] = []
         partitions: list[Values] = []
+        actions: list[Values] = []
         owner = self.ledger.catalog_id
         for order, (local_id, file) in enumerate(work.data_files):
             file_id = self.ledger.file(local_id)
@@ -128,12 +129,16 @@ class TableWriting:
                 (owner, file_id, table_id, index, value)
                 for index, value in enumerate(file.partition_values)
             )
+            if file.action is not None:
+                actions.append((*key, None, file.action))
         if rows:
             yield Insert(DATA_FILE.name, DATA_FILE.columns, rows)
         if statistics:
             yield Insert(FileColumnStatistics.NAME, FileColumnStatistics.columns(), statistics)
         if partitions:
             yield Insert(FilePartitionValue.NAME, FilePartitionValue.columns(), partitions)
+        if actions:
+            yield Insert(FileAction.NAME, FileAction.columns(), actions)
         return next_row_id
 
     def _data_file(
@@ -182,8 +187,21 @@ class TableWriting:
             (owner, snapshot, table_id, self.ledger.file(data_file_id), position)
             for data_file_id, position in work.inlined_deletes
         ]
+        actions: list[Values] = [
+            (
+                owner,
+                self.ledger.file(file.data_file_id),
+                table_id,
+                self.ledger.file(local_id),
+                file.action,
+            )
+            for local_id, file in work.delete_files
+            if file.action is not None
+        ]
         if files:
             yield Insert(DELETE_FILE.name, DELETE_FILE.columns, files)
+        if actions:
+            yield Insert(FileAction.NAME, FileAction.columns(), actions)
         if positions:
             yield Insert(INLINED_DELETE.name, INLINED_DELETE.columns, positions)
 

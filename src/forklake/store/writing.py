@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forklake.model.changes import Change, format_changes
-from forklake.model.entities import Option
+from forklake.model.entities import DeltaAction, DeltaVersion, Option, Row
+from forklake.model.ids import TableId
 from forklake.model.kinds import ALL_CONTENT, BENEATH_TABLE, KIND_OF
 from forklake.model.plan import CommitPlan
 from forklake.model.snapshots import Head
+from forklake.store.faces import following_version
 from forklake.store.heads import following, move_head, snapshot_insert, versions_insert
 from forklake.store.ledger import Ledger
 from forklake.store.operations import Insert, Operation
@@ -35,6 +37,7 @@ class Writing:
     head: Head
     ledger: Ledger
     tables: TableWriting
+    versions: dict[TableId, list[DeltaVersion]]  # the newest of Delta tables, on each line
     new_head: Head = field(init=False)  # after the commit
 
     def __post_init__(self) -> None:
@@ -52,6 +55,7 @@ class Writing:
         done += self._grouped(self.plan.children)
         for local_id, work in self.plan.tables.items():
             done += self.tables.operations(local_id, work)
+        done += self._grouped(list(self._faces()))
         done += self.ledger.tombstones()
         done.append(move_head(self.plan.catalog_id, self.new_head))
         return done
@@ -83,6 +87,24 @@ class Writing:
         for table_id in self.plan.dropped_tables:
             yield from self.tables.empty(table_id, BENEATH_TABLE, ALL_CONTENT)
         yield from self._grouped(self.plan.new_rows)
+
+    def _faces(self) -> Iterator[Row]:
+        """The next version of each Delta table, and what it says."""
+        group = self.plan.key if len(self.plan.faces) > 1 else None
+        for table_id, told in self.plan.faces.items():
+            version, time = following_version(
+                told, self.versions.get(table_id, []), self.new_head.snapshot_time
+            )
+            yield DeltaVersion(
+                table_id=table_id,
+                version=version,
+                timestamp=time,
+                operation=told.operation,
+                transaction_id=self.plan.key,
+                group_id=group,
+            )
+            for kind, key, body in told.actions:
+                yield DeltaAction(table_id=table_id, version=version, kind=kind, key=key, body=body)
 
     def _grouped(self, rows: list[Any]) -> Iterator[Operation]:
         """Rows of several classes, one insert for each."""

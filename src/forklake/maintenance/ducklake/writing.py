@@ -63,6 +63,11 @@ def past_snapshots(snapshots: Sequence[Row], changes: Sequence[Row]) -> list[Pas
     return found
 
 
+def has_folder(connection: Connection, folder: str) -> bool:
+    """Whether a folder is, or was, a catalog's."""
+    return bool(connection.fetch("SELECT 1 FROM ducklake_catalog WHERE path = :path", path=folder))
+
+
 def write_catalog(
     database: Database,
     row: CatalogRow,
@@ -72,8 +77,8 @@ def write_catalog(
 ) -> CatalogRow:
     """The catalog with its whole history; `row` is how it shall be, but for its numbers."""
     with database.writing() as connection:
-        if find_catalog(connection, row.catalog_name) is not None:
-            raise taken([row.catalog_name])
+        if find_catalog(connection, row.catalog_name) or has_folder(connection, row.path):
+            raise taken([row.catalog_name])  # or was: the folder was another's meanwhile
         connection.run(connection.lock(Lock.FENCE, shared=True))
         first = Allocate(entities=1 + numbers.entities.count, files=numbers.files.count)
         wanted = [first, *(Allocate() for _ in past[1:])]

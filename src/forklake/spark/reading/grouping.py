@@ -54,10 +54,11 @@ class GroupedFiles:
         fields: tuple[Field, ...],
         chosen: Sequence[ScanFile] | None = None,
     ) -> None:
-        self._table = table
+        view.state.require_readable(table)
+        self.table = table
         self._fields = fields
-        self._committed = view if isinstance(view, Snapshotted) else view.committed_view()
-        self.snapshot_id = self._committed.snapshot_id
+        self.committed = view if isinstance(view, Snapshotted) else view.committed_view()
+        self.snapshot_id = self.committed.snapshot_id
         self._read_apart = list(snapshots_read_apart(fields))
         self._layouts = [fields]
         self._layout_at: dict[SnapshotId, int] = {}
@@ -70,7 +71,7 @@ class GroupedFiles:
             self.count = len(chosen)
             self._group(chosen)
             return
-        outline = self._committed.outline(table, before=max(self._read_apart, default=_FIRST))
+        outline = self.committed.outline(table, before=max(self._read_apart, default=_FIRST))
         self.count = outline.count
         self._group([file for file in outline.special if self._group_of(file) != _PLAIN])
         if self.count > sum(map(len, self._grouped.values())):
@@ -112,20 +113,20 @@ class GroupedFiles:
         """The files of a group that may have wanted rows."""
         if group not in self._grouped:
             special = {file.file.data_file_id for one in self._grouped.values() for file in one}
-            files = self._committed.scan_files(self._table, wanted)
+            files = self.committed.scan_files(self.table, wanted)
             return [file for file in files if file.file.data_file_id not in special]
         files = self._grouped[group]
-        if wanted is None or self._table.table_id < 0:
+        if wanted is None or self.table.table_id < 0:
             return files
         ids = [file.file.data_file_id for file in files]
-        matching = self._committed.narrowed(self._table, [one for one in ids if one >= 0], wanted)
+        matching = self.committed.narrowed(self.table, [one for one in ids if one >= 0], wanted)
         return [file for file, one in zip(files, ids, strict=True) if one < 0 or one in matching]
 
     @cached_property
     def numbers(self) -> dict[DataFileId, int]:
         """The number of each file, in the order in which they were added."""
         if self._chosen is None:
-            files = self._committed.data_files(self._table)
+            files = self.committed.data_files(self.table)
         else:
             files = [file.file for file in self._chosen]
         return {file.data_file_id: number for number, file in enumerate(files)}
@@ -136,7 +137,7 @@ class GroupedFiles:
         A file has statistics for each column that is in it. A staged file has all columns.
         """
         committed = [one for one in (file.file.data_file_id for file in files) if one >= 0]
-        rows = self._committed.file_statistics(self._table, committed)
+        rows = self.committed.file_statistics(self.table, committed)
         having = {row.data_file_id for row in rows if row.column_id == field}
         return [one < 0 or one in having for one in (file.file.data_file_id for file in files)]
 

@@ -16,11 +16,14 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
+from forklake.catalog.reading import Snapshotted
 from forklake.files.paths import NO_VALUE
-from forklake.model.children import NameMapping
+from forklake.model.children import BY_STORED_VALUES, ColumnMapping, NameMapping
+from forklake.model.entities import Table
 from forklake.model.fields import Field, is_read_apart
-from forklake.model.ids import ColumnId, SnapshotId
+from forklake.model.ids import ColumnId, DataFileId, SnapshotId
 from forklake.model.names import folded
+from forklake.model.scans import ScanFile
 from forklake.model.values import to_text
 from forklake.spark.names import quoted
 from forklake.spark.types import literal, literal_column, physical_schema, spark_type
@@ -34,7 +37,8 @@ class Layout:
     """How some files call and type their columns: the table's fields as they are in there.
 
     `fields` has the columns that the files may have; `missing` those that they do not have;
-    `folders` those that are not in the files but in the names of folders, each with its key.
+    `folders` those that are not in the files but in the names of folders, each with its key;
+    `are_stored` if not the folders but the metastore tells their values.
     `tells_snapshots`: what files say about the snapshots of their rows are snapshots of ours.
     """
 
@@ -42,6 +46,7 @@ class Layout:
     missing: frozenset[ColumnId] = frozenset()
     folders: Mapping[ColumnId, str] = field(default_factory=dict)
     tells_snapshots: bool = True
+    are_stored: bool = False
 
     @property
     def in_files(self) -> list[Field]:
@@ -70,7 +75,7 @@ class Layout:
         return value.alias(shown.name)
 
 
-def mapped(layout: Layout, names: Iterable[NameMapping]) -> Layout:
+def mapped(layout: Layout, mapping: ColumnMapping, names: Iterable[NameMapping]) -> Layout:
     """The layout of files that others wrote, whose names a mapping tells."""
     inside: dict[ColumnId, NameMapping] = {}
     folders: dict[ColumnId, str] = {}
@@ -90,7 +95,34 @@ def mapped(layout: Layout, names: Iterable[NameMapping]) -> Layout:
 
     missing = {one.column_id for one in layout.fields} - set(inside) - set(folders)
     fields = tuple(map(renamed, layout.fields))
-    return Layout(fields, frozenset(missing), folders, tells_snapshots=False)
+    return Layout(
+        fields,
+        frozenset(missing),
+        folders,
+        tells_snapshots=False,
+        are_stored=mapping.type == BY_STORED_VALUES,
+    )
+
+
+def folder_values(
+    layout: Layout, seen: Snapshotted, table: Table, files: Sequence[ScanFile]
+) -> list[dict[ColumnId, str | None]]:
+    """What is known of each of some files about the columns that are not in them, as text."""
+    if not layout.are_stored:
+        return [
+            {column: folder_value(key, file.path) for column, key in layout.folders.items()}
+            for file in files
+        ]
+    columns: dict[tuple[int | None, int], ColumnId] = {
+        (one.partition_id, one.partition_key_index): one.column_id
+        for one in seen.partition_columns({file.file.partition_id for file in files})
+    }
+    numbers = {file.file.data_file_id: file.file.partition_id for file in files}
+    found: dict[DataFileId, dict[ColumnId, str | None]] = {number: {} for number in numbers}
+    for row in seen.partition_values(table, list(numbers)):
+        column = columns[numbers[row.data_file_id], row.partition_key_index]
+        found[row.data_file_id][column] = row.partition_value
+    return [found[file.file.data_file_id] for file in files]
 
 
 def folder_value(folder: str, path: str) -> str | None:

@@ -47,11 +47,12 @@ from forklake.spark.reading.inlined import inlined_frame
 from forklake.spark.reading.projection import (
     Layout,
     folder_column,
-    folder_value,
+    folder_values,
     mapped,
     nested_defaults,
 )
 from forklake.spark.reading.pushdown import predicate_of
+from forklake.spark.types import spark_type
 
 VIRTUAL: dict[str, DataType] = {
     "rowid": LongType(),
@@ -103,6 +104,13 @@ def scan(
         branches.append(inlined_frame(engine.spark, fields, rows, asked, grouped.count))
     whole = reduce(DataFrame.union, branches)
     return whole if where is None else _filtered(whole, where, table)
+
+
+def shown_schema(view: View, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
+    """The columns that `scan` shows."""
+    fields = view.state.fields(table)
+    own = [StructField(field.name, spark_type(field)) for field in fields]
+    return StructType([*own, *_asked(virtual, False, fields, table)])
 
 
 def scan_chosen(
@@ -277,7 +285,7 @@ class _Reading:
         """The rows of a group."""
         layout = Layout(self._files.layout(group))
         if group.mapping_id is not None:
-            layout = mapped(layout, self._view.name_mapping(group.mapping_id)[1])
+            layout = mapped(layout, *self._view.name_mapping(group.mapping_id))
         constants = self._constants(group, layout)
         # Spark asks several times in a query, and again in each query.
         listed = lru_cache(_KEPT_LISTINGS)(partial(self._list, group, layout, constants))
@@ -320,14 +328,21 @@ class _Reading:
             number = each(lambda one: self._files.numbers[one.file.data_file_id])
             found.append(Constant(_INDEX, LongType(), number))
         found += [
-            Constant(folder_column(number), StringType(), each(_folder(folder)))
-            for number, folder in layout.folders.items()
+            Constant(folder_column(column), StringType(), partial(self._told, layout, column))
+            for column in layout.folders
         ]
         found += [
             Constant(_presence(one), BooleanType(), partial(self._files.which_have, one))
             for one in (field.column_id for field in nested_defaults(self._fields))
         ]
         return found
+
+    def _told(
+        self, layout: Layout, column: ColumnId, files: Sequence[ScanFile]
+    ) -> list[str | None]:
+        """What is known of some files about a column that is not in them."""
+        values = folder_values(layout, self._files.committed, self._files.table, files)
+        return [one.get(column) for one in values]
 
     def _virtual(self, name: str, layout: Layout) -> Column:
         position = F.col(_POSITION)
@@ -365,10 +380,6 @@ def each(value: Callable[[ScanFile], object]) -> Callable[[Sequence[ScanFile]], 
 def _began(file: ScanFile) -> int | None:
     began = file.file.begin_snapshot
     return None if began == UNCOMMITTED else began
-
-
-def _folder(name: str) -> Callable[[ScanFile], str | None]:
-    return lambda file: folder_value(name, file.path)
 
 
 def _presence(column_id: ColumnId) -> str:

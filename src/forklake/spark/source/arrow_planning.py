@@ -16,7 +16,7 @@ from forklake.model.predicates import Predicate
 from forklake.model.scans import ScanFile, TableChanges
 from forklake.spark.reading.grouping import is_partial
 from forklake.spark.reading.inlined import inlined_columns
-from forklake.spark.reading.projection import Layout, mapped
+from forklake.spark.reading.projection import Layout, folder_values, mapped
 from forklake.spark.source.arrow_reading import VIRTUAL, Positions, Snapshots, StoredFile
 from forklake.spark.source.feed import Part
 
@@ -28,6 +28,7 @@ class Planner:
     """Turns what a snapshot tells about files and rows of a table into what tasks need."""
 
     def __init__(self, seen: Snapshotted, table: Table, fields: Sequence[Field]) -> None:
+        seen.state.require_readable(table)
         self._seen = seen
         self._table = table
         self._fields = tuple(fields)
@@ -92,10 +93,13 @@ class Planner:
         self, file: ScanFile, snapshots: Snapshots | None = None, *, only: ScanFile | None = None
     ) -> StoredFile:
         """A file without its deleted rows; with `only` those that are deleted in there."""
+        layout = self._layout(file.file.mapping_id)
+        (values,) = folder_values(layout, self._seen, self._table, [file])
         return StoredFile(
             path=file.path,
             size=file.file.file_size_bytes,
-            layout=self._layout(file.file.mapping_id),
+            layout=layout,
+            values=values,
             key=self._key(file.file.encryption_key),
             row_id_start=file.file.row_id_start,
             began=file.file.begin_snapshot,
@@ -117,8 +121,8 @@ class Planner:
     def _layout(self, mapping_id: MappingId | None) -> Layout:
         if mapping_id not in self._layouts:
             assert mapping_id is not None
-            _, names = self._seen.name_mapping(mapping_id)
-            self._layouts[mapping_id] = mapped(self._layouts[None], names)
+            mapping, names = self._seen.name_mapping(mapping_id)
+            self._layouts[mapping_id] = mapped(self._layouts[None], mapping, names)
         return self._layouts[mapping_id]
 
     def _positions(self, file: ScanFile) -> Positions:

@@ -7,8 +7,8 @@ out. Files are read by physical names; what a file itself lacks shows its defaul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -22,8 +22,9 @@ from forklake.files.footers import decryption, unreadable
 from forklake.files.systems import open_input, translating
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID, SNAPSHOT_ID
+from forklake.model.ids import ColumnId
 from forklake.model.values import to_text
-from forklake.spark.reading.projection import Layout, folder_value
+from forklake.spark.reading.projection import Layout
 from forklake.spark.types import arrow_type, literal
 
 # Virtual columns, each of 64 bits.
@@ -69,6 +70,7 @@ class StoredFile:
 
     Args:
         layout: how the file calls the columns.
+        values: of the columns that are not in the file but known of it, as text.
         row_id_start: the id of its first row, where rows do not carry their own.
         began: the snapshot of its rows, where they do not carry their own.
         deleted: rows that are left out.
@@ -79,6 +81,7 @@ class StoredFile:
     path: str
     size: int
     layout: Layout
+    values: Mapping[ColumnId, str | None] = field(default_factory=dict)
     key: bytes | None = None
     row_id_start: int | None = None
     began: int | None = None
@@ -185,7 +188,7 @@ def _column(file: StoredFile, shown: Field, written: Field, batch: pa.RecordBatc
     """A column of the table, out of what the file has."""
     layout, count = file.layout, batch.num_rows
     if shown.column_id in layout.folders:
-        text = folder_value(layout.folders[shown.column_id], file.path)
+        text = file.values.get(shown.column_id)
         return _repeated(None if text is None else literal(text, shown), shown, count)
     name = written.physical_name
     if shown.column_id in layout.missing or name not in batch.schema.names:

@@ -8,25 +8,25 @@ the dialect in which it was written. Spark puts all of it into one plan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 from sqlglot import exp
 
 from forklake.errors import ForklakeError, InvalidInput, NotFound
 from forklake.model.entities import View
 from forklake.model.names import folded
-from forklake.spark.reading.scan import scan
+from forklake.spark.reading.scan import scan, shown_schema
 from forklake.sql.dialect.nodes import function_call, time_travel
 from forklake.sql.dialect.stored import aliases_of, restored
 from forklake.sql.functions import files, information, metadata
 from forklake.sql.query import macros, names, scalars
 from forklake.sql.query.failures import explained
-from forklake.sql.query.local import frame_of
 from forklake.sql.query.moments import NOW, Moment, moment_of
+from forklake.sql.query.registering import Rows, columns_of, forget, register
 from forklake.sql.query.seen import Seen
 from forklake.sql.translate import dispatch, to_spark
 
@@ -35,7 +35,12 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 _DEEPEST = 32
-_numbers = count()
+
+
+def schema_of(session: Session, query: exp.Expr) -> StructType:
+    """What a query shows. Spark checks it, but no table is read for that."""
+    with Binding(session, session.dialect, has_rows=False) as binding:
+        return binding.frame(query).schema
 
 
 class Binding:
@@ -49,14 +54,20 @@ class Binding:
         seen: Seen | None = None,
         moments: Mapping[str, Moment] | None = None,
         depth: int = 0,
+        has_rows: bool = True,
     ) -> None:
-        """Moments are of catalogs, by alias: those at which a view is read."""
+        """Moments are of catalogs, by alias: those at which a view is read.
+
+        If it has no rows, tables are nothing but their columns.
+        """
         self.session = session
         self.dialect = dialect
         self._seen = seen or Seen(session)
         self._moments = moments or {}
         self._depth = depth
-        self._names: dict[object, str] = {}
+        self._has_rows = has_rows
+        self._registered: list[str] = []
+        self._relations: dict[object, str] = {}  # their names, by what the query calls them
         self._virtual: dict[str, Sequence[str]] = {}
 
     def __enter__(self) -> Binding:
@@ -68,11 +79,10 @@ class Binding:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A plan of classic Spark has what the names stood for; one of Connect looks them up later.
-        if self._names and self.session.engine.is_native:
-            for name in self._names.values():
-                self.session.engine.spark.catalog.dropTempView(name)
-        self._names.clear()
+        if self._registered:
+            forget(self.session.engine, self._registered)
+        self._registered.clear()
+        self._relations.clear()
 
     def frame(self, node: exp.Expr) -> DataFrame:
         """The rows of a query."""
@@ -119,32 +129,28 @@ class Binding:
             rows = self._function(table)
             if rows is None:
                 return  # one of the engine's own
-            name = self._named(table, rows)
+            name = self._register(rows)
         else:
             name = self._relation(written, moment, wanted.of(written))
         names.rename(table, name, written)
 
-    def _named(self, key: object, rows: DataFrame | pa.Table) -> str:
-        found = rows if isinstance(rows, DataFrame) else frame_of(self.session.engine, rows)
-        name = self._names[key] = f"__forklake_{next(_numbers)}"
-        found.createOrReplaceTempView(name)
+    def _register(self, rows: Rows) -> str:
+        name = register(self.session.engine, rows)
+        self._registered.append(name)
         return name
 
     def _relation(
         self, written: names.Written, moment: Moment | None, virtual: Sequence[str]
     ) -> str:
         key = (written.parts, moment, virtual)
-        if key not in self._names:
+        if key not in self._relations:
             rows = self._rows(written.parts, moment, virtual)
-            self._named(key, rows)
-            self._virtual[self._names[key]] = [
-                name for name in virtual if name in rows.columns[-len(virtual) :]
-            ]
-        return self._names[key]
+            name = self._relations[key] = self._register(rows)
+            last = columns_of(rows)[-len(virtual) :] if virtual else []
+            self._virtual[name] = [one for one in virtual if one in last]
+        return self._relations[key]
 
-    def _rows(
-        self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]
-    ) -> DataFrame | pa.Table:
+    def _rows(self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]) -> Rows:
         session = self.session
         if len(parts) == 1 and parts[0] in session.frames:
             return session.frames[parts[0]]
@@ -162,7 +168,7 @@ class Binding:
 
     def _lake_rows(
         self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]
-    ) -> DataFrame:
+    ) -> DataFrame | StructType:
         then = moment or self._inherited(self._seen.resolve(parts).attachment)
         place = self._seen.resolve(parts, then)
         view = self._seen.view(place.attachment, then)
@@ -172,6 +178,8 @@ class Binding:
         table = self.session.find_table(view, place)
         own = {folded(one.name) for one in view.state.fields(table)}
         asked = [name for name in virtual if name not in own]
+        if not self._has_rows:
+            return shown_schema(view, table, virtual=asked)
         return scan(self.session.engine, view, table, virtual=asked)
 
     def _inherited(self, attachment: Attachment) -> Moment:
@@ -208,5 +216,10 @@ class Binding:
             )
         moments = {**self._moments, folded(attachment.alias): moment}
         return Binding(
-            self.session, dialect, seen=self._seen, moments=moments, depth=self._depth + 1
+            self.session,
+            dialect,
+            seen=self._seen,
+            moments=moments,
+            depth=self._depth + 1,
+            has_rows=self._has_rows,
         )

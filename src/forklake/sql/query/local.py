@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -21,11 +22,28 @@ _WIDER = {
     pa.null(): pa.string(),
 }
 
+# The way of rows to Java takes longer than most statements, whose answers are the same few rows:
+# DataFrames of one row are kept.
+_kept: WeakKeyDictionary[Engine, dict[tuple[pa.Schema, str], DataFrame]] = WeakKeyDictionary()
+_MOST_KEPT = 100
+
 
 def frame_of(engine: Engine, table: pa.Table) -> DataFrame:
     """A DataFrame of these rows."""
     fitting = table.cast(pa.schema([_fitting(field) for field in table.schema]))
-    return engine.spark.createDataFrame(fitting, from_arrow_schema(fitting.schema))
+    if fitting.num_rows != 1:
+        return _made(engine, fitting)
+    kept = _kept.setdefault(engine, {})
+    key = fitting.schema, repr(fitting.to_pylist())
+    if key not in kept:
+        if len(kept) == _MOST_KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = _made(engine, fitting)
+    return kept[key]
+
+
+def _made(engine: Engine, table: pa.Table) -> DataFrame:
+    return engine.spark.createDataFrame(table, from_arrow_schema(table.schema))
 
 
 def _fitting(field: pa.Field) -> pa.Field:

@@ -12,6 +12,7 @@ from forklake.model.entities import View
 from forklake.model.names import folded
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.stored import aliases_text, restored, stored_text, tables_in
+from forklake.sql.query.binding import schema_of
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequenc
                 f"A view cannot read the DataFrame '{table.name}'.",
                 remedy="Write it to a table first.",
             )
-    columns = session.query(query).columns
+    columns = schema_of(session, query).names
     names = [*aliases, *columns[len(aliases) :]]
     if len(aliases) > len(columns):
         raise InvalidInput(

@@ -400,6 +400,75 @@ CREATE TABLE ducklake_macro_parameters (
     PRIMARY KEY (macro_id, impl_id, column_id)
 );
 
+-- The Delta log in SQL: tables of the lake that are also Delta tables. Their files are the lake's.
+
+CREATE TABLE dl_tables (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    delta_id VARCHAR NOT NULL,
+    location VARCHAR,
+    mode VARCHAR NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+
+-- A version of a Delta table is the snapshot in which its row begins; its time is in milliseconds
+-- since 1970, as Delta has it.
+CREATE TABLE dl_table_versions (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    version BIGINT NOT NULL,
+    timestamp BIGINT NOT NULL,
+    operation VARCHAR NOT NULL,
+    transaction_id VARCHAR NOT NULL,
+    group_id VARCHAR,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+CREATE UNIQUE INDEX dl_table_versions_version ON dl_table_versions (catalog_id, table_id, version);
+CREATE INDEX dl_table_versions_time ON dl_table_versions (catalog_id, table_id, timestamp);
+
+-- What versions say that the lake has no rows for: protocol, metaData, txn, domainMetadata, cdc,
+-- commitInfo, and removes that a log told in words of its own.
+CREATE TABLE dl_actions (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    version BIGINT NOT NULL,
+    kind VARCHAR NOT NULL,
+    key VARCHAR NOT NULL,
+    body VARCHAR NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, kind, key, version)
+);
+CREATE INDEX dl_actions_version ON dl_actions (catalog_id, table_id, version);
+
+-- The add actions with which a log told of data files, of those with deletion vectors for each.
+CREATE TABLE dl_file_actions (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    delete_file_id BIGINT,
+    body VARCHAR NOT NULL
+);
+CREATE INDEX dl_file_actions_file ON dl_file_actions (table_id, data_file_id);
+
+-- How far each Delta table was mirrored to files, or to the tables of another engine.
+CREATE TABLE dl_mirror_status (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    mirror_engine VARCHAR NOT NULL,
+    mirrored_version BIGINT NOT NULL,
+    checkpoint_version BIGINT,
+    state VARCHAR NOT NULL,
+    last_error VARCHAR,
+    last_sync_time TIMESTAMPTZ,
+    updated_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, mirror_engine)
+);
+
 -- Snapshot 0 is the empty metastore; the first catalog gets id 0 and snapshot 1.
 INSERT INTO ducklake_snapshot VALUES (0, clock_timestamp(), 0, 0, 0);
 SELECT setval('ducklake_snapshot_id_seq', 1, false);

@@ -1,0 +1,178 @@
+"""Delta faces: tables that are also Delta tables, and what their logs say besides files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forklake.catalog.draft import Draft
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
+from forklake.model.changes import Change
+from forklake.model.children import FileAction
+from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table
+from forklake.model.faces import FaceCommit, FaceMode, operation_of
+from forklake.model.ids import FOREVER, NOBODY, DataFileId, TableId
+from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE
+from forklake.model.state import CatalogState
+
+
+def find_face(state: CatalogState, table: Table) -> DeltaTable | None:
+    """The Delta face of a table."""
+    row = state.get(DELTA_TABLE, (table.table_id,))
+    return row if isinstance(row, DeltaTable) else None
+
+
+class FaceChanges:
+    """The part of a transaction that gives tables a Delta face and tells their logs more."""
+
+    _draft: Draft
+    _told: dict[TableId, FaceCommit]
+
+    def _ready(self) -> Draft:
+        raise NotImplementedError
+
+    def add_face(self, table: Table, delta_id: str, location: str | None, mode: FaceMode) -> None:
+        """Make a table a Delta table too."""
+        face = find_face(self._ready().state, table)
+        if face is not None and face.location is not None and self._is_ours(face):
+            raise AlreadyExists(
+                f"Table '{table.table_name}' is a Delta table already, at {face.location!r}.",
+                remedy="Use that one.",
+            )
+        self._draft.put(
+            DeltaTable(
+                table_id=table.table_id, delta_id=delta_id, location=location, mode=mode.value
+            )
+        )
+
+    def _is_ours(self, face: DeltaTable) -> bool:
+        """Whether the face is this catalog's: those of ancestors have other places."""
+        return face.catalog_id in (self._draft.base.catalog_id, NOBODY)
+
+    def change_face(self, face: DeltaTable) -> None:
+        """Another location or mode."""
+        self._ready()
+        self._draft.put(face)
+
+    def tell(self, table: Table, commit: FaceCommit) -> None:
+        """What this transaction tells the log of a Delta table."""
+        if find_face(self._ready().state, table) is None:
+            raise InvalidInput(
+                f"Table '{table.table_name}' is no Delta table.", remedy="Publish it as one."
+            )
+        self._told[table.table_id] = commit
+
+    def _face_commits(self, changes: set[Change]) -> dict[TableId, FaceCommit]:
+        """What the commit tells the logs of all Delta tables that it changes."""
+        faces = self._draft.state.rows(DELTA_TABLE)
+        if not faces:
+            return {}
+        found: dict[TableId, FaceCommit] = {}
+        for face in faces:
+            kinds = {one.kind for one in changes if one.object_id == face.table_id}
+            told = self._told.get(face.table_id)
+            if told is None and (kinds or face.table_id in self._draft.tables):
+                self._refuse_following(face)
+                told = FaceCommit(operation_of(kinds))
+            if told is not None:
+                found[face.table_id] = told
+        return found
+
+    def _refuse_following(self, face: DeltaTable) -> None:
+        if face.mode == FaceMode.FOLLOW and face.location is not None and self._is_ours(face):
+            table = self._draft.state.get(TABLE, (face.table_id,))
+            name = table.table_name if isinstance(table, Table) else face.table_id
+            raise Forbidden(
+                f"Table '{name}' follows the Delta log at {face.location!r}: it is changed there.",
+                remedy="Take it over to change it here, or change a fork of the catalog.",
+            )
+
+
+class FaceReading:
+    """The log of a Delta table as a snapshot of the catalog shows it."""
+
+    def __init__(self, view: Snapshotted, table: Table) -> None:
+        self._view = view
+        self._table = table
+        face = find_face(view.state, table)
+        if face is None:
+            raise NotFound(
+                f"Table '{table.table_name}' is no Delta table.", remedy="Publish it as one."
+            )
+        self.face = face
+
+    def latest(self) -> DeltaVersion:
+        """The newest version."""
+        with self._view.reading() as reader:
+            rows: list[DeltaVersion] = reader.newest(DELTA_VERSION, self._table.table_id)
+        return max(rows, key=lambda one: one.version)
+
+    def versions(self, first: int = 0, last: int = int(FOREVER)) -> list[DeltaVersion]:
+        """Versions in order."""
+        with self._view.reading() as reader:
+            rows: list[DeltaVersion] = reader.rows(
+                DELTA_VERSION,
+                scope=self._table.table_id,
+                where="r.version BETWEEN :first AND :last",
+                first=first,
+                last=last,
+            )
+        return sorted(rows, key=lambda one: one.version)
+
+    def version(self, number: int) -> DeltaVersion:
+        """One version."""
+        found = self.versions(number, number)
+        if not found:
+            raise NotFound(
+                f"The Delta table '{self._table.table_name}' has no version {number}.",
+                remedy="List its versions.",
+            )
+        return found[0]
+
+    def version_at(self, milliseconds: int) -> DeltaVersion:
+        """The version that was the newest at a time."""
+        with self._view.reading() as reader:
+            rows: list[DeltaVersion] = reader.rows(
+                DELTA_VERSION,
+                scope=self._table.table_id,
+                where="r.timestamp <= :time AND r.timestamp >= (SELECT max(n.timestamp)"
+                " FROM dl_table_versions n WHERE n.catalog_id = r.catalog_id"
+                " AND n.table_id = :scope AND n.timestamp <= :time)",
+                time=milliseconds,
+            )
+        if not rows:
+            raise NotFound(
+                f"The Delta table '{self._table.table_name}' has no version of that time.",
+                remedy="Ask for a later time.",
+            )
+        return max(rows, key=lambda one: one.version)
+
+    def actions(self, kinds: Sequence[str], first: int = 0) -> list[DeltaAction]:
+        """Actions of some kinds, in the order of their versions."""
+        named = ", ".join(f"'{kind}'" for kind in kinds)
+        with self._view.reading() as reader:
+            rows: list[DeltaAction] = reader.rows(
+                DELTA_ACTION,
+                scope=self._table.table_id,
+                where=f"r.kind IN ({named}) AND r.version >= :first",
+                first=first,
+            )
+        return sorted(rows, key=lambda one: (one.version, one.kind, one.key))
+
+    def newest_action(self, kind: str, key: str = "") -> DeltaAction | None:
+        """The newest action of a kind and key."""
+        with self._view.reading() as reader:
+            rows: list[DeltaAction] = reader.rows(
+                DELTA_ACTION,
+                scope=self._table.table_id,
+                where="r.kind = :wanted AND r.key = :key AND r.version = (SELECT max(n.version)"
+                " FROM dl_actions n WHERE n.catalog_id = r.catalog_id AND n.table_id = :scope"
+                " AND n.kind = :wanted AND n.key = :key AND n.begin_snapshot <= :snapshot)",
+                wanted=kind,
+                key=key,
+            )
+        return max(rows, key=lambda one: one.version, default=None)
+
+    def file_actions(self, files: Sequence[DataFileId]) -> list[FileAction]:
+        """The add actions with which a log told of some data files."""
+        return self._view.file_actions(self._table, files)

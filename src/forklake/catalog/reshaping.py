@@ -1,0 +1,122 @@
+"""Giving a table the columns that somebody else decided on, by their names inside files.
+
+Definitions that come from another log are not changed step by step: the new shape is compared with
+the old one. A column is the same as before if it has the same physical name and a type that holds
+the old one's values; else it is a new column, even under the name of an old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from forklake.catalog.columns import ColumnChanges
+from forklake.catalog.definitions import COMMENT
+from forklake.catalog.draft import new_uuid
+from forklake.model.entities import Column, ColumnTag, Table, Tag
+from forklake.model.fields import PHYSICAL_NAME, TYPE_BEFORE, UNREADABLE
+from forklake.model.ids import ColumnId, TableId
+from forklake.model.kinds import COLUMN_TAG, TAG
+from forklake.model.names import checked_name, folder_for
+from forklake.model.types import is_wider
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A column as it is to be, with what is inside of it; `type` is a stored name."""
+
+    name: str
+    physical_name: str
+    type: str
+    nulls_allowed: bool = True
+    comment: str | None = None
+    fields: tuple[Shape, ...] = ()
+
+
+class Reshaping(ColumnChanges):
+    """The part of a transaction that changes all columns of a table at once."""
+
+    def create_foreign_table(self, name: str, *, schema: str = "main") -> Table:
+        """A new table without columns, which are still to come."""
+        name = checked_name(name, "table")
+        self._ready()
+        self._draft.refuse_taken_relation(name, schema)
+        unique = new_uuid()
+        table = Table(
+            table_id=TableId(self._draft.entity_ids.take()),
+            table_uuid=unique,
+            schema_id=self._draft.state.schema(schema).schema_id,
+            table_name=name,
+            path=folder_for(name, unique),
+        )
+        self._draft.put(table)
+        return table
+
+    def set_unreadable(self, table: Table, reason: str | None) -> None:
+        """Say why rows of a table cannot be read here; None if they can."""
+        old = self._ready().state.get(TAG, (table.table_id, UNREADABLE))
+        if reason is not None:
+            self._draft.put(Tag(object_id=table.table_id, key=UNREADABLE, value=reason))
+        elif old is not None:
+            self._draft.end(old)
+
+    def reshape(self, table: Table, shapes: Sequence[Shape]) -> None:
+        """Give a table columns in the order of some shapes; what is left over is dropped."""
+        self._ready()
+        self._reshape(table, shapes, None)
+
+    def _reshape(self, table: Table, shapes: Sequence[Shape], parent: ColumnId | None) -> None:
+        there = {
+            self._physical_name(column): column
+            for column in self._draft.state.columns(table, parent)
+        }
+        kept = {
+            shape.physical_name
+            for shape in shapes
+            if shape.physical_name in there and _goes_on(there[shape.physical_name], shape)
+        }
+        for name in there.keys() - kept:
+            self._drop_nodes(table, there[name])
+        for order, shape in enumerate(shapes):
+            old = there[shape.physical_name] if shape.physical_name in kept else None
+            self._place(table, shape, parent, order, old)
+
+    def _place(
+        self,
+        table: Table,
+        shape: Shape,
+        parent: ColumnId | None,
+        order: int,
+        old: Column | None,
+    ) -> None:
+        if old is not None and old.column_type != shape.type:
+            self._put_tag(old, f"{TYPE_BEFORE}{self._promotions(old)}", old.column_type)
+        column = Column(
+            table_id=table.table_id,
+            column_id=old.column_id if old else self._next_column_id(table),
+            column_order=order,
+            column_name=shape.name,
+            column_type=shape.type,
+            parent_column=parent,
+        )
+        if old is not None:
+            column = replace(
+                old, column_order=order, column_name=shape.name, column_type=shape.type
+            )
+        column = replace(column, nulls_allowed=shape.nulls_allowed)
+        self._draft.put(column)
+        is_named = shape.physical_name != shape.name
+        self._tag(column, PHYSICAL_NAME, shape.physical_name if is_named else None)
+        self._tag(column, COMMENT, shape.comment)
+        self._reshape(table, shape.fields, column.column_id)
+
+    def _tag(self, column: Column, key: str, value: str | None) -> None:
+        old = self._draft.state.get(COLUMN_TAG, (column.table_id, column.column_id, key))
+        if value is not None:
+            self._put_tag(column, key, value)
+        elif isinstance(old, ColumnTag):
+            self._draft.end(old)
+
+
+def _goes_on(column: Column, shape: Shape) -> bool:
+    return column.column_type == shape.type or is_wider(column.column_type, shape.type)

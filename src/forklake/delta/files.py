@@ -1,0 +1,161 @@
+"""Files of a Delta log as files of a lake's table: sizes, rows, bounds, partitions, deletes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow.parquet as pq
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.transaction import Transaction
+from forklake.delta.actions import Add, AnyAction, Remove
+from forklake.delta.shaping import TableShape
+from forklake.delta.statistics import parse_statistics
+from forklake.delta.values import lake_value
+from forklake.errors import Corruption, NotFound, Unavailable
+from forklake.files.deletes import Deleted, write_delete_files
+from forklake.files.systems import in_parallel, open_input
+from forklake.files.vectors import read_vector, vector_path
+from forklake.model.entities import DataFile, Table
+from forklake.model.fields import Field
+from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
+from forklake.model.ids import DataFileId
+
+# The format of a deletion vector that cannot be read, so that whoever needs it is told.
+_VECTOR_FORMAT = "deletion-vector"
+
+
+def text_of(action: AnyAction) -> str:
+    """The body of an action as the log has it."""
+    ((_, body),) = action.to_json().items()
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A data file that is live, and the deletion vector that tells which rows of it are not."""
+
+    row: DataFile
+    vector: str | None = None
+
+
+def vector_of(action: Add | Remove | None) -> str | None:
+    """What tells a deletion vector of a file from others; None if there is none."""
+    vector = action.deletion_vector if action is not None else None
+    return vector.unique_id if vector is not None else None
+
+
+class NewFiles:
+    """Adds the files of one version to a transaction."""
+
+    def __init__(
+        self, transaction: Transaction, catalog: Catalog, table: Table, shape: TableShape
+    ) -> None:
+        self._transaction = transaction
+        self._catalog = catalog
+        self._table = table
+        self._shape = shape
+
+    def add(self, adds: Mapping[str, Add]) -> dict[str, DataFile]:
+        """Add data files, by their full paths; the rows, with ids of the transaction."""
+        new = in_parallel(lambda item: self._new(*item), adds.items())
+        numbers = self._transaction.add_data_files(self._table, new)
+        return {
+            path: DataFile(
+                table_id=self._table.table_id,
+                data_file_id=number,
+                path=path,
+                path_is_relative=False,
+                record_count=file.record_count,
+                file_size_bytes=file.file_size_bytes,
+            )
+            for path, number, file in zip(adds, numbers, new, strict=True)
+        }
+
+    def mark(self, adds: Mapping[str, tuple[DataFileId, Add]], location: str) -> None:
+        """Add the deleted rows of data files, which their actions tell."""
+        vectors = {path: item for path, item in adds.items() if item[1].deletion_vector}
+        if not vectors:
+            return
+        files = in_parallel(
+            lambda item: self._deletes(item[0], *item[1], location), vectors.items()
+        )
+        self._transaction.add_delete_files(self._table, files)
+
+    def _new(self, path: str, add: Add) -> NewDataFile:
+        rows, bounds = parse_statistics(add.stats, self._shape.leaves)
+        values = tuple(_key_value(key, add) for key in self._shape.keys)
+        count = _count(path) if rows is None else rows
+        told = [
+            _constant(key, value, count)
+            for key, value in zip(self._shape.keys, values, strict=True)
+        ]
+        known = {one.column_id for one in told}
+        return NewDataFile(
+            path=path,
+            path_is_relative=False,
+            record_count=count,
+            file_size_bytes=add.size,
+            bounds=(*(one for one in bounds if one.column_id not in known), *told),
+            partition_id=self._shape.partition_id,
+            partition_values=values,
+            mapping_id=self._shape.mapping_id,
+            action=text_of(add),
+        )
+
+    def _deletes(self, path: str, number: DataFileId, add: Add, location: str) -> NewDeleteFile:
+        vector = add.deletion_vector
+        assert vector is not None
+        parts = (vector.storage_type, vector.path_or_inline)
+        new = NewDeleteFile(number, "", vector.cardinality, 0, action=text_of(add))
+        try:
+            positions = read_vector(
+                *parts, vector.offset, vector.size_in_bytes, vector.cardinality, location
+            )
+        except (NotFound, Unavailable):
+            missing = vector_path(*parts, location) or ""
+            return replace(new, path=missing, path_is_relative=False, format=_VECTOR_FORMAT)
+        state = self._transaction.state
+        folder = self._catalog.table_folder(state, self._table)
+        (written,) = write_delete_files(
+            self._catalog.data_path() + folder, [Deleted(path, positions)]
+        )
+        return replace(
+            new,
+            path=written.path.removeprefix(self._catalog.data_path()),
+            file_size_bytes=written.file_size_bytes,
+            footer_size=written.footer_size,
+        )
+
+
+def _key_value(key: Field, add: Add) -> str | None:
+    if key.physical_name not in add.partition_values:
+        raise Corruption(
+            f"The Delta log tells no value of the partition column '{key.name}' for the file"
+            f" {add.path!r}.",
+            remedy="Restore the log from a backup.",
+        )
+    return lake_value(key.type, add.partition_values[key.physical_name])
+
+
+def _constant(key: Field, text: str | None, rows: int) -> ColumnBounds:
+    """What is known of a column whose value is the same in all rows of a file."""
+    return ColumnBounds(
+        key.column_id,
+        value_count=rows,
+        null_count=rows if text is None else 0,
+        min_value=text,
+        max_value=text,
+        contains_nan=None if text is None else text.lower() == "nan",
+    )
+
+
+def _count(path: str) -> int:
+    """The rows of a file whose log does not tell them; a file that is missing has none to tell."""
+    try:
+        with open_input(path) as opened:
+            return int(pq.ParquetFile(opened).metadata.num_rows)
+    except NotFound:
+        return 0

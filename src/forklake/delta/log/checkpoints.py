@@ -1,0 +1,206 @@
+"""Checkpoints: the whole state of a table at a version, in Parquet files.
+
+A checkpoint is one file, or several parts, or (V2) a file that names its sidecars; the first file
+of a V2 checkpoint may also be JSON. They are read by column in bounded memory: first the few
+facts about the table, then its files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forklake.delta.actions import (
+    KINDS,
+    Add,
+    AnyAction,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    Remove,
+    Sidecar,
+    Txn,
+    parse,
+)
+from forklake.delta.log.commits import JsonActions, checked, located
+from forklake.delta.log.listing import Checkpoint, LogFiles
+from forklake.delta.log.paths import canonical
+from forklake.delta.log.rebuilding import INT96_UNIT, partition_texts, statistics_texts
+from forklake.errors import Corruption
+from forklake.files.systems import file_system, translating
+
+_ROWS = 8192  # read at once
+_BUFFER = 1 << 20  # bytes of a column read at once, however big its row group is
+_MOMENTS = {"coerce_int96_timestamp_unit": INT96_UNIT}
+_FACTS = (Protocol.kind, Metadata.kind, Txn.kind, DomainMetadata.kind, Sidecar.kind)
+_FILES = (Add.kind, Remove.kind)
+# What may be kept as columns: the field, the one that holds it in parts, how to make text of it.
+_REBUILT = (
+    ("stats", "stats_parsed", statistics_texts),
+    ("partitionValues", "partitionValues_parsed", partition_texts),
+)
+_DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError)
+
+
+@dataclass(frozen=True, slots=True)
+class StateActions:
+    """The state that a checkpoint holds: facts first, then files; read anew by each who goes
+    through them."""
+
+    version: int
+    facts: tuple[AnyAction, ...]
+    paths: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[AnyAction]:
+        yield from self.facts
+        for path in self.paths:
+            yield from _actions(path, self.version, _FILES)
+
+
+def read_state(checkpoint: Checkpoint, files: LogFiles) -> StateActions:
+    """The state of a checkpoint; Corruption if it cannot be used."""
+    version = checkpoint.version
+    paths = tuple(file.path for file in checkpoint.files)
+    found = [one for path in paths for one in _actions(path, version, _FACTS)]
+    sidecars = tuple(
+        _sidecar_path(one, paths[0], files) for one in found if isinstance(one, Sidecar)
+    )
+    for path in sidecars:
+        with _opened(path, version):
+            pass  # one that is cut off shows here
+    told = (one for one in found if not isinstance(one, Sidecar))
+    facts = tuple(sorted(told, key=lambda one: _FACTS.index(one.kind)))
+    require_facts(facts, paths[0], version)
+    return StateActions(version, facts, paths + sidecars)
+
+
+def require_facts(actions: Iterable[AnyAction], path: str, version: int) -> None:
+    """Corruption unless the first state of a table says its protocol and its metadata."""
+    missing = {Protocol.kind, Metadata.kind}
+    for action in actions:
+        missing.discard(action.kind)
+        if not missing:
+            return
+    raise located(
+        Corruption(
+            f"It has no action '{min(missing)}', and nothing before it has one.",
+            remedy="Restore the beginning of the log from a backup.",
+        ),
+        path,
+        version,
+    )
+
+
+def _sidecar_path(sidecar: Sidecar, path: str, files: LogFiles) -> str:
+    name = canonical(sidecar.path).rsplit("/", 1)[-1]
+    if name not in files.sidecars:
+        raise Corruption(
+            f"The checkpoint {path!r} has lost its sidecar {name!r}.",
+            remedy="Restore it from a backup.",
+            file=path,
+        )
+    return files.sidecars[name].path
+
+
+# Parquet
+
+
+def _actions(path: str, version: int, kinds: tuple[str, ...]) -> Iterator[AnyAction]:
+    if path.endswith(".json"):
+        yield from (one for one in JsonActions(path, version) if one.kind in kinds)
+        return
+    with _opened(path, version) as file:
+        columns = [name for kind in kinds for name in _columns(file, kind)]
+        if columns:
+            for batch in file.iter_batches(_ROWS, columns=columns):
+                for kind in batch.schema.names:
+                    yield from (checked(parse(kind, one)) for one in _bodies(batch.column(kind)))
+
+
+@contextmanager
+def _opened(path: str, version: int) -> Iterator[pq.ParquetFile]:
+    """A Parquet file of the log. What goes wrong inside is a fault of the file."""
+    system, inside = file_system(path)
+    with translating(path):
+        source = system.open_input_file(inside)
+    try:
+        with source, pq.ParquetFile(source, buffer_size=_BUFFER, **_MOMENTS) as file:
+            yield file
+    except Corruption as reason:
+        raise located(reason, path, version) from reason
+    except _DAMAGE as reason:
+        fault = Corruption(f"It cannot be read: {reason}.", remedy="Restore it from a backup.")
+        raise located(fault, path, version) from reason
+
+
+def _columns(file: pq.ParquetFile, kind: str) -> Iterator[str]:
+    """The columns of an action to read: those of its fields, and what stands in for them."""
+    schema = file.schema_arrow
+    if kind not in schema.names or not pa.types.is_struct(schema.field(kind).type):
+        return
+    there = {field.name for field in schema.field(kind).type}
+    yield from (f"{kind}.{name}" for name in there & _known(kind))
+    for name, parsed, _ in _REBUILT:
+        if parsed in there and not (name in there and _is_full(file, kind, name)):
+            yield f"{kind}.{parsed}"
+
+
+def _known(kind: str) -> set[str]:
+    return {field.metadata["name"] for field in fields(KINDS[kind]) if field.metadata}
+
+
+def _is_full(file: pq.ParquetFile, kind: str, name: str) -> bool:
+    """Whether the field has a value wherever the action has a path, as the footer counts them."""
+    places = {file.schema.column(place).path: place for place in range(len(file.schema))}
+    field, path = places.get(f"{kind}.{name}"), places[f"{kind}.path"]
+    if field is None:
+        return True  # not one column but several: there are no nulls to count
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    counted = [(_nulls(group.column(field)), _nulls(group.column(path))) for group in groups]
+    return all(one == other and one is not None for one, other in counted)
+
+
+def _nulls(column: Any) -> int | None:
+    known = column.statistics
+    return known.null_count if known is not None and known.has_null_count else None
+
+
+def _bodies(array: pa.StructArray) -> Iterator[dict[str, Any]]:
+    """The rows that hold the action, as JSON would have them."""
+    present = array.drop_null()
+    children = {
+        field.name: child for field, child in zip(present.type, present.flatten(), strict=True)
+    }
+    parsed = [(name, children.pop(other, None), told) for name, other, told in _REBUILT]
+    columns = {name: _values(child) for name, child in children.items()}
+    for name, child, told in parsed:
+        if child is not None:
+            columns[name] = _filled(columns.get(name), told(child))
+    names = tuple(columns)
+    for row in zip(*columns.values(), strict=True):
+        yield dict(zip(names, row, strict=True))
+
+
+def _values(array: pa.Array) -> list[Any]:
+    """The values as Python has them; maps, which every file has, by a way several times as fast."""
+    if not pa.types.is_map(array.type):
+        values: list[Any] = array.to_pylist(maps_as_pydicts="strict")
+        return values
+    keys, items, offsets = (one.to_pylist() for one in (array.keys, array.items, array.offsets))
+    return [
+        dict(zip(keys[start:end], items[start:end], strict=True)) if is_there else None
+        for start, end, is_there in zip(
+            offsets[:-1], offsets[1:], array.is_valid().to_pylist(), strict=True
+        )
+    ]
+
+
+def _filled(said: list[Any] | None, rebuilt: list[Any]) -> list[Any]:
+    if said is None:
+        return rebuilt
+    return [new if old is None else old for old, new in zip(said, rebuilt, strict=True)]

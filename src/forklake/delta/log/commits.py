@@ -1,0 +1,120 @@
+"""Commits: JSON files, read as a stream of objects in bounded memory.
+
+Writers put each action on a line of its own, but not all do: what counts is one object after the
+other, with or without white space between and inside.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from forklake.delta.actions import Add, AnyAction, Cdc, Remove, parse
+from forklake.delta.log.paths import require_inside
+from forklake.errors import Corruption
+from forklake.files.systems import open_input, translating
+
+_PIECE = 1 << 20  # bytes read at once
+_LONGEST = 1 << 26  # characters of one object; a longer one is no object of a log
+_SPACE = re.compile(r"\s*")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonActions:
+    """The actions of a JSON file, read anew by each who goes through them."""
+
+    path: str
+    version: int
+
+    def __iter__(self) -> Iterator[AnyAction]:
+        try:
+            for one in _objects(self.path):
+                for kind, body in one.items():
+                    if body is not None:
+                        yield checked(parse(kind, body))
+        except Corruption as reason:
+            raise located(reason, self.path, self.version) from reason
+
+
+def checked(action: AnyAction) -> AnyAction:
+    """The action, if the file it names lies in the table or is named in full."""
+    if isinstance(action, Add | Remove | Cdc):
+        require_inside(action.path)
+    return action
+
+
+def located(reason: Corruption, path: str, version: int) -> Corruption:
+    """The same error, saying also in which file it is."""
+    return Corruption(
+        f"The file {path!r} of version {version} is not right. {reason.message}",
+        remedy=reason.remedy,
+        **reason.details | {"file": path, "version": version},
+    )
+
+
+# Objects of JSON
+
+
+def _objects(path: str) -> Iterator[dict[str, Any]]:
+    rest = ""
+    for piece in _pieces(path):
+        rest = yield from _decoded(rest + piece)
+        if len(rest) > _LONGEST:
+            raise _broken(f"an object is longer than {_LONGEST} characters")
+    if rest:
+        raise _broken(_fault(rest))
+
+
+def _pieces(path: str) -> Iterator[str]:
+    decoder = getincrementaldecoder("utf-8")()
+    with open_input(path) as file:
+        while True:
+            with translating(path):
+                data = file.read(_PIECE)
+            try:
+                yield decoder.decode(data, final=not data)
+            except UnicodeDecodeError as reason:
+                raise _broken(f"it is not UTF-8: {reason.reason}") from reason
+            if not data:
+                return
+
+
+def _decoded(text: str) -> Generator[dict[str, Any], None, str]:
+    """The objects that are there in full; returns what is left, which may yet become one."""
+    at = _after_space(text, 0)
+    while at < len(text):
+        try:
+            found, at = _DECODER.raw_decode(text, at)
+        except json.JSONDecodeError:
+            return text[at:]
+        except (ValueError, RecursionError) as reason:
+            raise _broken(str(reason)) from reason
+        if not isinstance(found, dict):
+            raise _broken(f"it holds {str(found)[:100]!r}, which is no object")
+        yield found
+        at = _after_space(text, at)
+    return ""
+
+
+def _after_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _fault(rest: str) -> str:
+    try:
+        _DECODER.raw_decode(rest)
+    except json.JSONDecodeError as reason:
+        return f"{reason.msg} at {rest[reason.pos : reason.pos + 40]!r}"
+    return "it goes on after its end"
+
+
+def _broken(what: str) -> Corruption:
+    return Corruption(
+        f"It cannot be read as JSON: {what}.", remedy="Restore the file from a backup."
+    )

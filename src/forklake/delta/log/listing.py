@@ -1,0 +1,71 @@
+"""The files of a Delta log, by what their names say. Other names are none of our business."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from forklake.files.systems import Listed, list_files
+
+_COMMIT = re.compile(r"(\d{20})\.json")
+_CHECKPOINT = re.compile(
+    r"(?P<version>\d{20})\.checkpoint(\.(?P<part>\d{10})\.(?P<parts>\d{10})|\.[\da-f-]{36})?"
+    r"\.(parquet|(?<=[\da-f]{12}\.)json)"
+)
+_SIDECARS = "_sidecars/"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint all parts of which are there."""
+
+    version: int
+    files: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """What was found in the folder of a log."""
+
+    commits: dict[int, Listed] = field(default_factory=dict)
+    checkpoints: dict[int, tuple[Checkpoint, ...]] = field(default_factory=dict)
+    sidecars: dict[str, Listed] = field(default_factory=dict)
+
+    @property
+    def latest(self) -> int:
+        """The newest version that there is a file of; -1 for none."""
+        return max((*self.commits, *self.checkpoints), default=-1)
+
+
+def list_log(folder: str) -> LogFiles:
+    """The files of a log in this folder."""
+    found = {file.path[len(folder) + 1 :]: file for file in list_files(folder)}
+    return LogFiles(
+        {int(match[1]): found[name] for name in found if (match := _COMMIT.fullmatch(name))},
+        _checkpoints(found),
+        {name[len(_SIDECARS) :]: found[name] for name in found if name.startswith(_SIDECARS)},
+    )
+
+
+def _checkpoints(found: dict[str, Listed]) -> dict[int, tuple[Checkpoint, ...]]:
+    grouped: dict[int, list[Checkpoint]] = defaultdict(list)
+    for checkpoint in _complete(found):
+        grouped[checkpoint.version].append(checkpoint)
+    return {version: tuple(those) for version, those in grouped.items()}
+
+
+def _complete(found: dict[str, Listed]) -> Iterator[Checkpoint]:
+    """Every checkpoint; one of many parts only if none of them is missing."""
+    parts: dict[tuple[int, int], dict[int, Listed]] = defaultdict(dict)
+    for name, file in found.items():
+        if match := _CHECKPOINT.fullmatch(name):
+            version = int(match["version"])
+            if match["parts"] is None:
+                yield Checkpoint(version, (file,))
+            else:
+                parts[version, int(match["parts"])][int(match["part"])] = file
+    for (version, count), those in parts.items():
+        if set(those) == set(range(1, count + 1)):
+            yield Checkpoint(version, tuple(those.values()))

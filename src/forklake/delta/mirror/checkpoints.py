@@ -1,0 +1,132 @@
+"""Checkpoints: the whole state of one version in a single Parquet file, and the hint to it.
+
+They are written from columns, row group by row group, so that a table of many files needs little
+time and memory. One that is there already stays: whoever wrote it had the same state to tell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forklake.delta.actions import DomainMetadata, Metadata, Protocol, Txn
+from forklake.delta.mirror.checkpoint_rows import (
+    SCHEMA,
+    rows_of_actions,
+    rows_of_files,
+    rows_of_tombstones,
+)
+from forklake.files.footers import unreadable
+from forklake.files.putting import create, put
+from forklake.files.systems import open_input
+
+_GROUP = 25_000  # rows of a row group
+# Every text of these is another one, so that a dictionary would only cost time.
+_REPEATING = [
+    "add.partitionValues.key_value.key",
+    "add.partitionValues.key_value.value",
+    "remove.partitionValues.key_value.key",
+    "remove.partitionValues.key_value.value",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a checkpoint tells of its version.
+
+    Files come in batches with the columns of `checkpoint_rows.FILES`, removed ones with those of
+    `checkpoint_rows.TOMBSTONES`.
+    """
+
+    protocol: Protocol
+    metadata: Metadata
+    files: Iterable[pa.RecordBatch]
+    tombstones: Iterable[pa.RecordBatch] = ()
+    transactions: Sequence[Txn] = ()
+    domains: Sequence[DomainMetadata] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint that is there."""
+
+    version: int
+    path: str
+    action_count: int
+    file_count: int
+    size_in_bytes: int
+
+
+def checkpoint_path(location: str, version: int) -> str:
+    """Where the checkpoint of a version is."""
+    return f"{location.rstrip('/')}/_delta_log/{version:020d}.checkpoint.parquet"
+
+
+def write_checkpoint(location: str, version: int, state: State) -> Checkpoint:
+    """Write the checkpoint of a version, then the hint that leads readers to it."""
+    path = checkpoint_path(location, version)
+    create(path, lambda file: _fill(file, state))
+    checkpoint = _checkpoint_at(path, version)
+    _lead_to(location, checkpoint)
+    return checkpoint
+
+
+def _fill(file: BinaryIO, state: State) -> None:
+    with pq.ParquetWriter(file, SCHEMA, compression="snappy", use_dictionary=_REPEATING) as writer:
+        # In a row group of their own, so that who looks for them can leave out all others.
+        writer.write_batch(rows_of_actions(_few_actions(state)))
+        for group in _in_groups(map(rows_of_files, state.files)):
+            writer.write_table(group, row_group_size=_GROUP)
+        for group in _in_groups(map(rows_of_tombstones, state.tombstones)):
+            writer.write_table(group, row_group_size=_GROUP)
+
+
+def _few_actions(state: State) -> Iterator[dict[str, Any]]:
+    """All but those on files; of a domain that was removed nothing is told."""
+    domains = (domain for domain in state.domains if not domain.removed)
+    actions = chain([state.protocol, state.metadata], state.transactions, domains)
+    return (action.to_json() for action in actions)
+
+
+def _in_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches joined until they are worth a row group."""
+    waiting: list[pa.RecordBatch] = []
+    row_count = 0
+    for batch in batches:
+        waiting.append(batch)
+        row_count += batch.num_rows
+        if row_count >= _GROUP:
+            yield pa.Table.from_batches(waiting)
+            waiting, row_count = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _checkpoint_at(path: str, version: int) -> Checkpoint:
+    """The checkpoint that is there, ours or not."""
+    with open_input(path) as file:
+        size = file.size()
+        try:
+            parquet = pq.ParquetFile(file)
+            adds = (batch["add"] for batch in parquet.iter_batches(columns=["add.path"]))
+            file_count = sum(len(column) - column.null_count for column in adds)
+        except (pa.ArrowException, OSError) as reason:
+            raise unreadable(path, file, size, None) from reason
+    return Checkpoint(version, path, parquet.metadata.num_rows, file_count, size)
+
+
+def _lead_to(location: str, checkpoint: Checkpoint) -> None:
+    hint = {
+        "version": checkpoint.version,
+        "size": checkpoint.action_count,
+        "sizeInBytes": checkpoint.size_in_bytes,
+        "numOfAddFiles": checkpoint.file_count,
+    }
+    text = json.dumps(hint, separators=(",", ":"))
+    put(f"{location.rstrip('/')}/_delta_log/_last_checkpoint", text.encode())

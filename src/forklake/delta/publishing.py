@@ -1,0 +1,59 @@
+"""Publishing: a table of the lake, of any fork, becomes a Delta table over the same files."""
+
+from __future__ import annotations
+
+import uuid
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.reading import Snapshotted
+from forklake.delta.importing import canonical_location
+from forklake.delta.mirroring import Mirror, Mirrored
+from forklake.delta.schema import DeltaColumnMapping, delta_fields, schema_string
+from forklake.errors import AlreadyExists, Unsupported
+from forklake.files.systems import exists
+from forklake.model.entities import Table
+from forklake.model.faces import FaceMode
+from forklake.model.fields import Field
+
+
+def publish_table(catalog: Catalog, table_name: str, schema: str, location: str) -> Mirrored:
+    """Make a table a Delta table at a location, where the mirror keeps it up to date."""
+    root = canonical_location(location)
+    if exists(f"{root}/_delta_log/{0:020d}.json"):
+        raise AlreadyExists(
+            f"There is a Delta table at {root!r} already.", remedy="Publish to another place."
+        )
+    seen = catalog.now()
+    table = seen.state.table(table_name, schema)
+    require_publishable(seen, table)
+    with catalog.transaction(message=f"Published to {root}") as transaction:
+        found = transaction.table(table_name, schema)
+        transaction.add_face(found, str(uuid.uuid4()), root, FaceMode.OWN)
+    return Mirror(catalog, table).run()
+
+
+def require_publishable(seen: Snapshotted, table: Table) -> None:
+    """Unsupported, with the reason, if a Delta table cannot say what the table holds."""
+    fields = seen.state.fields(table)
+    schema_string(delta_fields(fields, DeltaColumnMapping.NAME))  # all types are Delta's
+    if seen.inlined_rows(table):
+        raise Unsupported(
+            f"Rows of table '{table.table_name}' live in the metastore, where readers of files do"
+            " not find them.",
+            remedy="Flush them to files first.",
+        )
+    files = [file.data_file_id for file in seen.data_files(table)]
+    for field in _with_initial_defaults(fields):
+        rows = seen.file_statistics(table, files)
+        having = {row.data_file_id for row in rows if row.column_id == field.column_id}
+        if set(files) - having:
+            raise Unsupported(
+                f"Files of table '{table.table_name}' lack the column '{field.name}', whose default"
+                f" {field.initial_default!r} they show here and NULL in a Delta table.",
+                remedy="Write these rows anew: UPDATE the column to itself, or merge the files.",
+            )
+
+
+def _with_initial_defaults(fields: tuple[Field, ...]) -> list[Field]:
+    found = [one for one in fields if one.initial_default is not None]
+    return found + [one for field in fields for one in _with_initial_defaults(field.fields)]

@@ -1,0 +1,110 @@
+"""The shape of a Delta table in the lake: its columns, its partitioning, how files are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from forklake.catalog.reshaping import Shape
+from forklake.catalog.transaction import Transaction
+from forklake.delta.actions import Metadata
+from forklake.delta.schema import DeltaColumnMapping, DeltaField, parse_schema
+from forklake.delta.statistics import Leaves, statistics_leaves
+from forklake.errors import Corruption
+from forklake.model.children import BY_STORED_VALUES
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.files import MappedName
+from forklake.model.ids import MappingId, PartitionId
+from forklake.model.kinds import PARTITION
+from forklake.model.names import folded
+from forklake.model.plan import Committed
+from forklake.model.state import CatalogState
+
+IDENTITY = "identity"
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """What must be known of a table to add files of a Delta log to it.
+
+    Args:
+        fields: the columns.
+        keys: those by which the table is partitioned, in order; they are not in the files.
+        mapping_id: how the other columns are found, where some are not in the files.
+    """
+
+    fields: tuple[Field, ...]
+    keys: tuple[Field, ...] = ()
+    partition_id: PartitionId | None = None
+    mapping_id: MappingId | None = None
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The columns that statistics of files are about."""
+        return statistics_leaves(self.fields)
+
+    def committed(self, committed: Committed) -> TableShape:
+        """The same with the ids that a commit gave to what its transaction made."""
+        partition_id, mapping_id = self.partition_id, self.mapping_id
+        if partition_id is not None and partition_id < 0:
+            partition_id = PartitionId(committed.entity_ids[-partition_id - 1])
+        if mapping_id is not None and mapping_id < 0:
+            mapping_id = MappingId(committed.file_ids[-mapping_id - 1])
+        return replace(self, partition_id=partition_id, mapping_id=mapping_id)
+
+
+def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -> TableShape:
+    """Give a table the columns and the partitioning that a log says it has."""
+    mapping = DeltaColumnMapping.of(metadata.configuration)
+    wanted = parse_schema(metadata.schema_string, mapping)
+    transaction.set_partitioning(table, [])
+    transaction.reshape(table, [_shape(one) for one in wanted])
+    transaction.set_partitioning(table, [(name, IDENTITY) for name in _keys(metadata, wanted)])
+    return shape_of(transaction, table)
+
+
+def shape_of(transaction: Transaction, table: Table) -> TableShape:
+    """The shape that a table has by now."""
+    state = transaction.state
+    fields = state.fields(table)
+    by_id = {one.column_id: one for one in fields}
+    keys = tuple(by_id[key.column_id] for key in state.partitioning(table))
+    if not keys:
+        return TableShape(fields)
+    partitioned = {key.column_id for key in keys}
+    names = [
+        MappedName(one.physical_name, one.column_id, one.column_id in partitioned) for one in fields
+    ]
+    mapping_id = transaction.add_name_mapping(table, names, type=BY_STORED_VALUES)
+    return TableShape(fields, keys, _partition_id(state, table), mapping_id)
+
+
+def _partition_id(state: CatalogState, table: Table) -> PartitionId:
+    (row,) = state.beneath(PARTITION, table.table_id)
+    found: PartitionId = row.partition_id
+    return found
+
+
+def _shape(one: DeltaField) -> Shape:
+    return Shape(
+        one.name,
+        one.physical_name,
+        one.type,
+        one.nullable,
+        one.comment,
+        tuple(_shape(part) for part in one.fields),
+    )
+
+
+def _keys(metadata: Metadata, wanted: Sequence[DeltaField]) -> list[str]:
+    """The names of the partition columns, as the schema has them."""
+    names = {folded(one.name): one.name for one in wanted}
+    missing = [name for name in metadata.partition_columns if folded(name) not in names]
+    if missing:
+        raise Corruption(
+            f"The Delta table is partitioned by {missing[0]!r}, which is none of its columns.",
+            remedy="Restore the log from a backup.",
+        )
+    return [names[folded(name)] for name in metadata.partition_columns]

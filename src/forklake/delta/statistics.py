@@ -1,0 +1,335 @@
+"""Statistics of files in a Delta log: JSON text, and the bounds of the lake's columns.
+
+A bound is true for every row of the file, or there is none. Writers are not exact, and what they
+write is widened by as much as they may be wrong:
+
+| bounds of        | are widened, because                                          |
+|------------------|---------------------------------------------------------------|
+| long texts       | some were cut: an upper one is above all with its beginning   |
+| moments          | most are cut to milliseconds: an upper one gets 999 µs more   |
+| moments in zones | zones are written without their seconds: by a minute          |
+| long decimals    | some writers turn them into doubles: by a part in 2^51        |
+
+Where statistics say nothing, or nothing that can be understood, nothing is known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any, NamedTuple
+
+from forklake.files.bounds import high_text, low_text
+from forklake.model.fields import Field
+from forklake.model.files import ColumnBounds
+from forklake.model.ids import ColumnId
+from forklake.model.orders import OrderKind, order_of
+from forklake.model.predicates import LONG_TEXT, after_prefix
+from forklake.model.values import INTEGER_RANGES, decimal_digits, from_text
+
+_MIN, _MAX, _NULLS = "minValues", "maxValues", "nullCount"
+# What writers put behind an upper bound that they cut.
+_TIE_BREAKERS = "\ufffd\U0010ffff"
+_TIE_BREAKER = "\U0010ffff"
+# A year of which files show other dates than their statistics, if an old writer made them.
+_LAST_OF_OLD_CALENDAR = 1582
+_LONGEST = 32  # characters of a text in a log
+_HALF_WRITTEN = timedelta(microseconds=999)
+_SECONDS_OF_ZONE = timedelta(minutes=1)
+_MILLISECOND = timedelta(milliseconds=1)
+_ERROR_OF_DOUBLE = Decimal(2) ** -51
+_MOST_DIGITS = 38  # of a decimal
+_WIDE = Context(prec=2 * _MOST_DIGITS)
+
+
+class Leaf(NamedTuple):
+    """A column that statistics may tell about."""
+
+    column_id: ColumnId
+    type: str
+
+
+Path = tuple[str, ...]
+Leaves = Mapping[Path, Leaf]
+
+
+def statistics_leaves(fields: Iterable[Field]) -> dict[Path, Leaf]:
+    """The columns that hold values, by path of physical names; lists and maps have none."""
+    found: dict[Path, Leaf] = {}
+    for field in fields:
+        name = (field.physical_name,)
+        if field.type == "struct":
+            inside = statistics_leaves(field.fields)
+            found |= {name + path: leaf for path, leaf in inside.items()}
+        elif not field.fields:
+            found[name] = Leaf(field.column_id, field.type)
+    return found
+
+
+# From the log
+
+
+def parse_statistics(
+    text: str | None, leaves: Leaves
+) -> tuple[int | None, tuple[ColumnBounds, ...]]:
+    """The rows of a file, deleted ones included, and what is known of its columns."""
+    try:
+        body = json.loads(text or "{}", parse_float=Decimal, parse_constant=float)
+    except (ValueError, RecursionError, ArithmeticError):
+        return None, ()
+    rows = _count(_at(body, ("numRecords",)))
+    is_tight = _at(body, ("tightBounds",)) is not False
+    parts = [_at(body, (key,)) for key in (_MIN, _MAX, _NULLS)]
+    told = ((leaf, [_at(part, path) for part in parts]) for path, leaf in leaves.items())
+    return rows, tuple(
+        ColumnBounds(
+            leaf.column_id,
+            value_count=rows,
+            null_count=_null_count(nulls, rows, is_tight),
+            min_value=_low(leaf.type, low),
+            max_value=_high(leaf.type, high),
+            contains_nan=_contains_nan(leaf.type, low, high),
+        )
+        for leaf, (low, high, nulls) in told
+        if low is not None or high is not None or nulls is not None
+    )
+
+
+def _at(body: Any, path: Path) -> Any:
+    for name in path:
+        body = body.get(name) if isinstance(body, dict) else None
+    return body
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def _null_count(value: Any, rows: int | None, is_tight: bool) -> int | None:
+    """The nulls of the column. Once rows were deleted only "all" and "none" are certain."""
+    nulls = _count(value)
+    if nulls is None or (rows is not None and nulls > rows):
+        return None
+    return nulls if is_tight or nulls in (0, rows) else None
+
+
+def _contains_nan(column_type: str, low: Any, high: Any) -> bool | None:
+    """True if a bound is NaN; where none is, a writer may have left it out."""
+    if not column_type.startswith("float"):
+        return None
+    return "nan" in (str(low).lower(), str(high).lower()) or None
+
+
+def _low(column_type: str, value: Any) -> str | None:
+    known = _typed(column_type, value)
+    if isinstance(known, str):
+        known = _before_surrogates(known)
+    elif isinstance(known, datetime):
+        known = _shifted(known, -_zone_error(known))
+    elif isinstance(known, Decimal):
+        known = _widened(column_type, known, ROUND_FLOOR)
+    return None if known is None else low_text(column_type, known)
+
+
+def _high(column_type: str, value: Any) -> str | None:
+    known = _typed(column_type, value)
+    if isinstance(known, str):
+        known = _above_cut(known)
+    elif isinstance(known, datetime):
+        known = _shifted(known, _zone_error(known) + _HALF_WRITTEN)
+    elif isinstance(known, Decimal):
+        known = _widened(column_type, known, ROUND_CEILING)
+    return None if known is None else high_text(column_type, known)
+
+
+def _typed(column_type: str, value: Any) -> Any:
+    """A value of JSON as a value of the type; None where it is none."""
+    if isinstance(value, bool) != (column_type == "boolean"):
+        return None
+    read = _READERS.get("decimal" if column_type.startswith("decimal") else column_type)
+    try:
+        return None if read is None else read(value)
+    except (ValueError, TypeError, ArithmeticError):
+        return None
+
+
+def _integer(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _float(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float | Decimal) else None
+
+
+def _decimal(value: Any) -> Decimal | None:
+    number = Decimal(value) if isinstance(value, int | Decimal) else None
+    return number if number is not None and number.adjusted() < _MOST_DIGITS else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _date(value: Any) -> date | None:
+    at = date.fromisoformat(value)
+    return at if at.year > _LAST_OF_OLD_CALENDAR else None
+
+
+def _instant(value: Any) -> datetime | None:
+    at = datetime.fromisoformat(value)
+    return at if at.tzinfo is not None and at.year > _LAST_OF_OLD_CALENDAR else None
+
+
+def _wall_clock(value: Any) -> datetime | None:
+    at = datetime.fromisoformat(value)
+    is_certain = not at.utcoffset() and at.year > _LAST_OF_OLD_CALENDAR
+    return at.replace(tzinfo=None) if is_certain else None
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(INTEGER_RANGES, _integer),
+    **dict.fromkeys(("float32", "float64"), _float),
+    "decimal": _decimal,
+    "boolean": lambda value: value,
+    "varchar": _text,
+    "date": _date,
+    "timestamp": _wall_clock,
+    "timestamptz": _instant,
+}
+
+
+def _shifted(at: datetime, by: timedelta) -> datetime | None:
+    try:
+        return at + by
+    except OverflowError:
+        return None
+
+
+def _zone_error(at: datetime) -> timedelta:
+    return _SECONDS_OF_ZONE if at.utcoffset() else timedelta()
+
+
+def _widened(column_type: str, value: Decimal, rounding: str) -> Decimal:
+    """The value, or one beyond it where a double could stand for several decimals."""
+    unit = Decimal(1).scaleb(-decimal_digits(column_type)[1])
+    error = abs(value) * _ERROR_OF_DOUBLE
+    if error * 2 < unit:
+        return value
+    wide = _WIDE.add(value, error if rounding == ROUND_CEILING else -error)
+    return wide.quantize(unit, rounding, _WIDE)
+
+
+def _before_surrogates(text: str) -> str:
+    """The text up to half of a character, which a cut may have left."""
+    for position, sign in enumerate(text):
+        if "\ud800" <= sign <= "\udfff":
+            return text[:position]
+    return text
+
+
+def _above_cut(text: str) -> str | None:
+    """The text, or one above all with its beginning if it was cut.
+
+    A writer in Java may have cut a character into halves, of which the first becomes `?`; and may
+    take its own sign at the end for greater than characters beyond the first 65,536.
+    """
+    whole = _before_surrogates(text)
+    kept = whole.rstrip(_TIE_BREAKERS)
+    if kept == text:
+        return text
+    return after_prefix(kept.removesuffix("?")) or None
+
+
+# To the log
+
+
+def statistics_text(
+    num_records: int, bounds: Iterable[ColumnBounds], leaves: Leaves, *, is_tight: bool
+) -> str:
+    """The statistics of a file for a log.
+
+    Args:
+        leaves: the columns that are in the file.
+        is_tight: the bounds are values of the file, and no row of it is deleted.
+    """
+    known = {one.column_id: one for one in bounds}
+    columns = {path: (kind, known[one]) for path, (one, kind) in leaves.items() if one in known}
+    body = {
+        "numRecords": str(num_records),
+        _MIN: _tree((path, _said_low(*one)) for path, one in columns.items()),
+        _MAX: _tree((path, _said_high(*one)) for path, one in columns.items()),
+        _NULLS: _tree((path, _said_nulls(*one)) for path, one in columns.items()),
+        "tightBounds": "true" if is_tight else "false",
+    }
+    return _json(body)
+
+
+def _tree(said: Iterable[tuple[Path, str | None]]) -> dict[str, Any]:
+    """What is said of columns, in objects for those that are inside others."""
+    found: dict[str, Any] = {}
+    for path, text in said:
+        if text is not None:
+            inside = found
+            for name in path[:-1]:
+                inside = inside.setdefault(name, {})
+            inside[path[-1]] = text
+    return found
+
+
+def _said_low(column_type: str, known: ColumnBounds) -> str | None:
+    return _said(column_type, known.min_value, is_upper=False)
+
+
+def _said_high(column_type: str, known: ColumnBounds) -> str | None:
+    # NaN is greater than every number.
+    may_be_nan = column_type.startswith("float") and known.contains_nan is not False
+    return None if may_be_nan else _said(column_type, known.max_value, is_upper=True)
+
+
+def _said_nulls(_: str, known: ColumnBounds) -> str | None:
+    return None if known.null_count is None else str(known.null_count)
+
+
+def _json(body: Any) -> str:
+    """Objects whose values are JSON already: decimals must come out as they are."""
+    if isinstance(body, str):
+        return body
+    return "{" + ",".join(f"{_quoted(key)}:{_json(value)}" for key, value in body.items()) + "}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _said(column_type: str, text: str | None, *, is_upper: bool) -> str | None:
+    """A bound as JSON; None for types of which Delta says none."""
+    order = order_of(column_type)
+    key = None if order is None else order.key(text)
+    if text is None or order is None or key is None:
+        return None
+    if order.is_number:
+        return str(key)
+    if order.is_text:
+        return _said_text(text, is_upper)
+    if order.kind is OrderKind.DATE:
+        return _quoted(text)
+    is_moment = order.kind in (OrderKind.TIMESTAMP, OrderKind.TIMESTAMP_UTC)
+    return _said_moment(column_type, text, is_upper) if is_moment else None
+
+
+def _said_text(text: str, is_upper: bool) -> str | None:
+    """The beginning of a text. An upper bound may have been cut before, if it is long."""
+    if not is_upper or len(text) < LONG_TEXT:
+        return _quoted(text[:_LONGEST])
+    is_above = not text[_LONGEST:].startswith(_TIE_BREAKER)
+    return _quoted(text[:_LONGEST] + _TIE_BREAKER) if is_above else None
+
+
+def _said_moment(column_type: str, text: str, is_upper: bool) -> str | None:
+    at = from_text(column_type, text).replace(tzinfo=None)
+    cut = at.replace(microsecond=at.microsecond // 1000 * 1000)
+    whole = _shifted(cut, _MILLISECOND) if is_upper and cut != at else cut
+    zone = "Z" if column_type == "timestamptz" else ""
+    return None if whole is None else _quoted(whole.isoformat(timespec="milliseconds") + zone)

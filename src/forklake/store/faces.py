@@ -1,0 +1,35 @@
+"""The numbers and times of versions of Delta tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from forklake.errors import Conflict
+from forklake.model.entities import DeltaVersion
+from forklake.model.faces import FaceCommit
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def following_version(
+    told: FaceCommit, newest: Sequence[DeltaVersion], now: datetime
+) -> tuple[int, int]:
+    """The version and time that a commit gets; times of a table grow with its versions."""
+    last = max(newest, key=lambda one: one.version, default=None)
+    version = told.version
+    if version is None:
+        version = 0 if last is None else last.version + 1
+    elif last is not None and version <= last.version:
+        raise Conflict(
+            f"Version {version} of the Delta table was committed meanwhile.",
+            remedy="Nothing was changed; go on from the newest version.",
+        )
+    time = milliseconds(now) if told.timestamp is None else told.timestamp
+    return version, time if last is None else max(time, last.timestamp + 1)
+
+
+def milliseconds(moment: datetime) -> int:
+    """A moment as Delta counts time."""
+    return (moment - _EPOCH) // _MILLISECOND

@@ -1,0 +1,1 @@
+"""Tests of the Delta face of lake tables."""

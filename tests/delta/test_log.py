@@ -1,0 +1,333 @@
+"""Delta logs: versions in order, gaps, time, and the state that a log adds up to."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from forklake.delta.actions import Add, CommitInfo, Unknown
+from forklake.delta.log import commits, reading
+from forklake.delta.log.paths import canonical, full_path
+from forklake.delta.log.reading import DeltaLog, Version
+from forklake.delta.log.replay import State, replay
+from forklake.errors import Corruption, NotFound
+from tests.delta.hand_written import (
+    FIRST,
+    METADATA,
+    PROTOCOL,
+    HandWrittenLog,
+    add,
+    commit_info,
+    remove,
+    vector,
+)
+
+
+def opened(written: HandWrittenLog) -> DeltaLog:
+    return DeltaLog(str(written.root)).open()
+
+
+def versions(written: HandWrittenLog, after: int = -1) -> list[Version]:
+    return list(opened(written).versions(after))
+
+
+def outline(found: list[Version]) -> list[tuple[int, bool]]:
+    return [(version.number, version.is_state) for version in found]
+
+
+def paths(state: State) -> set[str]:
+    return {path for path, _ in state.adds}
+
+
+def set_modified(path: Path, seconds: int) -> None:
+    os.utime(path, (seconds, seconds))
+
+
+# Commits
+
+
+def test_versions_come_in_order_with_their_actions(written: HandWrittenLog) -> None:
+    written.commit(0, commit_info(5), *FIRST, add("a"), {"future": 1})
+    written.commit(1)  # an empty commit is legal
+    written.commit(2, remove("a"), add("b"))
+    log = opened(written)
+    found = list(log.versions())
+    assert outline(found) == [(0, False), (1, False), (2, False)]
+    assert [one.kind for one in found[0].actions] == [
+        *("commitInfo", "protocol", "metaData", "add", "future")
+    ]
+    assert tuple(found[0].actions)[-1] == Unknown("future", 1)
+    assert found[0].commit_info == CommitInfo(extra={"timestamp": 5, "operation": "WRITE"})
+    assert (log.first_version, log.latest_version) == (0, 2)
+    assert outline(list(log.versions(after=1))) == [(2, False)]
+    assert list(log.versions(after=2)) == []
+
+
+def test_an_open_log_sees_what_has_come_when_it_is_opened_again(written: HandWrittenLog) -> None:
+    written.commit(0, *FIRST)
+    log = opened(written)
+    written.commit(1, add("a"))
+    assert log.latest_version == 0
+    assert log.open().latest_version == 1
+    assert outline(list(log.versions(after=0))) == [(1, False)]
+
+
+def test_other_files_do_not_disturb(written: HandWrittenLog) -> None:
+    written.commit(0, *FIRST)
+    (written.folder / "_staged_commits").mkdir()
+    for name in (
+        "00000000000000000001.crc",
+        "00000000000000000000.00000000000000000004.compacted.json",
+        "._00000000000000000009.json",
+        "9.json",
+        "00000000000000000005.checkpoint.json",
+        "00000000000000000006.checkpoint.0000000001.0000000002.parquet",
+        "_last_checkpoint",
+        f"_staged_commits/{1:020d}.3a0d65cd-4056-49b8-937b-95f9e3ee90e5.json",
+    ):
+        written.file(name, "{")
+    assert opened(written).latest_version == 0
+
+
+def test_json_is_a_stream_of_objects_however_it_is_laid_out(
+    written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read a few bytes at a time, so that objects and characters are cut everywhere."""
+    monkeypatch.setattr(commits, "_PIECE", 3)
+    actions = [*FIRST, add("ä ☃ 𝄞", stats='{"a":"}{"}'), add("b")]
+    pretty = "\n\n".join(json.dumps(one, indent=2, ensure_ascii=False) for one in actions)
+    written.file(f"{0:020d}.json", pretty + json.dumps(add("c") | {"remove": None}))
+    assert paths(replay(opened(written))) == {"ä ☃ 𝄞", "b", "c"}
+
+
+def test_a_big_commit_is_streamed_as_often_as_it_is_read(
+    written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_SMALL", 10)
+    written.commit(0, *FIRST, *(add(str(number)) for number in range(100)), commit_info(7))
+    (version,) = versions(written)
+    assert not isinstance(version.actions, tuple)
+    assert version.timestamp_ms == 7
+    for _ in range(2):
+        assert sum(isinstance(one, Add) for one in version.actions) == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"add":{"path":"a"', "cannot be read as JSON"),
+        ('{"txn":{"appId":"a","version":1}}x\n', "Expecting value at 'x"),
+        ("[1]", "no object"),
+        ("{\udcff}", "not UTF-8"),
+        ('{"a":' + "[" * 100_000, "cannot be read as JSON"),
+        ('{"add":{"path":"a"}}', "no field 'partitionValues'"),
+        (json.dumps(add("../other/a")), "leads out of the table"),
+        (json.dumps(remove("x/%2e%2E/../a")), "leads out of the table"),
+        (json.dumps({"cdc": {"path": "..", "partitionValues": {}, "size": 1}}), "leads out"),
+    ],
+)
+def test_a_broken_commit_is_named(written: HandWrittenLog, text: str, said: str) -> None:
+    written.commit(0, *FIRST)
+    path = written.folder / f"{1:020d}.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(Corruption) as error:
+        versions(written)
+    assert said in error.value.message
+    assert error.value.details["file"] == str(path)
+    assert error.value.details["version"] == 1
+
+
+def test_an_object_without_end_is_not_read_into_memory(
+    written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "_PIECE", 8)
+    monkeypatch.setattr(commits, "_LONGEST", 100)
+    written.file(f"{0:020d}.json", '{"a":"' + "x" * 1000)
+    with pytest.raises(Corruption, match="longer than 100"):
+        versions(written)
+
+
+@pytest.mark.parametrize(
+    ("only", "missing"), [(PROTOCOL, "metaData"), (METADATA, "protocol"), (add("a"), "metaData")]
+)
+def test_a_table_begins_with_its_protocol_and_metadata(
+    written: HandWrittenLog, only: dict[str, object], missing: str
+) -> None:
+    written.commit(0, only)
+    with pytest.raises(Corruption, match=f"no action '{missing}'"):
+        versions(written)
+
+
+def test_a_folder_without_a_log_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no Delta log"):
+        DeltaLog(str(tmp_path)).open()
+
+
+def test_a_location_may_be_a_uri(written: HandWrittenLog, tmp_path: Path) -> None:
+    written.commit(0, *FIRST)
+    written.root.rename(tmp_path / "a table")
+    log = DeltaLog(f"file://{tmp_path}/a%20table/").open()
+    assert log.root == f"{tmp_path}/a table"
+    assert log.latest_version == 0
+
+
+# Time
+
+
+def test_time_is_what_commits_say_and_never_stands_still(written: HandWrittenLog) -> None:
+    written.commit(0, commit_info(9_000), *FIRST)
+    written.commit(1, commit_info(8_000))
+    written.commit(2, commit_info(9_000, inCommitTimestamp=20_000))
+    set_modified(written.commit(3, add("a")), 30)
+    written.commit(4, {"commitInfo": {"timestamp": "yesterday"}})
+    set_modified(written.folder / f"{4:020d}.json", 40)
+    assert [one.timestamp_ms for one in versions(written)] == [9_000, 9_001, 20_000, 30_000, 40_000]
+    later = list(opened(written).versions(after=1, after_ms=50_000))
+    assert [one.timestamp_ms for one in later] == [50_001, 50_002, 50_003]
+
+
+def test_a_copied_checkpoint_is_no_younger_than_the_next_commit(written: HandWrittenLog) -> None:
+    written.checkpoint(4, *FIRST)
+    written.commit(5, commit_info(5_000))
+    written.commit(6, commit_info(6_000))
+    assert [one.timestamp_ms for one in versions(written)] == [4_999, 5_000, 6_000]
+    written.commit(4, commit_info(4_000))
+    assert [one.timestamp_ms for one in versions(written)] == [4_000, 5_000, 6_000]
+
+
+# Gaps
+
+
+def test_history_may_begin_at_a_checkpoint(written: HandWrittenLog) -> None:
+    written.checkpoint(2, *FIRST, add("old"))
+    written.checkpoint(3, *FIRST, add("a"), remove("gone"))
+    written.commit(4, remove("a"), add("b"))
+    written.checkpoint(4, *FIRST, add("b"))
+    written.commit(5, add("c"))
+    log = opened(written)
+    assert outline(list(log.versions())) == [(3, True), (4, False), (5, False)]
+    assert (log.first_version, log.latest_version) == (3, 5)
+    assert paths(replay(log, 3)) == {"a"}
+    assert paths(replay(log)) == {"b", "c"}
+    with pytest.raises(NotFound, match="version 2"):
+        replay(log, 2)
+
+
+def test_a_later_checkpoint_bridges_a_gap(written: HandWrittenLog) -> None:
+    txn = {"txn": {"appId": "a", "version": 1}}
+    written.commit(0, *FIRST, add("a"), txn)
+    written.commit(3, add("lost"))
+    written.checkpoint(5, *FIRST, add("b"))
+    written.commit(6, add("c"))
+    log = opened(written)
+    assert outline(list(log.versions())) == [(0, False), (5, True), (6, False)]
+    state = replay(log)
+    assert paths(state) == {"b", "c"}
+    assert state.txns == {}  # a state replaces everything
+    assert outline(list(log.versions(after=4))) == [(5, True), (6, False)]
+
+
+def test_the_newest_checkpoint_is_enough(written: HandWrittenLog) -> None:
+    written.checkpoint(3, *FIRST, add("a"))
+    written.checkpoint(7, *FIRST, add("b"))
+    assert outline(versions(written)) == [(7, True)]
+
+
+@pytest.mark.parametrize("last", [3, 9])
+def test_a_gap_that_nothing_bridges_is_an_error(written: HandWrittenLog, last: int) -> None:
+    written.commit(0, *FIRST)
+    written.commit(last)
+    written.checkpoint(1, *FIRST)
+    with pytest.raises(Corruption, match="no commit of version 1") as error:
+        versions(written)
+    assert error.value.details["version"] == 1
+
+
+# Replay
+
+
+def test_the_same_path_has_many_spellings(written: HandWrittenLog) -> None:
+    for number, (one, other) in enumerate(
+        [
+            ("/p/a%20b", "file:/p/a%20b"),
+            ("/p/c", "file:///p/c"),
+            ("x%3D1/d", "x=1/d"),
+            ("s3://b/e%23", "s3://b/e#"),
+        ]
+    ):
+        written.commit(2 * number, *(() if number else FIRST), add(one))
+        written.commit(2 * number + 1, remove(other))
+    assert replay(opened(written)).adds == {}
+
+
+def test_a_deletion_vector_replaces_the_file_in_any_order(written: HandWrittenLog) -> None:
+    written.commit(0, *FIRST, add("a"), add("b"))
+    written.commit(1, remove("a"), add("a", **vector("one")))
+    written.commit(2, add("a", **vector("two")), remove("a", **vector("one")))
+    assert replay(opened(written)).adds.keys() == {("a", "utwo@1"), ("b", None)}
+
+
+def test_an_add_again_brings_new_metadata(written: HandWrittenLog) -> None:
+    written.commit(0, *FIRST, add("a"))
+    written.commit(1, add("a", tags={"x": "y"}))
+    (found,) = replay(opened(written)).adds.values()
+    assert found.tags == {"x": "y"}
+
+
+def test_the_newest_fact_wins(written: HandWrittenLog) -> None:
+    def domain(name: str, configuration: str, removed: bool = False) -> dict[str, object]:
+        fields = {"domain": name, "configuration": configuration, "removed": removed}
+        return {"domainMetadata": fields}
+
+    written.commit(0, *FIRST, domain("a", "1"), domain("b", "1"))
+    written.commit(1, {"txn": {"appId": "s", "version": 7}}, domain("a", "2"))
+    written.commit(2, {"txn": {"appId": "s", "version": 3}}, domain("b", "", removed=True))
+    state = replay(opened(written))
+    assert state.txns["s"].version == 3
+    assert {name: one.configuration for name, one in state.domains.items()} == {"a": "2"}
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        add("a"),
+        add("a", **vector("one")),
+        remove("a"),
+        PROTOCOL,
+        METADATA,
+        {"txn": {"appId": "s", "version": 7}},
+    ],
+)
+def test_a_version_says_nothing_twice(written: HandWrittenLog, twice: dict[str, object]) -> None:
+    written.commit(0, *FIRST)
+    written.commit(1, twice, twice)
+    with pytest.raises(Corruption, match=f"Version 1 says '{next(iter(twice))}' twice"):
+        replay(opened(written))
+
+
+def test_a_table_without_columns_is_refused_in_the_end(written: HandWrittenLog) -> None:
+    written.commit(0, PROTOCOL, {"metaData": {"id": "a"}})
+    written.commit(1, METADATA)
+    assert replay(opened(written)).version == 1
+    with pytest.raises(Corruption, match="no schema at version 0"):
+        replay(opened(written), 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "clean", "full"),
+    [
+        ("a%20b/c", "a b/c", "/root/a b/c"),
+        ("a%2520b", "a%20b", "/root/a%20b"),
+        ("/x/y", "/x/y", "/x/y"),
+        ("file:/x/y%25", "/x/y%", "/x/y%"),
+        ("file:///x/y", "/x/y", "/x/y"),
+        ("s3://bucket/k", "s3://bucket/k", "s3://bucket/k"),
+        ("p=12:00/x", "p=12:00/x", "/root/p=12:00/x"),
+    ],
+)
+def test_paths_are_uris(path: str, clean: str, full: str) -> None:
+    assert canonical(path) == clean
+    assert full_path("/root/", path) == full
