@@ -1,31 +1,80 @@
-"""The Java of all tests: it compiles in haste, which is best for programs that end soon."""
+"""The Java of all tests, which starts and ends many times and so must be quick to start.
+
+It compiles in haste. Most of what is left of a start is the loading of Spark's classes, which
+takes half as long from an archive: `python -m tests.fix_java FILE` makes one.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 
+import forklake
 from forklake.errors import Unsupported
 from forklake.spark.engine.java import find_java
 
-FLAGS = ("-XX:TieredStopAtLevel=1",)
+ARCHIVE = Path(sys.prefix, "spark-classes.jsa")
+FLAGS = ("-XX:TieredStopAtLevel=1", "-Xlog:disable")
+# What most tests do, so that its classes are in the archive.
+STATEMENTS = """
+    CREATE TABLE t AS SELECT i AS id, i % 3 AS k, 'n' || i AS name FROM range(100) AS r(i);
+    INSERT INTO t SELECT id + 100, k, name FROM t ORDER BY id;
+    UPDATE t SET name = upper(name) WHERE id < 20;
+    DELETE FROM t WHERE id > 190;
+    MERGE INTO t USING (SELECT 5 AS id, 'merged' AS name) s ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT VALUES (1, 1, '');
+    SELECT a.k, count(*), max(b.name) FROM t a JOIN t b ON a.id = b.k GROUP BY a.k ORDER BY a.k;
+    SELECT DISTINCT k, sum(id) OVER (PARTITION BY k) FROM t AT (VERSION => 3)
+"""
+
+
+def home_of_java(folder: Path, *flags: str) -> str:
+    """A JAVA_HOME in a new folder, whose Java has these flags."""
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f'#!/bin/sh\nexec {shlex.join([str(find_java()), *flags])} "$@"\n')
+    java.chmod(0o755)
+    return str(folder)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A JAVA_HOME, for this process and those that it starts, whose Java has these flags."""
-    try:
-        command = shlex.join([str(find_java()), *FLAGS])
-    except Unsupported:  # tests that need none still run
-        yield
-        return
-    home = tmp_path_factory.mktemp("java")
-    java = home / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-    java.chmod(0o755)
+    """The quick Java, for this process and for those that it starts."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("JAVA_HOME", str(home))
+        with suppress(Unsupported):  # tests that need no Java run without one
+            # An archive that is not there, or not of this Java, is passed over.
+            flags = (*FLAGS, f"-XX:SharedArchiveFile={ARCHIVE}")
+            patched.setenv("JAVA_HOME", home_of_java(tmp_path_factory.mktemp("java"), *flags))
         yield
+
+
+def make_archive(archive: Path) -> None:
+    """Run Spark, and have it leave the classes that it has loaded."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        flags = (*FLAGS, f"-XX:ArchiveClassesAtExit={archive}")
+        os.environ["JAVA_HOME"] = home_of_java(folder / "java", *flags)
+        session = forklake.connect()
+        session.execute(
+            f"ATTACH 'ducklake:{folder / 'meta.db'}' AS lake"
+            f" (CATALOG 'lake', DATA_PATH '{folder / 'data'}', CREATE_IF_NOT_EXISTS true, DATA_INLINING_ROW_LIMIT 0);"
+            " USE lake"
+        )
+        for result in session.run(STATEMENTS):
+            result.arrow()
+        jvm: Any = session.engine.spark._jvm
+        with suppress(Py4JError, OSError):  # there is nobody left to answer
+            jvm.java.lang.System.exit(0)
+
+
+if __name__ == "__main__":
+    make_archive(Path(sys.argv[1]).absolute())

@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pytest
@@ -173,10 +172,10 @@ def test_statistics_that_are_text_are_kept_word_for_word(written: HandWrittenLog
 
 
 def test_a_state_can_be_gone_through_more_than_once(written: HandWrittenLog) -> None:
-    written.checkpoint(1, *FIRST, *(add(str(number)) for number in range(20_000)))
+    written.checkpoint(1, *FIRST, *(add(str(number)) for number in range(9_000)))
     (version,) = DeltaLog(str(written.root)).open().versions()
     for _ in range(2):
-        assert sum(isinstance(one, Add) for one in version.actions) == 20_000
+        assert sum(isinstance(one, Add) for one in version.actions) == 9_000
 
 
 def test_a_log_of_another_writer_is_read_with_and_without_its_commits(tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ def test_a_log_of_another_writer_is_read_with_and_without_its_commits(tmp_path: 
     table = DeltaTable(root)
     table.delete("n = 2")
     table.create_checkpoint()
-    expected = {unquote(uri) for uri in table.file_uris()}
+    expected = set(table.file_uris())
     for commits in (True, False):
         if not commits:
             for path in (tmp_path / "table" / "_delta_log").glob("*.json"):

@@ -15,7 +15,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.catalog.reshaping import Reshaping
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.entities import Table
-from forklake.model.ids import SnapshotId
+from forklake.model.ids import SnapshotId, TableId
 from forklake.model.kinds import SCHEMA, TABLE
 from forklake.model.plan import CommitPlan, Committed
 from forklake.model.snapshots import CommitInfo
@@ -53,6 +53,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
         self._key = info.idempotency_key or uuid.uuid4().hex
         self.status = TransactionState.OPEN
         self.committed: Committed | None = None
+        self.changed_faces: tuple[TableId, ...] = ()  # Delta tables with a new version
 
     def __repr__(self) -> str:
         return f"<Transaction on {self._catalog.name!r}, {self.status.value}>"
@@ -122,6 +123,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
             )
         try:
             self.committed = commit(self._catalog.database, plan)
+            self.changed_faces = tuple(plan.faces)
         except Conflict:
             self._catalog.forget()  # or a transaction that never looks would meet it again
             raise

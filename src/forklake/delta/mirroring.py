@@ -18,9 +18,9 @@ from forklake.delta.mirror.checkpoints import write_checkpoint
 from forklake.delta.mirror.commits import publish
 from forklake.delta.wording import Wording
 from forklake.errors import Conflict, ForklakeError, InvalidInput
-from forklake.model.entities import DeltaVersion, Table
+from forklake.model.entities import DeltaTable, DeltaVersion, Table
 from forklake.model.faces import FaceMode
-from forklake.model.kinds import DELTA_ACTION
+from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, TABLE
 from forklake.store.mirrors import MirrorStatus, find_status, put_status
 from forklake.store.operations import Insert
 
@@ -45,8 +45,7 @@ class Mirror:
         seen = catalog.now()
         self._face = FaceReading(seen, table)
         face = self._face.face
-        is_ours = face.catalog_id == catalog.catalog_id
-        if face.location is None or face.mode != FaceMode.OWN or not is_ours:
+        if face.location is None or not is_mirrored(catalog, face):
             raise InvalidInput(
                 f"The Delta table '{table.table_name}' is not mirrored: it has no location of its"
                 " own.",
@@ -114,3 +113,26 @@ class Mirror:
             insert = Insert(DELTA_ACTION.name, DELTA_ACTION.columns, rows, skips_existing=True)
             with self._catalog.database.writing() as connection:
                 connection.commit([insert])
+
+
+def mirror_catalog(catalog: Catalog) -> list[tuple[Table, Mirrored | ForklakeError]]:
+    """Mirror all Delta tables of a catalog that have something to tell; what came of each."""
+    seen = catalog.now()
+    done: list[tuple[Table, Mirrored | ForklakeError]] = []
+    for face in seen.state.rows(DELTA_TABLE):
+        table = seen.state.get(TABLE, (face.table_id,))
+        if isinstance(table, Table) and is_mirrored(catalog, face):
+            try:
+                done.append((table, Mirror(catalog, table).run()))
+            except ForklakeError as reason:  # the status tells; others go on
+                done.append((table, reason))
+    return done
+
+
+def is_mirrored(catalog: Catalog, face: DeltaTable) -> bool:
+    """Whether a face is told to files: it is the catalog's own, and has a place."""
+    return (
+        face.location is not None
+        and face.mode == FaceMode.OWN
+        and face.catalog_id == catalog.catalog_id
+    )

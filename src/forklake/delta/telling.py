@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
+from urllib.parse import quote
 
 from forklake.catalog.reading import Snapshotted
 from forklake.delta.actions import Add, DeletionVector, Metadata, Remove
@@ -21,6 +22,7 @@ from forklake.delta.statistics import statistics_leaves, statistics_text
 from forklake.delta.values import log_value
 from forklake.errors import Unsupported
 from forklake.files.deletes import read_positions
+from forklake.files.paths import NO_VALUE
 from forklake.files.putting import put_if_absent
 from forklake.files.systems import exists
 from forklake.files.vectors import RELATIVE, vector_in_file, vector_path, write_vector
@@ -140,7 +142,12 @@ class Teller:
         stated = known.actions.get((file.file.data_file_id, None))
         if stated is not None and not is_absolute(stated.path):
             return canonical(stated.path)
-        return f"{int(file.file.data_file_id)}-{basename(file.path)}"
+        # Some readers take the values from the names of folders, as soon as one file has such.
+        folders = "".join(
+            f"{quote(name, safe='')}={NO_VALUE if value is None else quote(value, safe=' ')}/"
+            for name, value in self._values(file, known).items()
+        )
+        return f"{folders}{int(file.file.data_file_id)}-{basename(file.path)}"
 
     def _add(self, file: ScanFile, known: Told, time: int, data_change: bool) -> Add:
         number = file.file.data_file_id

@@ -87,7 +87,6 @@ class Wording:
         group = self._version.group_id
         return CommitInfo(
             extra={
-                "inCommitTimestamp": self._version.timestamp,
                 "timestamp": self._version.timestamp,
                 "operation": self._version.operation,
                 "operationParameters": {},

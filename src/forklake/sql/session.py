@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,6 +11,7 @@ from sqlglot import exp
 from forklake.errors import InvalidInput
 from forklake.spark import session as tables
 from forklake.spark.attachments import Attachments
+from forklake.spark.work import Change
 from forklake.sql.parameters import Parameters, given
 from forklake.sql.results import Result
 
@@ -57,6 +59,30 @@ class Session(tables.Session):
         """
         result = self.execute(text, parameters, dialect=dialect, frames=frames)
         return result.dataframe(self.engine)
+
+    def delta(
+        self,
+        name: str | Sequence[str],
+        *,
+        version: int | None = None,
+        timestamp: datetime | None = None,
+    ) -> DataFrame:
+        """The rows of a Delta table, by its name or its location.
+
+        Args:
+            version, timestamp: of the Delta table, which counts versions of its own.
+        """
+        from forklake.delta.tables import delta_table
+
+        return delta_table(self, name, version=version, timestamp=timestamp)
+
+    def _note(self, change: Change) -> None:
+        super()._note(change)
+        if change.transaction.changed_faces:
+            from forklake.delta.mirroring import mirror_catalog
+
+            # What cannot be mirrored now is told by its status, and tried again.
+            mirror_catalog(change.attachment.catalog)
 
     def execute(
         self,

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
+from forklake.catalog.faces import find_face
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files import keys
 from forklake.files.footers import decryption, leaf_fields, new_data_file, read_footers
@@ -87,7 +88,10 @@ class Target:
 
     @property
     def inlined_rows(self) -> int:
-        """The most rows that are kept in the metastore."""
+        """The most rows that are kept in the metastore; none of a Delta table, whose readers look
+        for files."""
+        if find_face(self.state, self.table) is not None:
+            return 0
         return self.number("data_inlining_row_limit") or 0
 
     @property

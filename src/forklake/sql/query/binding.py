@@ -198,7 +198,7 @@ class Binding:
             message = f"{what} cannot be read: {reason.message}"
             raise type(reason)(message, remedy=reason.remedy) from None
         aliases = aliases_of(view.column_aliases)
-        return rows.toDF(*aliases, *rows.columns[len(aliases) :])
+        return rows.toDF(*aliases, *rows.columns[len(aliases) :]) if aliases else rows
 
     def _function(self, table: exp.Table) -> DataFrame | pa.Table | None:
         call = function_call(table)

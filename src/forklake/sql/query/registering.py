@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 Rows: TypeAlias = DataFrame | pa.Table | StructType
 
 _numbers = count()
+_found: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
 
 
 def columns_of(rows: Rows) -> list[str]:
@@ -44,7 +47,9 @@ def register(engine: Engine, rows: Rows) -> str:
 
 def _put(engine: Engine, name: str, rows: DataFrame | StructType) -> None:
     spark: Any = engine.spark
-    views = spark._jvm.forklake.TempViews
+    if spark.sparkContext not in _found:  # to find a class takes longer than to call it
+        _found[spark.sparkContext] = spark._jvm.forklake.TempViews
+    views = _found[spark.sparkContext]
     if isinstance(rows, StructType):
         views.putEmpty(spark._jsparkSession, name, rows.json())
     else:

@@ -16,13 +16,14 @@ from forklake.model.fields import Field
 from forklake.sql.dialect.nodes import function_call, names, time_travel
 from forklake.sql.functions import registry
 from forklake.sql.functions.types import query_type, shown_default
+from forklake.sql.query.binding import schema_of
 from forklake.sql.query.failures import explained
 from forklake.sql.query.macros import scalar_calls
 from forklake.sql.query.moments import NOW, moment_of
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
     from pyspark.sql.types import DataType, StructField
 
     from forklake.sql.session import Session
@@ -59,7 +60,7 @@ def described(session: Session, what: exp.Expression) -> pa.Table:
     """Columns as DuckDB describes them; those of a table need no Spark."""
     fields = _lake_fields(session, what) if isinstance(what, exp.Table) else None
     if fields is None:
-        found = [_query_column(field) for field in _frame(session, what).schema]
+        found = [_query_column(field) for field in schema_of(session, _query(session, what))]
     else:
         found = [_table_column(field) for field in fields]
     return pa.Table.from_pylist(found, _DESCRIBED)  # neither key nor extra are ever there
@@ -95,10 +96,9 @@ def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None
     return state.fields(found) if isinstance(found, Table) else None
 
 
-def _frame(session: Session, what: exp.Expression) -> DataFrame:
+def _query(session: Session, what: exp.Expression) -> exp.Expression:
     refuse_procedures(session, what)
-    is_table = isinstance(what, exp.Table)
-    return session.query(exp.select("*").from_(what.copy()) if is_table else what)
+    return exp.select("*").from_(what.copy()) if isinstance(what, exp.Table) else what
 
 
 def refuse_procedures(session: Session, query: exp.Expression) -> None:
@@ -118,7 +118,7 @@ def refuse_procedures(session: Session, query: exp.Expression) -> None:
 
 def run_summarize(session: Session, statement: exp.Expression) -> Result:
     """Bounds, averages and counts of all columns, found in one go."""
-    rows = _frame(session, statement.this)
+    rows = session.query(_query(session, statement.this))
     fields = rows.schema.fields
     plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be twice there
     with explained():

@@ -1,0 +1,65 @@
+"""Delta tables in a session: by name or by location, at any of their versions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from forklake.catalog.faces import FaceReading
+from forklake.delta.importing import canonical_location
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.entities import Table
+from forklake.model.kinds import DELTA_TABLE, TABLE
+from forklake.store.faces import milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from forklake.spark.session import Session
+
+
+def delta_table(
+    session: Session,
+    name: str | Sequence[str],
+    *,
+    version: int | None = None,
+    timestamp: datetime | None = None,
+) -> DataFrame:
+    """The rows of a Delta table: the newest, or those of a version or a time of its own."""
+    if version is not None and timestamp is not None:
+        raise InvalidInput(
+            "A Delta table is read at a version or at a time, not at both.", remedy="Give one."
+        )
+    place = session.resolve(_located(session, name))
+    view = place.attachment.catalog.now()
+    table = session.find_table(view, place)
+    reading = FaceReading(view, table)
+    parts = (place.attachment.alias, place.schema, place.table)
+    if version is None and timestamp is None:
+        return session.table(parts)
+    if version is not None:
+        found = reading.version(version)
+    else:
+        assert timestamp is not None
+        if timestamp.tzinfo is None:
+            raise InvalidInput(f"The timestamp {timestamp} has no time zone.", remedy="Add one.")
+        found = reading.version_at(milliseconds(timestamp))
+    return session.table(parts, version=found.begin_snapshot)
+
+
+def _located(session: Session, name: str | Sequence[str]) -> str | Sequence[str]:
+    """The name of the table at a location; what looks like no location is a name already."""
+    if not isinstance(name, str) or "/" not in name:
+        return name
+    location = canonical_location(name)
+    for attachment in session.attachments():
+        state = attachment.catalog.now().state
+        for face in state.rows(DELTA_TABLE):
+            table = state.get(TABLE, (face.table_id,))
+            if face.location == location and isinstance(table, Table):
+                return (attachment.alias, state.schema_of(table).schema_name, table.table_name)
+    raise NotFound(
+        f"No attached catalog has the Delta table at {location!r}.", remedy="Import it first."
+    )
