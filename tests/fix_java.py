@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from py4j.protocol import Py4JError
 
@@ -22,7 +23,9 @@ import forklake
 from forklake.errors import Unsupported
 from forklake.spark.engine.java import find_java
 
-ARCHIVE = Path(sys.prefix, "spark-classes.jsa")
+SPARK = Path(pyspark.__path__[0])
+CLASS_PATH = os.pathsep.join((str(SPARK / "conf"), str(SPARK / "jars" / "*")))
+ARCHIVE = Path(sys.prefix, "spark-classes.jsa")  # of that class path
 FLAGS = ("-XX:TieredStopAtLevel=1", "-Xlog:disable")
 # What most tests do, so that its classes are in the archive.
 STATEMENTS = """
@@ -51,29 +54,33 @@ def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The quick Java, for this process and for those that it starts."""
     with pytest.MonkeyPatch.context() as patched:
         with suppress(Unsupported):  # tests that need no Java run without one
-            # An archive that is not there, or not of this Java, is passed over.
-            flags = (*FLAGS, f"-XX:SharedArchiveFile={ARCHIVE}")
-            patched.setenv("JAVA_HOME", home_of_java(tmp_path_factory.mktemp("java"), *flags))
+            archive = [f"-XX:SharedArchiveFile={ARCHIVE}"] if ARCHIVE.exists() else []
+            home = home_of_java(tmp_path_factory.mktemp("java"), *FLAGS, *archive)
+            patched.setenv("JAVA_HOME", home)
         yield
 
 
 def make_archive(archive: Path) -> None:
-    """Run Spark, and have it leave the classes that it has loaded."""
+    """Run Spark, and have it leave the classes that it has loaded.
+
+    Of a Java that cannot do that the archive is empty; every Java passes over one that it cannot
+    use.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         flags = (*FLAGS, f"-XX:ArchiveClassesAtExit={archive}")
         os.environ["JAVA_HOME"] = home_of_java(folder / "java", *flags)
-        session = forklake.connect()
-        session.execute(
-            f"ATTACH 'ducklake:{folder / 'meta.db'}' AS lake"
-            f" (CATALOG 'lake', DATA_PATH '{folder / 'data'}', CREATE_IF_NOT_EXISTS true, DATA_INLINING_ROW_LIMIT 0);"
-            " USE lake"
-        )
-        for result in session.run(STATEMENTS):
-            result.arrow()
-        jvm: Any = session.engine.spark._jvm
-        with suppress(Py4JError, OSError):  # there is nobody left to answer
+        with forklake.connect() as session:
+            uri, data = f"ducklake:{folder / 'meta.db'}", str(folder / "data")
+            session.attach(uri, "lake", catalog="lake", data_path=data, create_if_not_exists=True)
+            session.use("lake")
+            session.set_option("lake", "data_inlining_row_limit", 0)
+            for result in session.run(STATEMENTS):
+                result.arrow()
+            jvm: Any = session.engine.spark._jvm
+        with suppress(Py4JError, OSError):  # it leaves without an answer
             jvm.java.lang.System.exit(0)
+    archive.touch()
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ def test_python_examples_run_from_top_to_bottom(
 def test_commands_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     found = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {"PATH": found, "COLUMNS": "100"}
+    environment |= {name: os.environ[name] for name in {"JAVA_HOME"} & set(os.environ)}
     for line in "".join(examples(page, "console")).splitlines():
         command = line.removeprefix("$ ")
         if command.startswith("export "):

@@ -124,9 +124,6 @@ def test_a_big_commit_is_streamed_as_often_as_it_is_read(
         ("{\udcff}", "not UTF-8"),
         ('{"a":' + "[" * 100_000, "cannot be read as JSON"),
         ('{"add":{"path":"a"}}', "no field 'partitionValues'"),
-        (json.dumps(add("../other/a")), "leads out of the table"),
-        (json.dumps(remove("x/%2e%2E/../a")), "leads out of the table"),
-        (json.dumps({"cdc": {"path": "..", "partitionValues": {}, "size": 1}}), "leads out"),
     ],
 )
 def test_a_broken_commit_is_named(written: HandWrittenLog, text: str, said: str) -> None:
@@ -150,14 +147,12 @@ def test_an_object_without_end_is_not_read_into_memory(
         versions(written)
 
 
-@pytest.mark.parametrize(
-    ("only", "missing"), [(PROTOCOL, "metaData"), (METADATA, "protocol"), (add("a"), "metaData")]
-)
-def test_a_table_begins_with_its_protocol_and_metadata(
-    written: HandWrittenLog, only: dict[str, object], missing: str
+@pytest.mark.parametrize("only", [PROTOCOL, add("a")])
+def test_a_table_begins_with_its_metadata(
+    written: HandWrittenLog, only: dict[str, object]
 ) -> None:
     written.commit(0, only)
-    with pytest.raises(Corruption, match=f"no action '{missing}'"):
+    with pytest.raises(Corruption, match="no action 'metaData'"):
         versions(written)
 
 
@@ -326,6 +321,9 @@ def test_a_table_without_columns_is_refused_in_the_end(written: HandWrittenLog) 
         ("file:///x/y", "/x/y", "/x/y"),
         ("s3://bucket/k", "s3://bucket/k", "s3://bucket/k"),
         ("p=12:00/x", "p=12:00/x", "/root/p=12:00/x"),
+        ("../other/a..b", "../other/a..b", "/other/a..b"),
+        ("x/%2e%2E/./../a", "../a", "/a"),
+        ("s3://bucket/../k/../l//m", "s3://bucket/l/m", "s3://bucket/l/m"),
     ],
 )
 def test_paths_are_uris(path: str, clean: str, full: str) -> None:

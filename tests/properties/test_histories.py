@@ -182,7 +182,7 @@ def test_histories_agree_with_the_model_on_duckdb() -> None:
             self.folder = tempfile.mkdtemp()
             return Place("duckdb", f"ducklake:duckdb:{Path(self.folder) / 'metastore.db'}")
 
-    run(OnDuckdb, max(1, HISTORIES // 20))
+    run(OnDuckdb, max(1, HISTORIES // 40))
 
 
 @pytest.mark.slow
@@ -196,4 +196,4 @@ def test_histories_agree_with_the_model_on_postgresql(shared_database: str) -> N
         def remove_place(self) -> None:
             self.schema.__exit__(None, None, None)
 
-    run(OnPostgres, max(1, HISTORIES // 4))
+    run(OnPostgres, max(1, HISTORIES // 10))

@@ -49,11 +49,11 @@ def users_spark(master: str) -> SparkSession:
         "spark.cores.max": str(EXECUTORS),
         "spark.executor.cores": "1",
         "spark.executor.memory": "700m",
-        "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.sql.shuffle.partitions": "2",
     }
-    with java.running_machine("1g", ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]):
+    with java.running_machine("1g", ["-XX:+UseSerialGC"]):
         return SparkSession.builder.config(map=dict(settings)).getOrCreate()
 
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from forklake.spark.engine import java
+from tests.fix_java import CLASS_PATH, SPARK
 
-SPARK = Path(pyspark.__path__[0])
 LOGGING = Path(java.__file__).with_name("jvm") / "log4j2.properties"
 WORKERS = 2
 TIMEOUT_SECONDS = 240
@@ -45,9 +44,9 @@ def daemon(folder: Path, name: str, *arguments: str) -> Iterator[subprocess.Pope
     home = java_home(folder)
     command = [
         *(str(home / "bin" / "java"), *java.FLAGS),
-        *("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *("-Xmx256m", "-XX:+UseSerialGC"),
         f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
-        *("-cp", str(SPARK / "jars" / "*"), f"org.apache.spark.deploy.{name}"),
+        *("-cp", CLASS_PATH, f"org.apache.spark.deploy.{name}"),
         *("--host", "127.0.0.1", "--webui-port", "0", *arguments),
     ]
     environment = {

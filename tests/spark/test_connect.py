@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyspark
 import pytest
 
 from forklake.errors import Unsupported
 from forklake.spark.engine import java
+from tests.fix_java import CLASS_PATH, SPARK
 
-SPARK = Path(pyspark.__path__[0])
 LOGGING = Path(java.__file__).with_name("jvm") / "log4j2.properties"
 PACKAGES = ("google.rpc", "grpc", "grpc_status", "pandas", "zstandard")
 TIMEOUT_SECONDS = 560
@@ -44,9 +43,9 @@ def server(folder: Path) -> Iterator[str]:
         pytest.skip(f"No server without Java: {reason.message}")
     command = [
         *(str(program), *java.FLAGS),
-        *("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *("-Xmx1g", "-XX:+UseSerialGC"),
         f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
-        *("-cp", str(SPARK / "jars" / "*"), "org.apache.spark.deploy.SparkSubmit"),
+        *("-cp", CLASS_PATH, "org.apache.spark.deploy.SparkSubmit"),
         *(part for item in SETTINGS.items() for part in ("--conf", "=".join(item))),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -40,7 +39,6 @@ def run(phase: str, place: Place, data: Path) -> subprocess.CompletedProcess[str
             json.dumps([place.uri, place.metadata_schema, str(data)]),
         ],
         cwd=Path(__file__).parents[2],
-        env={**os.environ, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_SECONDS,

@@ -51,10 +51,17 @@ def table_changes(
             remedy="Begin at a snapshot that is not after the last one.",
         )
     with database.reading() as connection:
-        found = _Reading(connection, paths, seen, table, start).changes()
+        found = known_changes(connection, paths, seen, table, start)
         # Afterwards: what has gone meanwhile may be missing.
         require_whole_history(connection, seen.state.catalog_id, start, seen.snapshot_id)
     return found
+
+
+def known_changes(
+    connection: Connection, paths: DataPaths, seen: Snapshotted, table: Table, start: SnapshotId
+) -> TableChanges:
+    """The same for those who know by themselves which of these snapshots have expired."""
+    return _Reading(connection, paths, seen, table, start).changes()
 
 
 class _Reading:

@@ -119,6 +119,17 @@ class FaceReading:
             )
         return sorted(rows, key=lambda one: one.version)
 
+    def versions_since(self, milliseconds: int) -> list[DeltaVersion]:
+        """Versions that were committed after a time, in order."""
+        with self._view.reading() as reader:
+            rows: list[DeltaVersion] = reader.rows(
+                DELTA_VERSION,
+                scope=self._table.table_id,
+                where="r.timestamp > :time",
+                time=milliseconds,
+            )
+        return sorted(rows, key=lambda one: one.version)
+
     def version(self, number: int) -> DeltaVersion:
         """One version."""
         found = self.versions(number, number)

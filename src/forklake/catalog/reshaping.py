@@ -19,6 +19,7 @@ from forklake.model.ids import ColumnId, TableId
 from forklake.model.kinds import COLUMN_TAG, TAG
 from forklake.model.names import checked_name, folder_for
 from forklake.model.types import is_wider
+from forklake.model.values import INTEGER_RANGES, decimal_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +120,13 @@ class Reshaping(ColumnChanges):
 
 
 def _goes_on(column: Column, shape: Shape) -> bool:
-    return column.column_type == shape.type or is_wider(column.column_type, shape.type)
+    old, new = column.column_type, shape.type
+    return old == new or is_wider(old, new) or _is_widened_elsewhere(old, new)
+
+
+def _is_widened_elsewhere(old: str, new: str) -> bool:
+    """Whether other engines widen a type so, though here it cannot be asked for."""
+    if new.startswith("decimal") and old in INTEGER_RANGES:
+        precision, scale = decimal_digits(new)
+        return len(str(INTEGER_RANGES[old][1])) <= precision - scale
+    return (old, new) == ("date", "timestamp")

@@ -6,13 +6,9 @@ little as is true, so that as many readers as possible can read the table.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from typing import TypeVar
 
-from forklake.catalog.faces import FaceReading
-from forklake.catalog.reading import Snapshotted
-from forklake.delta.actions import Action, Metadata, Protocol
+from forklake.delta.actions import Metadata, Protocol
 from forklake.delta.schema import (
     DeltaColumnMapping,
     DeltaField,
@@ -20,7 +16,7 @@ from forklake.delta.schema import (
     parse_schema,
     schema_string,
 )
-from forklake.model.entities import DeltaVersion, Table
+from forklake.model.entities import DeltaTable
 from forklake.model.faces import FaceMode
 from forklake.model.fields import Field
 
@@ -38,79 +34,79 @@ _OF_WRITER_VERSIONS = (
     (5, ("columnMapping",)),
     (6, ("identityColumns",)),
 )
-A = TypeVar("A", bound=Action)
 
 
 class Description:
     """The protocol and metadata of a Delta table at one of its versions."""
 
-    def __init__(self, seen: Snapshotted, table: Table, version: DeltaVersion) -> None:
-        self._seen = seen
-        self._table = table
-        self._version = version
-        self._face = FaceReading(seen, table)
-        self.fields = seen.state.fields(table)
-        self.stated_metadata = self._stated(Metadata)
-        self.stated_protocol = self._stated(Protocol)
+    def __init__(
+        self,
+        fields: tuple[Field, ...],
+        face: DeltaTable,
+        protocol: Protocol | None,
+        metadata: Metadata | None,
+    ) -> None:
+        self._fields = fields
+        self._face = face
+        self._protocol = protocol  # the newest that was told, by another log or by ours
+        self._metadata = metadata
 
-    def _stated(self, kind: type[A]) -> A | None:
-        """The newest one that was told, by another log or by ours."""
-        row = self._face.newest_action(kind.kind)
-        return None if row is None else kind.from_body(json.loads(row.body))
-
-    def metadata(self) -> Metadata:
-        """What the table is."""
-        stated = self.stated_metadata
-        base = stated or Metadata(
-            id=self._face.face.delta_id,
-            name=self._table.table_name,
-            schema_string="",
-            created_time=self._version.timestamp,
+    def metadata(self, name: str, created: int) -> Metadata:
+        """What the table is; name and time are told of one that was not told of before."""
+        stated = self._metadata
+        base = replace(
+            stated or Metadata(id="", name=name, schema_string="", created_time=created),
+            id=self._face.delta_id,
         )
         if stated is not None and self._is_still_true(stated):
-            return stated
+            return base
         mapping = self._mapping(base)
-        told = delta_fields(self.fields, mapping)
+        told = delta_fields(self._fields, mapping)
         configuration = dict(base.configuration)
         if mapping is not DeltaColumnMapping.NONE:
-            configuration |= {_MODE: mapping.value, _HIGHEST: str(_highest(self.fields))}
+            highest = max(_highest(self._fields), int(configuration.get(_HIGHEST) or 0))
+            configuration |= {_MODE: mapping.value, _HIGHEST: str(highest)}
         return replace(base, schema_string=schema_string(told), configuration=configuration)
 
     def _mapping(self, base: Metadata) -> DeltaColumnMapping:
         """Columns need names of their own in files as soon as one was renamed, and from then on."""
         before = DeltaColumnMapping.of(base.configuration)
-        if before is DeltaColumnMapping.NONE and _has_other_names(self.fields):
+        if before is DeltaColumnMapping.NONE and _has_other_names(self._fields):
             return DeltaColumnMapping.NAME
         return before
 
     def _is_still_true(self, stated: Metadata) -> bool:
         """Whether the table has the columns that were told."""
         mapping = DeltaColumnMapping.of(stated.configuration)
-        return _same(parse_schema(stated.schema_string, mapping), self.fields)
+        return _same(parse_schema(stated.schema_string, mapping), self._fields)
 
-    def protocol(self, *, has_vectors: bool) -> Protocol:
-        """Who may read and write the table: what was told, and what has become true since."""
-        stated = self.stated_protocol or Protocol(min_reader_version=1, min_writer_version=1)
-        writers = _writer_features(stated) | self._features(has_vectors)
-        if self._face.face.mode == FaceMode.OWN:
+    def protocol(self, metadata: Metadata, *, has_vectors: bool) -> Protocol:
+        """Who may read and write the table: what was told, and what has become true since.
+
+        Never less than was told, whatever has ceased to be true.
+        """
+        stated = self._protocol or Protocol(min_reader_version=1, min_writer_version=1)
+        writers = _writer_features(stated) | self._features(metadata, has_vectors)
+        if self._face.mode == FaceMode.OWN:
             writers |= {GUARD}
         readers = _reader_features(stated) | (writers & _FOR_READERS)
         if readers == _reader_features(stated) and writers == _writer_features(stated):
-            return self.stated_protocol or stated
-        is_listed = bool(readers - {"columnMapping"}) or stated.min_reader_version == _LISTED_READER
+            return stated
+        is_listed = bool(readers - {"columnMapping"}) or stated.min_reader_version >= _LISTED_READER
+        needed = _LISTED_READER if is_listed else 2 if readers else 1
         return replace(
             stated,
-            min_reader_version=_LISTED_READER if is_listed else 2 if readers else 1,
-            min_writer_version=_LISTED_WRITER,
+            min_reader_version=max(stated.min_reader_version, needed),
+            min_writer_version=max(stated.min_writer_version, _LISTED_WRITER),
             reader_features=frozenset(readers) if is_listed else None,
             writer_features=frozenset(writers),
         )
 
-    def _features(self, has_vectors: bool) -> frozenset[str]:
+    def _features(self, metadata: Metadata, has_vectors: bool) -> frozenset[str]:
         found = {"deletionVectors"} if has_vectors else set()
-        if _has_type(self.fields, "timestamp"):
+        if _has_type(self._fields, "timestamp"):
             found.add("timestampNtz")
-        if DeltaColumnMapping.of(self.metadata().configuration) is not DeltaColumnMapping.NONE:
+        if DeltaColumnMapping.of(metadata.configuration) is not DeltaColumnMapping.NONE:
             found.add("columnMapping")
         return frozenset(found)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.transaction import Transaction
-from forklake.delta.actions import Add, AnyAction, Remove
+from forklake.delta.actions import Add, AnyAction
+from forklake.delta.schema import DeltaField
 from forklake.delta.shaping import TableShape
 from forklake.delta.statistics import parse_statistics
 from forklake.delta.values import lake_value
@@ -33,20 +34,6 @@ def text_of(action: AnyAction) -> str:
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedFile:
-    """A data file that is live, and the deletion vector that tells which rows of it are not."""
-
-    row: DataFile
-    vector: str | None = None
-
-
-def vector_of(action: Add | Remove | None) -> str | None:
-    """What tells a deletion vector of a file from others; None if there is none."""
-    vector = action.deletion_vector if action is not None else None
-    return vector.unique_id if vector is not None else None
-
-
 class NewFiles:
     """Adds the files of one version to a transaction."""
 
@@ -60,7 +47,14 @@ class NewFiles:
 
     def add(self, adds: Mapping[str, Add]) -> dict[str, DataFile]:
         """Add data files, by their full paths; the rows, with ids of the transaction."""
-        new = in_parallel(lambda item: self._new(*item), adds.items())
+        leaves = self._shape.leaves
+        told = {path: parse_statistics(add.stats, leaves) for path, add in adds.items()}
+        untold = [path for path, (rows, _) in told.items() if rows is None]
+        counted = dict(zip(untold, in_parallel(_count, untold), strict=True))
+        new = [
+            self._new(path, add, counted.get(path, told[path][0]) or 0, told[path][1])
+            for path, add in adds.items()
+        ]
         numbers = self._transaction.add_data_files(self._table, new)
         return {
             path: DataFile(
@@ -84,10 +78,8 @@ class NewFiles:
         )
         self._transaction.add_delete_files(self._table, files)
 
-    def _new(self, path: str, add: Add) -> NewDataFile:
-        rows, bounds = parse_statistics(add.stats, self._shape.leaves)
-        values = tuple(_key_value(key, add) for key in self._shape.keys)
-        count = _count(path) if rows is None else rows
+    def _new(self, path: str, add: Add, count: int, bounds: Iterable[ColumnBounds]) -> NewDataFile:
+        values = key_values(self._shape.keys, add)
         told = [
             _constant(key, value, count)
             for key, value in zip(self._shape.keys, values, strict=True)
@@ -114,7 +106,7 @@ class NewFiles:
             positions = read_vector(
                 *parts, vector.offset, vector.size_in_bytes, vector.cardinality, location
             )
-        except (NotFound, Unavailable):
+        except (NotFound, Unavailable, Corruption):
             missing = vector_path(*parts, location) or ""
             return replace(new, path=missing, path_is_relative=False, format=_VECTOR_FORMAT)
         state = self._transaction.state
@@ -130,7 +122,12 @@ class NewFiles:
         )
 
 
-def _key_value(key: Field, add: Add) -> str | None:
+def key_values(keys: Iterable[Field | DeltaField], add: Add) -> tuple[str | None, ...]:
+    """The values of partition columns that a log tells of a file."""
+    return tuple(_key_value(key, add) for key in keys)
+
+
+def _key_value(key: Field | DeltaField, add: Add) -> str | None:
     if key.physical_name not in add.partition_values:
         raise Corruption(
             f"The Delta log tells no value of the partition column '{key.name}' for the file"

@@ -7,20 +7,25 @@ so that an import which was cut short is simply run again, and following a log i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from posixpath import basename
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading, find_face
+from forklake.catalog.reading import Snapshotted
+from forklake.delta.actions import Metadata
+from forklake.delta.checking import LogCheck
+from forklake.delta.live import LiveFiles
 from forklake.delta.loading import Loader
 from forklake.delta.log.reading import DeltaLog
-from forklake.delta.log.replay import State, replay
-from forklake.delta.schema import DeltaColumnMapping, parse_schema
-from forklake.errors import AlreadyExists, Corruption
+from forklake.errors import AlreadyExists, Conflict, Forbidden, InvalidInput
 from forklake.files.systems import file_system, is_local
 from forklake.model.entities import Table
 from forklake.model.faces import FaceMode
+from forklake.model.fields import UNREADABLE
+from forklake.model.kinds import TAG
 
 Progress = Callable[[int, int], None]  # versions done, versions in all
 
@@ -43,25 +48,27 @@ def import_delta(
     name: str | None = None,
     *,
     schema: str = "main",
-    mode: FaceMode = FaceMode.FOLLOW,
+    ignore_features: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Imported:
-    """Make a table of the Delta table at a location, or bring one that was made up to date."""
+    """Make a table of the Delta table at a location, or bring one that was made up to date.
+
+    Args:
+        ignore_features: let rows be read though the log demands something unknown of readers, or
+            says nothing of it. They may be wrong.
+    """
     root = canonical_location(location)
-    table_name = name or basename(root)
+    target = (schema, name or basename(root))
     log = DeltaLog(root).open()
-    state = replay(log)
-    _require_loadable(state)
-    loader = Loader(catalog, (schema, table_name), root, mode)
-    after = _resumed(catalog, loader, (schema, table_name), root)
-    total, loaded, first = state.version - after, 0, after + 1
+    loader = Loader(catalog, target, root, ignore_features=ignore_features)
+    after = _resumed(catalog, loader, log, target, ignore_features=ignore_features)
+    total, loaded, first = log.latest_version - after, 0, after + 1
     for version in log.versions(after):
         first = version.number if not loaded else first
         loader.load(version)
         loaded += 1
         progress(loaded, total)
-    _verify(loader, state, root)
-    return Imported(schema, table_name, first, state.version, loaded, len(loader.live))
+    return Imported(*target, first, log.latest_version, loaded, len(loader.live))
 
 
 def canonical_location(location: str) -> str:
@@ -69,35 +76,70 @@ def canonical_location(location: str) -> str:
     return (file_system(location)[1] if is_local(location) else location).rstrip("/")
 
 
-def _require_loadable(state: State) -> None:
-    """Unsupported if a column has a type that the lake has not."""
-    assert state.metadata is not None  # or it could not have been replayed
-    parse_schema(state.metadata.schema_string, DeltaColumnMapping.of(state.metadata.configuration))
-
-
-def _resumed(catalog: Catalog, loader: Loader, name: tuple[str, str], location: str) -> int:
-    """The version that the table has; -1 if there is no table yet."""
+def _resumed(
+    catalog: Catalog,
+    loader: Loader,
+    log: DeltaLog,
+    target: tuple[str, str],
+    *,
+    ignore_features: bool,
+) -> int:
+    """The version that the table has, -1 if there is no table yet; what follows is checked."""
     seen = catalog.now()
-    schema, table_name = name
-    table = seen.state.find_relation(table_name, schema) if seen.state.find_schema(schema) else None
+    table = _table_there(seen, target, log.root)
     if table is None:
+        LogCheck(log.root).run(log, -1)
         return -1
-    face = find_face(seen.state, table) if isinstance(table, Table) else None
-    if face is None or not isinstance(table, Table) or face.location != location:
+    if ignore_features and seen.state.get(TAG, (table.table_id, UNREADABLE)) is not None:
+        raise InvalidInput(
+            f"The table '{table.table_name}' was imported without ignoring features.",
+            remedy="Import it under another name.",
+        )
+    reading = FaceReading(seen, table)
+    loader.resume(seen, table)
+    at = reading.latest().version
+    _require_continued(loader, log, reading, at)
+    told = reading.newest_action(Metadata.kind)
+    assert told is not None  # the first version said it
+    metadata = Metadata.from_body(json.loads(told.body))
+    LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items())).run(log, at)
+    return at
+
+
+def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> Table | None:
+    """The table that was made of the log; AlreadyExists if the name is something else's."""
+    schema, name = target
+    found = seen.state.find_relation(name, schema) if seen.state.find_schema(schema) else None
+    if found is None:
+        return None
+    face = find_face(seen.state, found) if isinstance(found, Table) else None
+    is_here = face is not None and face.catalog_id == seen.state.catalog_id
+    if face is None or not isinstance(found, Table) or not is_here or face.location != location:
         raise AlreadyExists(
-            f"Table or view '{schema}.{table_name}' already exists, and is not the Delta table at"
+            f"Table or view '{schema}.{name}' already exists, and is not the Delta table at"
             f" {location!r}.",
             remedy="Import it under another name.",
         )
-    loader.resume(table)
-    return FaceReading(seen, table).latest().version
-
-
-def _verify(loader: Loader, state: State, location: str) -> None:
-    """Corruption if the table does not have the files that the log adds up to."""
-    if len(loader.live) != len(state.adds):
-        raise Corruption(
-            f"The Delta table at {location!r} has {len(state.adds)} files, and the table that was"
-            f" made of it {len(loader.live)}.",
-            remedy="The log contradicts itself; drop the table.",
+    if face.mode != FaceMode.FOLLOW:
+        raise Forbidden(
+            f"The table '{schema}.{name}' does not follow the Delta log at {location!r}: it is"
+            " changed here, and its log is written from here.",
+            remedy="Read it as it is, or import the log under another name.",
         )
+    return found
+
+
+def _require_continued(loader: Loader, log: DeltaLog, reading: FaceReading, at: int) -> None:
+    """Conflict if the log is not the one any more that the table was made of."""
+    found = next(log.versions(at - 1), None)
+    if found is None:
+        fault = f"it ends at version {log.latest_version}, and the table is at version {at}"
+    elif found.number == at and not loader.has_loaded(reading, found):
+        fault = f"it has another version {at} than the table"
+    else:
+        return
+    raise Conflict(
+        f"The Delta log at {log.root!r} was rewritten: {fault}.",
+        remedy="Drop the table, then import it again.",
+        version=at,
+    )

@@ -9,6 +9,7 @@
 | binary, boolean, date            | blob, boolean, date |
 | timestamp, timestamp_ntz         | timestamptz, timestamp |
 | struct, array, map               | struct, list, map |
+| variant                          | struct of its two encoded parts |
 
 Types of the lake that Delta has not go out as what Spark holds them as: an unsigned number as a
 wider one, a uuid as a string.
@@ -129,6 +130,10 @@ class DeltaField:
         return found if isinstance(found, str) else None
 
 
+# A variant is in files as the group of two texts of bytes that encode it.
+_VARIANT = tuple(DeltaField(name, name, "blob", nullable=False) for name in ("metadata", "value"))
+
+
 # From the log
 
 
@@ -196,6 +201,8 @@ def _type(body: Any, path: str, mapping: DeltaColumnMapping) -> tuple[str, tuple
         return DeltaField(name, name, stored, nullable is not False, {}, inside)
 
     match body:
+        case "variant":
+            return "struct", _VARIANT
         case str():
             return _scalar(body, path), ()
         case {"type": "struct", "fields": [_, *_] as fields}:

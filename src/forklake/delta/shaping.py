@@ -61,7 +61,9 @@ def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -
     wanted = parse_schema(metadata.schema_string, mapping)
     transaction.set_partitioning(table, [])
     transaction.reshape(table, [_shape(one) for one in wanted])
-    transaction.set_partitioning(table, [(name, IDENTITY) for name in _keys(metadata, wanted)])
+    transaction.set_partitioning(
+        table, [(name, IDENTITY) for name in partition_columns(metadata, wanted)]
+    )
     return shape_of(transaction, table)
 
 
@@ -98,7 +100,7 @@ def _shape(one: DeltaField) -> Shape:
     )
 
 
-def _keys(metadata: Metadata, wanted: Sequence[DeltaField]) -> list[str]:
+def partition_columns(metadata: Metadata, wanted: Sequence[DeltaField]) -> list[str]:
     """The names of the partition columns, as the schema has them."""
     names = {folded(one.name): one.name for one in wanted}
     missing = [name for name in metadata.partition_columns if folded(name) not in names]

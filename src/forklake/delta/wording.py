@@ -5,154 +5,207 @@ What another log said of the version is said again; the rest follows from the la
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from importlib.metadata import version as version_of
-from typing import TypeVar
+from typing import Any
 
 import pyarrow as pa
 
-from forklake.catalog.catalog import Catalog
-from forklake.catalog.faces import FaceReading
 from forklake.delta.actions import (
     Add,
     AnyAction,
+    Cdc,
     CommitInfo,
     DomainMetadata,
     Metadata,
     Protocol,
     Remove,
     Txn,
-    parse,
 )
+from forklake.delta.chapters import Chapter
 from forklake.delta.describing import Description
-from forklake.delta.mirror.checkpoint_rows import FILES
+from forklake.delta.files import vector_of
+from forklake.delta.log.paths import canonical, full_path, is_absolute
+from forklake.delta.mirror.checkpoint_rows import FILES, TOMBSTONES
 from forklake.delta.mirror.checkpoints import State
+from forklake.delta.mirror.linking import make_present
 from forklake.delta.telling import Teller
-from forklake.model.entities import DeltaVersion, Table
+from forklake.files.systems import exists
+from forklake.model.entities import DeltaVersion
+from forklake.model.options import as_age
+from forklake.model.scans import ScanFile
+from forklake.store.phases import reached
 
-# Actions of a version that are told as they are kept.
-_AS_KEPT = (Txn.kind, DomainMetadata.kind, "cdc")
-N = TypeVar("N", Txn, DomainMetadata)
-_KEPT = (*_AS_KEPT, CommitInfo.kind, Protocol.kind, Metadata.kind)
+_RETENTION, _WEEK = "delta.deletedFileRetentionDuration", "interval 1 week"
+_AS_KEPT = (Txn, DomainMetadata)  # told as they are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a log says of the table itself, until a later version says something else."""
+
+    protocol: Protocol | None = None
+    metadata: Metadata | None = None
+
+    def after(self, actions: Iterable[AnyAction]) -> Stated:
+        """What it says once it has said these too."""
+        protocol, metadata = self.protocol, self.metadata
+        for one in actions:
+            if isinstance(one, Protocol):
+                protocol = one
+            elif isinstance(one, Metadata):
+                metadata = one
+        return Stated(protocol, metadata)
 
 
 class Wording:
     """One version, told to readers at a location."""
 
     def __init__(
-        self, catalog: Catalog, table: Table, version: DeltaVersion, location: str
+        self, chapter: Chapter, version: DeltaVersion, stated: Stated, location: str
     ) -> None:
-        self._catalog = catalog
+        self._chapter = chapter
         self._version = version
         self._location = location
-        self._seen = catalog.at(version=version.begin_snapshot)
-        self._table = table
-        self._description = Description(self._seen, table, version)
-        self.metadata = self._description.metadata()
-        self._teller = Teller(self._seen, table, self.metadata, location, table.table_uuid)
-        reading = FaceReading(self._seen, table)
-        self._kept = [
-            (one.kind, parse(one.kind, json.loads(one.body)))
-            for one in reading.actions(_KEPT, version.version)
-            if one.version == version.version
-        ]
-        self.kept_kinds = {kind for kind, _ in self._kept}
+        self._stated = stated
+        self._kept = chapter.kept(version)
+        self.kept_kinds = {one.kind for one in self._kept}
+        self._seen = chapter.view(version)
+        base = stated.after(self._kept)
+        fields = self._seen.state.fields(chapter.table)
+        self._description = Description(fields, chapter.face, base.protocol, base.metadata)
+        self.metadata = self._description.metadata(chapter.table.table_name, version.timestamp)
+        self._teller = Teller(self._seen, chapter.table, self.metadata, location)
 
     def actions(self, *, is_first: bool) -> list[AnyAction]:
         """All that the version says; the first one of a log says everything."""
         files: list[Add | Remove] = [*self._state()] if is_first else self._changes()
-        has_vectors = any(isinstance(one, Add) and one.deletion_vector for one in files)
         said: list[AnyAction] = [self._commit_info()]
-        described = self._description
-        protocol = described.protocol(has_vectors=has_vectors)
         for action, stated in (
-            (protocol, described.stated_protocol),
-            (self.metadata, described.stated_metadata),
+            (self._protocol(files), self._stated.protocol),
+            (self.metadata, self._stated.metadata),
         ):
             if is_first or action.kind in self.kept_kinds or action != stated:
                 said.append(action)
         if is_first:
-            said += [*self._newest(Txn), *self._newest(DomainMetadata)]
+            said += self._newest()
         else:
-            said += [one for kind, one in self._kept if kind in _AS_KEPT]
+            said += [one for one in self._kept if isinstance(one, _AS_KEPT)]
+            said += self._changed_data()
+        reached("mirror.linked")
         return [*said, *files]
 
+    def _protocol(self, files: Sequence[Add | Remove]) -> Protocol:
+        has_vectors = any(isinstance(one, Add) and one.deletion_vector for one in files)
+        return self._description.protocol(self.metadata, has_vectors=has_vectors)
+
     def _commit_info(self) -> CommitInfo:
-        kept = next((one for _, one in self._kept if isinstance(one, CommitInfo)), None)
-        if kept is not None:
-            return replace(
-                kept, extra={**kept.extra, "txnId": kept.txn_id or self._version.transaction_id}
-            )
-        group = self._version.group_id
+        key = self._version.transaction_id
+        for one in self._kept:
+            if isinstance(one, CommitInfo):
+                return replace(one, extra={**one.extra, "txnId": one.txn_id or key})
+        participants = self._chapter.participants(self._version)
+        group = {"id": self._version.group_id, "participants": participants}
         return CommitInfo(
             extra={
                 "timestamp": self._version.timestamp,
                 "operation": self._version.operation,
                 "operationParameters": {},
                 "engineInfo": f"Forklake/{version_of('forklake')}",
-                "txnId": self._version.transaction_id,
-                **({"transactionGroup": {"id": group}} if group else {}),
+                "txnId": key,
+                **({"transactionGroup": group} if participants else {}),
             }
         )
 
-    def _newest(self, kind: type[N]) -> list[N]:
-        """The newest of each application or domain."""
-        rows = FaceReading(self._seen, self._table).actions((kind.kind,))
-        newest = {one.key: one.body for one in rows}
-        return [kind.from_body(json.loads(body)) for body in newest.values()]
+    def _newest(self) -> list[Txn | DomainMetadata]:
+        """The newest of each application and domain."""
+        return [*self._chapter.newest(self._seen, Txn), *self._domains()]
+
+    def _domains(self) -> list[DomainMetadata]:
+        return self._chapter.newest(self._seen, DomainMetadata)
+
+    def _changed_data(self) -> list[Cdc]:
+        """Files that tell what changed, if readers at the location can have all of them; what
+        changed follows from the data files otherwise."""
+        told = [one for one in self._kept if isinstance(one, Cdc)]
+        origin = self._chapter.location_at(self._seen)
+        if origin is None or any(is_absolute(one.path) for one in told):
+            return []
+        sources = {full_path(origin, one.path): canonical(one.path) for one in told}
+        if not all(map(exists, sources)):
+            return []
+        if origin != self._location:
+            make_present((path, f"{self._location}/{name}") for path, name in sources.items())
+        return told
+
+    # Files
 
     def _state(self) -> list[Add]:
-        files = self._seen.scan_files(self._table)
+        files = self._seen.scan_files(self._chapter.table)
         return self._teller.adds(files, time=self._version.timestamp)
 
     def _changes(self) -> list[Add | Remove]:
-        at = self._version.begin_snapshot
-        changes = self._catalog.table_changes(self._seen, self._table, at)
-        is_change = at not in changes.rewrites
-        gone = [one.before for one in changes.deleted]
-        new = [one.after for one in changes.deleted if one.after is not None]
-        new += [one for one in changes.added if one.file.begin_snapshot == at]
-        time = self._version.timestamp
-        return [
-            *self._teller.removes(gone, time=time, data_change=is_change),
-            *self._teller.adds(new, time=time, data_change=is_change),
-        ]
+        changed = self._chapter.changes(self._version)
+        time, is_change = self._version.timestamp, not changed.is_rewrite
+        adds = self._teller.adds(changed.new, time=time, data_change=is_change)
+        removes = self._teller.removes(changed.gone, time=time, data_change=is_change)
+        # To add a file that is there says something new of it, and does not remove it.
+        said = set(map(_key, adds))
+        return [*(one for one in removes if _key(one) not in said), *adds]
 
     def state(self) -> State:
         """The whole state at the version, for a checkpoint."""
         adds = self._state()
-        has_vectors = any(one.deletion_vector for one in adds)
         return State(
-            self._description.protocol(has_vectors=has_vectors),
+            self._protocol(adds),
             self.metadata,
-            [_columns(adds)],
-            transactions=self._newest(Txn),
-            domains=self._newest(DomainMetadata),
+            [_columns(adds, FILES)],
+            [_columns(self._tombstones(adds), TOMBSTONES)],
+            transactions=self._chapter.newest(self._seen, Txn),
+            domains=self._domains(),
         )
 
+    def _tombstones(self, live: Sequence[Add]) -> list[Remove]:
+        """Files that were removed so lately that a reader of an older version may need them."""
+        since = self._version.timestamp - _retention(self.metadata)
+        by_time: dict[int, list[ScanFile]] = {}
+        for time, file in self._chapter.removed(self._seen, since):
+            by_time.setdefault(time, []).append(file)
+        found = {
+            _key(one): one
+            for time, files in by_time.items()
+            for one in self._teller.removes(files, time=time)
+        }
+        for add in live:
+            found.pop(_key(add), None)
+        return list(found.values())
 
-def _columns(adds: list[Add]) -> pa.RecordBatch:
-    """Live files as the columns that a checkpoint is written from."""
-    rows = []
-    for add in adds:
-        vector = add.deletion_vector
-        rows.append(
-            {
-                "path": add.path,
-                "partition_values": list(add.partition_values.items()),
-                "size": add.size,
-                "modification_time": add.modification_time,
-                "stats": add.stats,
-                "tags": None if add.tags is None else list(add.tags.items()),
-                "dv_storage_type": vector and vector.storage_type,
-                "dv_path_or_inline": vector and vector.path_or_inline,
-                "dv_offset": vector and vector.offset,
-                "dv_size_in_bytes": vector and vector.size_in_bytes,
-                "dv_cardinality": vector and vector.cardinality,
-                "base_row_id": add.base_row_id,
-                "default_row_commit_version": add.default_row_commit_version,
-                "clustering_provider": add.clustering_provider,
-            }
-        )
-    return pa.RecordBatch.from_pylist(rows, schema=FILES)
+
+def _retention(metadata: Metadata) -> int:
+    """How long removed files are spoken of, in milliseconds."""
+    told = metadata.configuration.get(_RETENTION) or _WEEK
+    return as_age(told.removeprefix("interval ")) // timedelta(milliseconds=1)
+
+
+def _key(action: Add | Remove) -> tuple[str, str | None]:
+    """What tells one logical file from another."""
+    return canonical(action.path), vector_of(action)
+
+
+def _columns(files: Sequence[Add | Remove], schema: pa.Schema) -> pa.RecordBatch:
+    """Files as the columns that a checkpoint is written from."""
+    vectors = [one.deletion_vector for one in files]
+    columns = []
+    for field in schema:
+        values: list[Any]
+        if field.name.startswith("dv_"):
+            name = field.name.removeprefix("dv_")
+            values = [one and getattr(one, name) for one in vectors]
+        else:
+            values = [getattr(one, field.name) for one in files]
+        if pa.types.is_map(field.type):
+            values = [one if one is None else list(one.items()) for one in values]
+        columns.append(pa.array(values, field.type))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

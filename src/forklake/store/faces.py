@@ -1,4 +1,4 @@
-"""The numbers and times of versions of Delta tables."""
+"""The numbers, times and snapshots of versions of Delta tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from forklake.errors import Conflict
 from forklake.model.entities import DeltaVersion
 from forklake.model.faces import FaceCommit
+from forklake.model.ids import CatalogId, SnapshotId
+from forklake.store.database import Database
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -33,3 +35,21 @@ def following_version(
 def milliseconds(moment: datetime) -> int:
     """A moment as Delta counts time."""
     return (moment - _EPOCH) // _MILLISECOND
+
+
+def schema_versions(
+    database: Database, catalog_id: CatalogId, snapshots: Sequence[SnapshotId]
+) -> dict[SnapshotId, int]:
+    """The versions of the definitions at some snapshots; those that have expired are left out."""
+    with database.reading() as connection:
+        dialect = connection.dialect
+        rows = connection.fetch(
+            "SELECT s.snapshot_id, s.schema_version FROM ducklake_catalog_lineage l"
+            " JOIN ducklake_snapshot_changes h ON h.catalog_id = l.ancestor_id"
+            " AND h.snapshot_id <= l.upto_snapshot"
+            " JOIN ducklake_snapshot s ON s.snapshot_id = h.snapshot_id"
+            f" WHERE l.catalog_id = :catalog AND {dialect.any_of('h.snapshot_id', 'snapshots')}",
+            catalog=catalog_id,
+            snapshots=dialect.array(snapshots),
+        )
+    return {SnapshotId(number): version for number, version in rows}

@@ -49,6 +49,10 @@ PHASES = (
     "reclaim.forgotten",
     "reclaim.swept",
     "reclaim.committed",
+    "mirror.linked",
+    "mirror.published",
+    "mirror.checkpointed",
+    "mirror.noted",
 )
 
 observer: Callable[[str], None] | None = None

@@ -44,7 +44,7 @@ class SqliteDialect:
     for_removal = ""
     every_column = (
         "SELECT t.name, c.name, c.type FROM sqlite_master t, pragma_table_info(t.name) c"
-        " WHERE t.type = 'table' ORDER BY t.name, c.cid"
+        " WHERE t.type IN ('table', 'view') ORDER BY t.name, c.cid"
     )
 
     def any_of(self, column: str, parameter: str) -> str:

@@ -24,10 +24,16 @@ _TYPES = {
     "timestamp": _TIME,
     "timestamptz": _TIME,
 }
+# SQLite knows no types of what views compute; these columns of them hold no text.
+_COMPUTED = dict.fromkeys(
+    """base_row_id created_time default_row_commit_version deletion_timestamp last_updated
+    min_reader_version min_writer_version modification_time txn_version""".split(),
+    pa.int64(),
+) | {"data_change": pa.bool_()}
 
 
 def table_names(database: Database) -> list[str]:
-    """The tables of the metastore, those of inlined rows included."""
+    """The tables and views of the metastore, those of inlined rows included."""
     with database.reading() as connection:
         return sorted(_schemas(connection))
 
@@ -49,7 +55,7 @@ def read_table(database: Database, name: str) -> pa.Table | None:
 def _schemas(connection: Connection) -> dict[str, pa.Schema]:
     fields: dict[str, list[pa.Field]] = {}
     for table, column, kind in connection.fetch(connection.dialect.every_column):
-        held = _TYPES.get(kind.lower().split(" ", 1)[0], pa.string())
+        held = _TYPES.get(kind.lower().split(" ", 1)[0]) or _COMPUTED.get(column, pa.string())
         fields.setdefault(table, []).append(pa.field(column, held))
     return {
         table: pa.schema(columns) for table, columns in fields.items() if _OURS.fullmatch(table)
@@ -59,4 +65,6 @@ def _schemas(connection: Connection) -> dict[str, pa.Schema]:
 def _array(kind: pa.DataType, values: Any) -> pa.Array:
     if kind == _TIME:
         values = [None if value is None else as_time(value) for value in values]
+    elif kind == pa.bool_():
+        values = [None if value is None else bool(value) for value in values]
     return pa.array(values, kind)

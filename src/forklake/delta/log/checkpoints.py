@@ -27,7 +27,7 @@ from forklake.delta.actions import (
     Txn,
     parse,
 )
-from forklake.delta.log.commits import JsonActions, checked, located
+from forklake.delta.log.commits import JsonActions, located
 from forklake.delta.log.listing import Checkpoint, LogFiles
 from forklake.delta.log.paths import canonical
 from forklake.delta.log.rebuilding import INT96_UNIT, partition_texts, statistics_texts
@@ -75,13 +75,15 @@ def read_state(checkpoint: Checkpoint, files: LogFiles) -> StateActions:
             pass  # one that is cut off shows here
     told = (one for one in found if not isinstance(one, Sidecar))
     facts = tuple(sorted(told, key=lambda one: _FACTS.index(one.kind)))
-    require_facts(facts, paths[0], version)
+    require_facts({Protocol.kind, Metadata.kind}, facts, paths[0], version)
     return StateActions(version, facts, paths + sidecars)
 
 
-def require_facts(actions: Iterable[AnyAction], path: str, version: int) -> None:
-    """Corruption unless the first state of a table says its protocol and its metadata."""
-    missing = {Protocol.kind, Metadata.kind}
+def require_facts(
+    kinds: Iterable[str], actions: Iterable[AnyAction], path: str, version: int
+) -> None:
+    """Corruption unless the first state of a table says all that it must."""
+    missing = set(kinds)
     for action in actions:
         missing.discard(action.kind)
         if not missing:
@@ -119,7 +121,7 @@ def _actions(path: str, version: int, kinds: tuple[str, ...]) -> Iterator[AnyAct
         if columns:
             for batch in file.iter_batches(_ROWS, columns=columns):
                 for kind in batch.schema.names:
-                    yield from (checked(parse(kind, one)) for one in _bodies(batch.column(kind)))
+                    yield from (parse(kind, one) for one in _bodies(batch.column(kind)))
 
 
 @contextmanager

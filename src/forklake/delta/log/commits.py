@@ -13,8 +13,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from forklake.delta.actions import Add, AnyAction, Cdc, Remove, parse
-from forklake.delta.log.paths import require_inside
+from forklake.delta.actions import AnyAction, parse
 from forklake.errors import Corruption
 from forklake.files.systems import open_input, translating
 
@@ -36,16 +35,9 @@ class JsonActions:
             for one in _objects(self.path):
                 for kind, body in one.items():
                     if body is not None:
-                        yield checked(parse(kind, body))
+                        yield parse(kind, body)
         except Corruption as reason:
             raise located(reason, self.path, self.version) from reason
-
-
-def checked(action: AnyAction) -> AnyAction:
-    """The action, if the file it names lies in the table or is named in full."""
-    if isinstance(action, Add | Remove | Cdc):
-        require_inside(action.path)
-    return action
 
 
 def located(reason: Corruption, path: str, version: int) -> Corruption:

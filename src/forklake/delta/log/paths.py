@@ -1,7 +1,8 @@
 """Paths of a Delta log: they are URIs, relative to the table or absolute.
 
 `/p`, `file:/p` and `file:///p` are one path, and `a%20b` is the file `a b`: what is compared and
-opened is always the canonical form.
+opened is always the canonical form. A path may lead out of the table, as those of shallow clones
+do: an absolute one can lead anywhere, so a relative one may as well.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ import re
 from posixpath import normpath
 from urllib.parse import unquote
 
-from forklake.errors import Corruption
 from forklake.files.systems import file_system
 
 _ABSOLUTE = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:/")
+_STORE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/]*)?(.*)", re.DOTALL)
+_DOTS = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
 def canonical(path: str) -> str:
     """The one form of a path, decoded; it stays relative or absolute."""
-    if path.startswith("file:/"):
-        return file_system(path)[1]
-    return unquote(path)
+    clean = file_system(path)[1] if path.startswith("file:/") else unquote(path)
+    return _without_dots(clean)
 
 
 def is_absolute(path: str) -> bool:
@@ -31,17 +32,12 @@ def is_absolute(path: str) -> bool:
 def full_path(root: str, path: str) -> str:
     """Where the file is, for a table at this root."""
     clean = canonical(path)
-    return clean if _ABSOLUTE.match(path) else f"{root.rstrip('/')}/{clean}"
+    return clean if _ABSOLUTE.match(path) else _without_dots(f"{root.rstrip('/')}/{clean}")
 
 
-def require_inside(path: str) -> None:
-    """Corruption if a relative path leads out of the table."""
-    if ".." not in path and "%" not in path:
-        return  # as nearly all are
-    clean = canonical(path)
-    if ".." in clean and not _ABSOLUTE.match(path) and normpath(clean).split("/", 1)[0] == "..":
-        raise Corruption(
-            f"The path {path!r} leads out of the table.",
-            remedy="The Delta log may have been tampered with.",
-            path=path,
-        )
+def _without_dots(path: str) -> str:
+    """The same place without `.` and `..`; nothing leads out of a bucket."""
+    if not _DOTS.search(path):
+        return path  # as nearly all are
+    store, inside = _STORE.fullmatch(path).groups(default="")  # type: ignore[union-attr]
+    return f"{store}{normpath(inside)}"

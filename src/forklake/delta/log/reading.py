@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
-from forklake.delta.actions import AnyAction, CommitInfo
+from forklake.delta.actions import AnyAction, CommitInfo, Metadata
 from forklake.delta.log.checkpoints import StateActions, read_state, require_facts
 from forklake.delta.log.commits import JsonActions
 from forklake.delta.log.listing import LogFiles, list_log
@@ -77,8 +77,8 @@ class DeltaLog:
                 found = self._state_beyond(position)
             else:
                 found = _commit(commit, position + 1)
-                if position < 0:
-                    require_facts(found.actions, commit.path, found.number)
+                if position < 0:  # old ones say no protocol, and can still be followed
+                    require_facts({Metadata.kind}, found.actions, commit.path, found.number)
             yield found
             position = found.number
 

@@ -67,7 +67,8 @@ class Layout:
         """
         written = next(one for one in self.fields if one.column_id == shown.column_id)
         if shown.column_id in self.folders:
-            value = F.col(quoted(folder_column(shown.column_id))).cast(spark_type(shown))
+            told = F.col(quoted(folder_column(shown.column_id)))
+            value = F.unhex(told) if shown.type == "blob" else told.cast(spark_type(shown))
         elif shown.column_id in self.missing:
             value = default_column(shown)
         else:

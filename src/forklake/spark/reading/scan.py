@@ -38,6 +38,7 @@ from forklake.model.ids import UNCOMMITTED, ColumnId
 from forklake.model.names import folded
 from forklake.model.predicates import IsNull
 from forklake.model.scans import ScanFile
+from forklake.model.values import from_text
 from forklake.spark.engine.engine import Engine, ListedFile
 from forklake.spark.engine.remote import analysed
 from forklake.spark.engine.routes import FileDeletes, IsDeleted
@@ -340,9 +341,12 @@ class _Reading:
     def _told(
         self, layout: Layout, column: ColumnId, files: Sequence[ScanFile]
     ) -> list[str | None]:
-        """What is known of some files about a column that is not in them."""
+        """What is known of some files about a column that is not in them; of bytes their digits."""
         values = folder_values(layout, self._files.committed, self._files.table, files)
-        return [one.get(column) for one in values]
+        texts = [one.get(column) for one in values]
+        if next(one.type for one in self._fields if one.column_id == column) != "blob":
+            return texts
+        return [None if text is None else from_text("blob", text).hex() for text in texts]
 
     def _virtual(self, name: str, layout: Layout) -> Column:
         position = F.col(_POSITION)

@@ -469,6 +469,201 @@ CREATE TABLE dl_mirror_status (
     PRIMARY KEY (catalog_id, table_id, mirror_engine)
 );
 
+-- What Delta's own tables of actions would hold, as views: the rows of the lake tell it already.
+-- They are of the catalog that made a version: what a fork inherited is found under its ancestor
+-- (ducklake_catalog_lineage). Where a fork ended all inherited files of a table at once, one
+-- tombstone says so, and its removes are not listed.
+
+-- Data files of which a later snapshot deleted rows: a log removes such a file, and adds it again
+-- with another deletion vector. delete_file_id is NULL where the metastore holds the positions.
+CREATE VIEW dl_marked_files AS
+SELECT
+    m.catalog_id, m.table_id, m.begin_snapshot, f.data_file_id, m.delete_file_id, f.path,
+    f.file_size_bytes, f.record_count, f.partition_id
+FROM (
+    SELECT catalog_id, table_id, begin_snapshot, data_file_id, max(delete_file_id) AS delete_file_id
+    FROM (
+        SELECT catalog_id, table_id, begin_snapshot, data_file_id, delete_file_id
+        FROM ducklake_delete_file
+        UNION ALL
+        SELECT catalog_id, table_id, begin_snapshot, data_file_id, NULL
+        FROM ducklake_inlined_delete
+    ) d
+    GROUP BY catalog_id, table_id, begin_snapshot, data_file_id
+) m
+JOIN ducklake_data_file f
+    ON f.table_id = m.table_id AND f.data_file_id = m.data_file_id
+    AND f.begin_snapshot < m.begin_snapshot
+-- Of a file that forks have copied rows of, one.
+WHERE f.catalog_id = (
+    SELECT min(c.catalog_id) FROM ducklake_data_file c WHERE c.data_file_id = f.data_file_id
+);
+
+-- Data files that a table had before it became a Delta table: its first version adds them.
+CREATE VIEW dl_earlier_files AS
+SELECT
+    v.catalog_id, v.table_id, v.begin_snapshot, f.data_file_id, f.path, f.file_size_bytes,
+    f.record_count, f.partition_id
+FROM dl_table_versions v
+JOIN ducklake_catalog_lineage l ON l.catalog_id = v.catalog_id
+JOIN ducklake_data_file f
+    ON f.catalog_id = l.ancestor_id AND f.table_id = v.table_id
+    AND f.begin_snapshot <= l.upto_snapshot AND f.begin_snapshot < v.begin_snapshot
+    AND (
+        f.end_snapshot IS NULL OR f.end_snapshot > l.upto_snapshot
+        OR f.end_snapshot > v.begin_snapshot
+    )
+WHERE NOT EXISTS (
+    SELECT 1 FROM ducklake_catalog_lineage a
+    JOIN dl_table_versions o
+        ON o.catalog_id = a.ancestor_id AND o.table_id = v.table_id
+        AND o.begin_snapshot <= a.upto_snapshot AND o.begin_snapshot < v.begin_snapshot
+    WHERE a.catalog_id = v.catalog_id
+) AND NOT EXISTS (
+    SELECT 1 FROM ducklake_catalog_lineage a
+    JOIN ducklake_tombstone t
+        ON t.catalog_id = a.ancestor_id AND t.kind = 11 AND t.table_id = f.table_id
+        AND t.entity_id = f.data_file_id
+        AND t.end_snapshot <= a.upto_snapshot AND t.end_snapshot <= v.begin_snapshot
+    WHERE a.catalog_id = v.catalog_id
+);
+
+-- `path` is as an imported log has it, or else as ducklake_data_file has it; `stats` of files that
+-- the lake wrote only count rows, their bounds are in ducklake_file_column_stats.
+CREATE VIEW dl_add_files AS
+WITH told AS (
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, n.data_file_id,
+        n.path, n.file_size_bytes, n.record_count, n.partition_id,
+        coalesce(a.body, b.body) AS body,
+        CASE WHEN n.is_marked = 1 THEN a.body ELSE b.body END AS said
+    FROM dl_table_versions v
+    JOIN (
+        SELECT
+            catalog_id, table_id, begin_snapshot, data_file_id,
+            CAST(NULL AS BIGINT) AS delete_file_id, path, file_size_bytes, record_count,
+            partition_id, 0 AS is_marked
+        FROM ducklake_data_file
+        UNION ALL
+        SELECT
+            catalog_id, table_id, begin_snapshot, data_file_id, NULL, path, file_size_bytes,
+            record_count, partition_id, 0
+        FROM dl_earlier_files
+        UNION ALL
+        SELECT
+            catalog_id, table_id, begin_snapshot, data_file_id, delete_file_id, path,
+            file_size_bytes, record_count, partition_id, 1
+        FROM dl_marked_files
+    ) n
+        ON n.catalog_id = v.catalog_id AND n.table_id = v.table_id
+        AND n.begin_snapshot = v.begin_snapshot
+    LEFT JOIN dl_file_actions a
+        ON a.table_id = n.table_id AND a.data_file_id = n.data_file_id
+        AND a.delete_file_id = n.delete_file_id
+    LEFT JOIN dl_file_actions b
+        ON b.table_id = n.table_id AND b.data_file_id = n.data_file_id
+        AND b.delete_file_id IS NULL
+)
+SELECT
+    catalog_id, table_id, version, data_file_id,
+    coalesce(body::json ->> 'path', path) AS path,
+    file_size_bytes AS size,
+    coalesce(CAST(body::json ->> 'modificationTime' AS BIGINT), timestamp) AS modification_time,
+    coalesce(CAST(said::json ->> 'dataChange' AS BOOLEAN), operation <> 'OPTIMIZE') AS data_change,
+    coalesce(body::json ->> 'partitionValues', CASE WHEN partition_id IS NOT NULL THEN (
+        SELECT jsonb_object_agg(c.column_name, p.partition_value)::text
+        FROM ducklake_file_partition_value p
+        JOIN ducklake_partition_column k
+            ON k.partition_id = told.partition_id
+            AND k.partition_key_index = p.partition_key_index AND k.transform = 'identity'
+        JOIN (
+            SELECT l.catalog_id, c.table_id, c.column_id, c.column_name, row_number() OVER (
+                PARTITION BY l.catalog_id, c.table_id, c.column_id ORDER BY c.begin_snapshot
+            ) AS number
+            FROM ducklake_catalog_lineage l
+            JOIN ducklake_column c ON c.catalog_id = l.ancestor_id
+        ) c
+            ON c.catalog_id = told.catalog_id AND c.table_id = told.table_id
+            AND c.column_id = k.column_id AND c.number = 1  -- its name in files
+        WHERE p.table_id = told.table_id AND p.data_file_id = told.data_file_id
+    ) END, '{}') AS partition_values,
+    coalesce(body::json ->> 'stats', '{"numRecords":' || record_count || '}') AS stats,
+    record_count AS num_records,
+    said::json ->> 'tags' AS tags,
+    said::json ->> 'deletionVector' AS deletion_vector,
+    CAST(body::json ->> 'baseRowId' AS BIGINT) AS base_row_id,
+    CAST(body::json ->> 'defaultRowCommitVersion' AS BIGINT) AS default_row_commit_version,
+    body::json ->> 'clusteringProvider' AS clustering_provider
+FROM told;
+
+CREATE VIEW dl_remove_files AS
+SELECT
+    v.catalog_id, v.table_id, v.version, n.data_file_id,
+    coalesce(r.body::json ->> 'path', b.body::json ->> 'path', n.path) AS path,
+    n.file_size_bytes AS size,
+    coalesce(
+        CAST(r.body::json ->> 'deletionTimestamp' AS BIGINT), v.timestamp
+    ) AS deletion_timestamp,
+    coalesce(
+        CAST(r.body::json ->> 'dataChange' AS BOOLEAN), v.operation <> 'OPTIMIZE'
+    ) AS data_change,
+    r.body::json ->> 'tags' AS tags
+FROM dl_table_versions v
+JOIN (
+    SELECT catalog_id, table_id, end_snapshot, data_file_id, path, file_size_bytes
+    FROM ducklake_data_file
+    UNION ALL
+    SELECT t.catalog_id, t.table_id, t.end_snapshot, f.data_file_id, f.path, f.file_size_bytes
+    FROM ducklake_tombstone t
+    JOIN ducklake_data_file f ON f.table_id = t.table_id AND f.data_file_id = t.entity_id
+    WHERE t.kind = 11 AND f.catalog_id = (
+        SELECT min(c.catalog_id) FROM ducklake_data_file c WHERE c.data_file_id = f.data_file_id
+    )
+    UNION ALL
+    SELECT catalog_id, table_id, begin_snapshot, data_file_id, path, file_size_bytes
+    FROM dl_marked_files
+) n
+    ON n.catalog_id = v.catalog_id AND n.table_id = v.table_id
+    AND n.end_snapshot = v.begin_snapshot
+LEFT JOIN dl_actions r
+    ON r.catalog_id = v.catalog_id AND r.table_id = v.table_id AND r.version = v.version
+    AND r.kind = 'remove' AND r.key = CAST(n.data_file_id AS VARCHAR)
+LEFT JOIN dl_file_actions b
+    ON b.table_id = n.table_id AND b.data_file_id = n.data_file_id AND b.delete_file_id IS NULL;
+
+CREATE VIEW dl_metadata_updates AS
+SELECT
+    catalog_id, table_id, version,
+    body::json ->> 'id' AS delta_id,
+    body::json ->> 'name' AS name,
+    body::json ->> 'description' AS description,
+    body::json ->> 'schemaString' AS schema_string,
+    body::json ->> 'partitionColumns' AS partition_columns,
+    body::json ->> 'configuration' AS configuration,
+    CAST(body::json ->> 'createdTime' AS BIGINT) AS created_time
+FROM dl_actions
+WHERE kind = 'metaData';
+
+CREATE VIEW dl_protocol_updates AS
+SELECT
+    catalog_id, table_id, version,
+    CAST(body::json ->> 'minReaderVersion' AS BIGINT) AS min_reader_version,
+    CAST(body::json ->> 'minWriterVersion' AS BIGINT) AS min_writer_version,
+    body::json ->> 'readerFeatures' AS reader_features,
+    body::json ->> 'writerFeatures' AS writer_features
+FROM dl_actions
+WHERE kind = 'protocol';
+
+-- How far applications have got with work of their own; txn_version is theirs, version the table's.
+CREATE VIEW dl_txn_actions AS
+SELECT
+    catalog_id, table_id, version,
+    key AS app_id,
+    CAST(body::json ->> 'version' AS BIGINT) AS txn_version,
+    CAST(body::json ->> 'lastUpdated' AS BIGINT) AS last_updated
+FROM dl_actions
+WHERE kind = 'txn';
+
 -- Snapshot 0 is the empty metastore; the first catalog gets id 0 and snapshot 1.
 INSERT INTO ducklake_snapshot VALUES (0, clock_timestamp(), 0, 0, 0);
 SELECT setval('ducklake_snapshot_id_seq', 1, false);

@@ -1,0 +1,158 @@
+"""Chapters: some versions of a Delta table in a row, and what the metastore knows of them.
+
+A mirror tells one version after the other; to ask for each of them by itself would cost many
+questions a version. Here they are asked once for many.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.changes import known_changes
+from forklake.catalog.faces import FaceReading, find_face
+from forklake.catalog.reading import Snapshotted
+from forklake.delta.actions import (
+    AnyAction,
+    Cdc,
+    CommitInfo,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    Txn,
+    parse,
+)
+from forklake.errors import NotFound
+from forklake.model.entities import DeltaTable, DeltaVersion, Table
+from forklake.model.ids import SnapshotId
+from forklake.model.kinds import DELTA_TABLE, DELTA_VERSION
+from forklake.model.scans import ScanFile, TableChanges
+from forklake.model.state import CatalogState
+from forklake.store.faces import schema_versions
+
+_KEPT = tuple(one.kind for one in (Txn, DomainMetadata, Cdc, CommitInfo, Protocol, Metadata))
+N = TypeVar("N", Txn, DomainMetadata)
+
+
+@dataclass(slots=True)
+class Changed:
+    """What one version did to files."""
+
+    gone: list[ScanFile] = field(default_factory=list)
+    new: list[ScanFile] = field(default_factory=list)
+    is_rewrite: bool = False  # the rows stayed the same
+
+
+class Chapter:
+    """Versions in a row, each of which a mirror will tell."""
+
+    def __init__(
+        self, catalog: Catalog, table: Table, face: DeltaTable, versions: Sequence[DeltaVersion]
+    ) -> None:
+        self._catalog = catalog
+        self._states: dict[int, CatalogState] = {}
+        self.table = table
+        self.face = face
+        self.versions = versions
+        last = catalog.at(version=versions[-1].begin_snapshot)
+        self._kept: dict[int, list[AnyAction]] = {}
+        for one in FaceReading(last, table).actions(_KEPT, versions[0].version):
+            self._kept.setdefault(one.version, []).append(parse(one.kind, json.loads(one.body)))
+        self._changed = _by_snapshot(self._changes(last, versions[0].begin_snapshot))
+        self._groups = self._read_groups(last)
+        # After all that: what has expired meanwhile may be missing.
+        self._schema_versions = self._retained()
+
+    def _retained(self) -> dict[SnapshotId, int]:
+        numbers = [one.begin_snapshot for one in self.versions]
+        found = schema_versions(self._catalog.database, self._catalog.catalog_id, numbers)
+        for one in self.versions:
+            if one.begin_snapshot not in found:
+                raise NotFound(
+                    f"Version {one.version} of the Delta table '{self.table.table_name}' has"
+                    " expired before it was mirrored.",
+                    remedy="Publish the table to another place; it begins anew there.",
+                )
+        return found
+
+    def view(self, version: DeltaVersion) -> Snapshotted:
+        """The catalog at a version; definitions are read again only where they changed."""
+        number = self._schema_versions[version.begin_snapshot]
+        if number not in self._states:
+            self._states[number] = self._catalog.at(version=version.begin_snapshot).state
+        return self._catalog.seen(self._states[number].seen_at(version.begin_snapshot))
+
+    # What versions say
+
+    def kept(self, version: DeltaVersion) -> list[AnyAction]:
+        """What was said of a version before."""
+        return self._kept.get(version.version, [])
+
+    def newest(self, view: Snapshotted, kind: type[N]) -> list[N]:
+        """The newest actions of a kind, of each application or domain."""
+        rows = FaceReading(view, self.table).actions((kind.kind,))
+        newest = {one.key: one.body for one in rows}
+        return [kind.from_body(json.loads(body)) for body in newest.values()]
+
+    def location_at(self, view: Snapshotted) -> str | None:
+        """Where the log of the table was at the time: a fork has another place."""
+        face = find_face(view.state, self.table)
+        return None if face is None else face.location
+
+    def participants(self, version: DeltaVersion) -> list[dict[str, Any]]:
+        """The tables that were changed together with this one, itself included."""
+        state = self.view(version).state
+        return [
+            {"tableId": face.delta_id, "version": one.version}
+            for one in self._groups.get(version.begin_snapshot, ())
+            if isinstance(face := state.get(DELTA_TABLE, (one.table_id,)), DeltaTable)
+        ]
+
+    def _read_groups(self, last: Snapshotted) -> dict[SnapshotId, list[DeltaVersion]]:
+        if not any(one.group_id for one in self.versions):
+            return {}
+        with last.reading() as reader:
+            rows: list[DeltaVersion] = reader.rows(
+                DELTA_VERSION,
+                where="r.group_id IS NOT NULL AND r.begin_snapshot >= :first",
+                first=self.versions[0].begin_snapshot,
+            )
+        found: dict[SnapshotId, list[DeltaVersion]] = {}
+        for one in sorted(rows, key=lambda row: row.table_id):
+            found.setdefault(one.begin_snapshot, []).append(one)
+        return found
+
+    # What versions did to files
+
+    def changes(self, version: DeltaVersion) -> Changed:
+        """The files that a version ended and began."""
+        return self._changed.get(version.begin_snapshot) or Changed()
+
+    def removed(self, view: Snapshotted, since: int) -> Iterator[tuple[int, ScanFile]]:
+        """The files that ended after a time, and when; as far as it is known still."""
+        versions = FaceReading(view, self.table).versions_since(since)
+        if versions:
+            times = {one.begin_snapshot: one.timestamp for one in versions}
+            for one in self._changes(view, versions[0].begin_snapshot).deleted:
+                yield times.get(one.snapshot_id, since), one.before
+
+    def _changes(self, view: Snapshotted, start: SnapshotId) -> TableChanges:
+        with self._catalog.database.reading() as connection:
+            return known_changes(connection, self._catalog.paths, view, self.table, start)
+
+
+def _by_snapshot(changes: TableChanges) -> dict[SnapshotId, Changed]:
+    found: dict[SnapshotId, Changed] = {}
+    for one in changes.deleted:
+        changed = found.setdefault(one.snapshot_id, Changed())
+        changed.gone.append(one.before)
+        if one.after is not None:
+            changed.new.append(one.after)
+    for file in changes.added:
+        found.setdefault(file.file.begin_snapshot, Changed()).new.append(file)
+    for number in changes.rewrites & found.keys():
+        found[number].is_rewrite = True
+    return found

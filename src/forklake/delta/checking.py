@@ -1,0 +1,64 @@
+"""Checking a Delta log before anything of it is loaded, so that a log that is not right changes
+nothing."""
+
+from __future__ import annotations
+
+from forklake.delta.actions import Metadata
+from forklake.delta.files import key_values
+from forklake.delta.live import LiveFiles, Told
+from forklake.delta.log.reading import DeltaLog, Version
+from forklake.delta.log.replay import State, require_columns
+from forklake.delta.schema import DeltaColumnMapping, DeltaField, parse_schema
+from forklake.delta.shaping import partition_columns
+from forklake.errors import Corruption
+
+
+class LogCheck:
+    """Goes through versions of a log as the loader will.
+
+    Args:
+        metadata: what the table is before the first of them, and `live` the files it has then.
+    """
+
+    def __init__(
+        self, location: str, metadata: Metadata | None = None, live: LiveFiles | None = None
+    ) -> None:
+        self._location = location
+        self._state = State(metadata=metadata)
+        self._live = live or LiveFiles()
+        self._is_whole = metadata is None
+        self._keys = () if metadata is None else _partition_fields(metadata)
+
+    def run(self, log: DeltaLog, after: int) -> None:
+        """Check all versions after one; Corruption or Unsupported says what is wrong."""
+        for version in log.versions(after):
+            self._check(version)
+        require_columns(self._state)
+        if self._is_whole and len(self._live) != len(self._state.adds):
+            raise Corruption(
+                f"The Delta log at {self._location!r} has a file twice, with different rows"
+                " deleted.",
+                remedy="Restore the log from a backup.",
+            )
+
+    def _check(self, version: Version) -> None:
+        told = Told.of(version, self._location)
+        self._state.apply(version)
+        if told.metadata is not None:
+            self._keys = _partition_fields(told.metadata)
+        for add in told.adds.values():
+            key_values(self._keys, add)
+            if add.size < 0:
+                raise Corruption(
+                    f"The file {add.path!r} of version {version.number} has the size {add.size}.",
+                    remedy="Restore the log from a backup.",
+                )
+        self._live.apply(told)
+
+
+def _partition_fields(metadata: Metadata) -> tuple[DeltaField, ...]:
+    """The partition columns; Unsupported if a column has a type that the lake has not."""
+    mapping = DeltaColumnMapping.of(metadata.configuration)
+    fields = parse_schema(metadata.schema_string, mapping)
+    by_name = {one.name: one for one in fields}
+    return tuple(by_name[name] for name in partition_columns(metadata, fields))
