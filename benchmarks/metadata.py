@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import bulk, committing, embedded, forking, listing, retention
+from benchmarks import bulk, committing, delta, embedded, forking, listing, retention
 from benchmarks.figures import Figure, Setting, keep_figures, read_figures
 from benchmarks.report import write_report
 from benchmarks.server import running_server
@@ -27,6 +27,7 @@ GROUPS: dict[str, Callable[[Setting], Iterator[Figure]]] = {
     "million_forks": forking.million_forks,
     "embedded": embedded.embedded,
     "retention": retention.retention,
+    "delta": delta.delta,
 }
 RESULTS = Path(__file__).parent / "results" / "metadata.jsonl"
 DOCUMENTS = Path(__file__).parent.parent / "docs"

@@ -56,6 +56,18 @@ _WORDS = {
     "sqlite_cleanup_planning": "SQLite: the same planning",
     "duckdb_expiry": "DuckDB: the same expiry",
     "duckdb_cleanup_planning": "DuckDB: the same planning",
+    "delta_latest_version": "Delta, 100,000 files in 50,000 versions: the newest version",
+    "delta_version_at_time": "… the version at a time",
+    "delta_snapshot": "… all files with statistics, as Arrow, p95",
+    "delta_time_travel": "… the same of the version in the middle",
+    "delta_path_lookup": "… the file of a path",
+    "delta_one_day": "… the files of one day",
+    "delta_plan": "… opening it and planning a selective predicate, against deltalake",
+    "delta_load": "… opening it with all files, against a fresh checkpoint",
+    "delta_load_without_checkpoint": "… against the commits alone",
+    "delta_checkpoint": "… writing a checkpoint, against deltalake",
+    "delta_commits": "Delta, 4 writers in one table, against deltalake",
+    "delta_commits_failures": "Commits that failed",
 }
 
 _PART = "# Benchmarks of "
@@ -97,6 +109,8 @@ _PAGE = """\
 - **COPY** writes the same rows into tables with the same keys, row by row with the same driver.
 - **A copy** is a fork with `mode="copy"`, which gives the fork rows of its own. The statistics of
   files are shared even then; the copy that shares nothing has rows of its own for them too.
+- **deltalake** reads and writes the log of the same Delta table in files: the same versions, and
+  the checkpoint that ours wrote. Its writers, like ours, commit files that are there already.
 - Forks to be listed have {churn} files of their own at each level in the place of inherited ones,
   and the catalogs that they were forked from grew afterwards.
 

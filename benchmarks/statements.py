@@ -30,12 +30,12 @@ class Statement:
 # In this order: what is altered, read or dropped was made before.
 _STATEMENTS = (
     Statement("ddl", "CREATE TABLE made_{} (id BIGINT, at TIMESTAMP)", "≤ 30 ms"),
-    Statement("schema", "CREATE SCHEMA place_{}", "≤ 30 ms"),
     Statement("alter", "ALTER TABLE made_{} ADD COLUMN name VARCHAR", "≤ 30 ms"),
+    Statement("drop", "DROP TABLE made_{}", "≤ 30 ms"),
     Statement(
         "view", "CREATE VIEW seen_{0} AS SELECT id, name FROM filed WHERE id > {0}", "≤ 30 ms"
     ),
-    Statement("drop", "DROP TABLE made_{}", "≤ 30 ms"),
+    Statement("schema", "CREATE SCHEMA place_{}", "≤ 30 ms"),
     Statement("insert", "INSERT INTO small VALUES ({}, 'x', 1.25)", "≤ 30 ms"),
     Statement("select_inlined", "SELECT name, price FROM small WHERE id = {}", "≤ 250 ms", True),
     Statement("select_file", "SELECT name FROM filed WHERE id = {}", "≤ 250 ms", True),

@@ -44,6 +44,7 @@ def test_python_examples_run_from_top_to_bottom(
             names[name].close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "console")], ids=str)
 def test_commands_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     found = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -98,7 +98,7 @@ class TestHelp:
         commands = cli.ok("--help").out.partition("Commands:")[2]
         assert [line.split()[0] for line in commands.splitlines() if line] == (
             "init create fork import-ducklake drop rename materialize catalogs tree tables"
-            " snapshots options storage maintain sql shell"
+            " snapshots options storage maintain sql shell delta"
         ).split()
         assert "..." not in commands
 

@@ -19,22 +19,28 @@ TIMEOUT_SECONDS = 60
 # Processes begin as forks of one that has loaded everything and holds nothing.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["tests.concurrency.writers", "tests.fix_metastore", "psycopg_pool", "sqlite3"]
+    [
+        "tests.concurrency.writers",
+        "tests.delta.mirrored",
+        "tests.fix_metastore",
+        "psycopg_pool",
+        "sqlite3",
+    ]
 )
 
 
-def in_processes(jobs: Sequence[Job[T]]) -> list[T]:
+def in_processes(jobs: Sequence[Job[T]], *, seconds: float = 2 * TIMEOUT_SECONDS) -> list[T]:
     """The results of jobs, each run in a process of its own and all at the same time."""
     barrier = CONTEXT.Barrier(len(jobs), timeout=TIMEOUT_SECONDS)
     with ProcessPoolExecutor(len(jobs), CONTEXT, _remember, (barrier,)) as pool:
-        return _results([pool.submit(_start_here, job) for job in jobs])
+        return _results([pool.submit(_start_here, job) for job in jobs], seconds)
 
 
 def in_threads(jobs: Sequence[Job[T]]) -> list[T]:
     """The same with threads of this process."""
     barrier = threading.Barrier(len(jobs), timeout=TIMEOUT_SECONDS)
     with ThreadPoolExecutor(len(jobs)) as pool:
-        return _results([pool.submit(_run, job, barrier) for job in jobs])
+        return _results([pool.submit(_run, job, barrier) for job in jobs], 2 * TIMEOUT_SECONDS)
 
 
 def for_seconds(seconds: float) -> Iterator[int]:
@@ -46,8 +52,8 @@ def for_seconds(seconds: float) -> Iterator[int]:
         count += 1
 
 
-def _results(futures: list[Future[T]]) -> list[T]:
-    for future in as_completed(futures, 2 * TIMEOUT_SECONDS):
+def _results(futures: list[Future[T]], seconds: float) -> list[T]:
+    for future in as_completed(futures, seconds):
         future.result()  # the first one to fail is the one to hear about
     return [future.result() for future in futures]
 

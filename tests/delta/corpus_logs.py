@@ -20,6 +20,11 @@ needs_corpus = pytest.mark.skipif(
 )
 
 
+def has_corpus() -> bool:
+    """Whether the environment names a folder of Delta tables."""
+    return _FOLDER is not None
+
+
 def corpus_tables(*statuses: str) -> Iterator[Path]:
     """The folders of the tables with one of some statuses."""
     root = Path(_FOLDER or "")

@@ -148,9 +148,7 @@ def test_an_object_without_end_is_not_read_into_memory(
 
 
 @pytest.mark.parametrize("only", [PROTOCOL, add("a")])
-def test_a_table_begins_with_its_metadata(
-    written: HandWrittenLog, only: dict[str, object]
-) -> None:
+def test_a_table_begins_with_its_metadata(written: HandWrittenLog, only: dict[str, object]) -> None:
     written.commit(0, only)
     with pytest.raises(Corruption, match="no action 'metaData'"):
         versions(written)

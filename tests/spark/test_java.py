@@ -87,6 +87,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.slow
 def test_python_package_brings_a_java_that_ends_with_the_process(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     environment |= {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}

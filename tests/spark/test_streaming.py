@@ -72,6 +72,7 @@ class Stream:
 # Through Spark
 
 
+@pytest.mark.slow
 def test_a_stream_goes_on_from_its_checkpoint_and_a_batch_that_is_run_again_changes_nothing(
     lake: Session, tmp_path: Path
 ) -> None:

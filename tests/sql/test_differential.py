@@ -154,6 +154,7 @@ def _difference(engines: Engines, text: str) -> str:
     return f"Names differ: {wrong}" if wrong else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topic", TOPICS)
 def test_spark_answers_as_duckdb_does(engines: Engines, topic: str) -> None:
     texts = statements(FOLDER / f"{topic}.sql")

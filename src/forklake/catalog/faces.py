@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from forklake.catalog.draft import Draft
 from forklake.catalog.reading import Snapshotted
-from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
 from forklake.model.changes import Change
 from forklake.model.children import FileAction
-from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table
+from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table, Tag
 from forklake.model.faces import FaceCommit, FaceMode, operation_of
+from forklake.model.fields import UNWRITABLE
 from forklake.model.ids import FOREVER, NOBODY, DataFileId, TableId
-from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE
+from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE, TAG
 from forklake.model.state import CatalogState
 
 
@@ -72,8 +73,10 @@ class FaceChanges:
             kinds = {one.kind for one in changes if one.object_id == face.table_id}
             told = self._told.get(face.table_id)
             if told is None and (kinds or face.table_id in self._draft.tables):
-                self._refuse_following(face)
                 told = FaceCommit(operation_of(kinds))
+            if told is not None and told.version is None:
+                self._refuse_following(face)
+                self._refuse_unwritable(face)
             if told is not None:
                 found[face.table_id] = told
         return found
@@ -86,6 +89,24 @@ class FaceChanges:
                 f"Table '{name}' follows the Delta log at {face.location!r}: it is changed there.",
                 remedy="Take it over to change it here, or change a fork of the catalog.",
             )
+
+    def _refuse_unwritable(self, face: DeltaTable) -> None:
+        tag = self._draft.state.get(TAG, (face.table_id, UNWRITABLE))
+        if isinstance(tag, Tag) and face.table_id in self._draft.tables:
+            raise Unsupported(
+                f"Rows of this Delta table cannot be changed here. {tag.value}",
+                remedy="Change it with an engine that can, or have it written without that.",
+            )
+
+
+# The time of the newest version until :time, on each line by its index; times grow with versions.
+_NEWEST_TIME = """
+SELECT max(t.newest) FROM (SELECT (
+    SELECT max(n.timestamp) FROM dl_table_versions n
+    WHERE n.catalog_id = l.ancestor_id AND n.table_id = :scope AND n.timestamp <= :time
+        AND n.begin_snapshot <= l.upto_snapshot AND n.begin_snapshot <= :snapshot
+) AS newest FROM ducklake_catalog_lineage l WHERE l.catalog_id = :catalog) t
+"""
 
 
 class FaceReading:
@@ -146,9 +167,7 @@ class FaceReading:
             rows: list[DeltaVersion] = reader.rows(
                 DELTA_VERSION,
                 scope=self._table.table_id,
-                where="r.timestamp <= :time AND r.timestamp >= (SELECT max(n.timestamp)"
-                " FROM dl_table_versions n WHERE n.catalog_id = r.catalog_id"
-                " AND n.table_id = :scope AND n.timestamp <= :time)",
+                where=f"r.timestamp = ({_NEWEST_TIME})",
                 time=milliseconds,
             )
         if not rows:
@@ -170,17 +189,21 @@ class FaceReading:
             )
         return sorted(rows, key=lambda one: (one.version, one.kind, one.key))
 
-    def newest_action(self, kind: str, key: str = "") -> DeltaAction | None:
-        """The newest action of a kind and key."""
+    def newest_action(
+        self, kind: str, key: str = "", before: int = int(FOREVER)
+    ) -> DeltaAction | None:
+        """The newest action of a kind and key, of a version before another."""
         with self._view.reading() as reader:
             rows: list[DeltaAction] = reader.rows(
                 DELTA_ACTION,
                 scope=self._table.table_id,
                 where="r.kind = :wanted AND r.key = :key AND r.version = (SELECT max(n.version)"
                 " FROM dl_actions n WHERE n.catalog_id = r.catalog_id AND n.table_id = :scope"
-                " AND n.kind = :wanted AND n.key = :key AND n.begin_snapshot <= :snapshot)",
+                " AND n.kind = :wanted AND n.key = :key AND n.begin_snapshot <= :snapshot"
+                " AND n.version < :before)",
                 wanted=kind,
                 key=key,
+                before=before,
             )
         return max(rows, key=lambda one: one.version, default=None)
 

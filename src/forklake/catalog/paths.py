@@ -25,9 +25,11 @@ class DataPaths:
 
     def full(self, file: DataFile | DeleteFile) -> str:
         """The full path of a file."""
-        if not file.path_is_relative:
-            return file.path
-        return resolve(self._of(file.catalog_id), file.path, is_relative=True)
+        return self.below(file.catalog_id, file.path) if file.path_is_relative else file.path
+
+    def below(self, owner: CatalogId, path: str) -> str:
+        """The full path of one that is relative to the data path of a catalog."""
+        return resolve(self._of(owner), path, is_relative=True)
 
     def _of(self, owner: CatalogId) -> str:
         if owner == self._row.catalog_id or owner == NOBODY:  # nobody: the open transaction

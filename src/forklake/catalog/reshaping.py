@@ -14,7 +14,7 @@ from forklake.catalog.columns import ColumnChanges
 from forklake.catalog.definitions import COMMENT
 from forklake.catalog.draft import new_uuid
 from forklake.model.entities import Column, ColumnTag, Table, Tag
-from forklake.model.fields import PHYSICAL_NAME, TYPE_BEFORE, UNREADABLE
+from forklake.model.fields import PHYSICAL_NAME, TYPE_BEFORE, UNREADABLE, UNWRITABLE
 from forklake.model.ids import ColumnId, TableId
 from forklake.model.kinds import COLUMN_TAG, TAG
 from forklake.model.names import checked_name, folder_for
@@ -55,9 +55,16 @@ class Reshaping(ColumnChanges):
 
     def set_unreadable(self, table: Table, reason: str | None) -> None:
         """Say why rows of a table cannot be read here; None if they can."""
-        old = self._ready().state.get(TAG, (table.table_id, UNREADABLE))
+        self._set_reason(table, UNREADABLE, reason)
+
+    def set_unwritable(self, table: Table, reason: str | None) -> None:
+        """Say why rows of a table cannot be changed here; None if they can."""
+        self._set_reason(table, UNWRITABLE, reason)
+
+    def _set_reason(self, table: Table, key: str, reason: str | None) -> None:
+        old = self._ready().state.get(TAG, (table.table_id, key))
         if reason is not None:
-            self._draft.put(Tag(object_id=table.table_id, key=UNREADABLE, value=reason))
+            self._draft.put(Tag(object_id=table.table_id, key=key, value=reason))
         elif old is not None:
             self._draft.end(old)
 
@@ -77,6 +84,7 @@ class Reshaping(ColumnChanges):
             if shape.physical_name in there and _goes_on(there[shape.physical_name], shape)
         }
         for name in there.keys() - kept:
+            self._note_dropped(table, there[name])
             self._drop_nodes(table, there[name])
         for order, shape in enumerate(shapes):
             old = there[shape.physical_name] if shape.physical_name in kept else None

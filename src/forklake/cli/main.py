@@ -8,6 +8,7 @@ import typer
 
 from forklake.cli.changing import drop, materialize, rename
 from forklake.cli.creating import create, fork, init
+from forklake.cli.delta import app as delta
 from forklake.cli.importing import import_ducklake
 from forklake.cli.inspecting import snapshots, tables
 from forklake.cli.listing import catalogs, tree
@@ -45,6 +46,7 @@ for one in (
     shell,
 ):
     app.command()(one)
+app.add_typer(delta, name="delta")
 
 
 def _show_version(is_wanted: bool) -> None:

@@ -25,6 +25,7 @@ from forklake.delta.actions import (
     Txn,
     parse,
 )
+from forklake.delta.telling import known_of
 from forklake.errors import NotFound
 from forklake.model.entities import DeltaTable, DeltaVersion, Table
 from forklake.model.ids import SnapshotId
@@ -54,6 +55,7 @@ class Chapter:
     ) -> None:
         self._catalog = catalog
         self._states: dict[int, CatalogState] = {}
+        self.paths = catalog.paths
         self.table = table
         self.face = face
         self.versions = versions
@@ -62,6 +64,8 @@ class Chapter:
         for one in FaceReading(last, table).actions(_KEPT, versions[0].version):
             self._kept.setdefault(one.version, []).append(parse(one.kind, json.loads(one.body)))
         self._changed = _by_snapshot(self._changes(last, versions[0].begin_snapshot))
+        touched = [file for one in self._changed.values() for file in (*one.gone, *one.new)]
+        self.known = known_of(last, table, touched)  # of all files that the versions touch
         self._groups = self._read_groups(last)
         # After all that: what has expired meanwhile may be missing.
         self._schema_versions = self._retained()
@@ -131,6 +135,11 @@ class Chapter:
         """The files that a version ended and began."""
         return self._changed.get(version.begin_snapshot) or Changed()
 
+    def first_since(self, view: Snapshotted, time: int) -> SnapshotId | None:
+        """The snapshot of the first version after a time."""
+        versions = FaceReading(view, self.table).versions_since(time)
+        return versions[0].begin_snapshot if versions else None
+
     def removed(self, view: Snapshotted, since: int) -> Iterator[tuple[int, ScanFile]]:
         """The files that ended after a time, and when; as far as it is known still."""
         versions = FaceReading(view, self.table).versions_since(since)
@@ -141,7 +150,7 @@ class Chapter:
 
     def _changes(self, view: Snapshotted, start: SnapshotId) -> TableChanges:
         with self._catalog.database.reading() as connection:
-            return known_changes(connection, self._catalog.paths, view, self.table, start)
+            return known_changes(connection, self.paths, view, self.table, start)
 
 
 def _by_snapshot(changes: TableChanges) -> dict[SnapshotId, Changed]:

@@ -3,8 +3,10 @@ nothing."""
 
 from __future__ import annotations
 
-from forklake.delta.actions import Metadata
-from forklake.delta.files import key_values
+from dataclasses import replace
+
+from forklake.delta.actions import Add, Metadata
+from forklake.delta.files import key_values, read_deleted, vector_file
 from forklake.delta.live import LiveFiles, Told
 from forklake.delta.log.reading import DeltaLog, Version
 from forklake.delta.log.replay import State, require_columns
@@ -32,7 +34,7 @@ class LogCheck:
     def run(self, log: DeltaLog, after: int) -> None:
         """Check all versions after one; Corruption or Unsupported says what is wrong."""
         for version in log.versions(after):
-            self._check(version)
+            self._check(replace(version, actions=tuple(version.actions)))
         require_columns(self._state)
         if self._is_whole and len(self._live) != len(self._state.adds):
             raise Corruption(
@@ -47,13 +49,19 @@ class LogCheck:
         if told.metadata is not None:
             self._keys = _partition_fields(told.metadata)
         for add in told.adds.values():
-            key_values(self._keys, add)
-            if add.size < 0:
-                raise Corruption(
-                    f"The file {add.path!r} of version {version.number} has the size {add.size}.",
-                    remedy="Restore the log from a backup.",
-                )
+            self._check_file(add)
         self._live.apply(told)
+
+    def _check_file(self, add: Add) -> None:
+        key_values(self._keys, add)
+        if add.size < 0:
+            raise Corruption(
+                f"The file {add.path!r} has the size {add.size}.",
+                remedy="Restore the log from a backup.",
+            )
+        vector = add.deletion_vector
+        if vector is not None and vector_file(vector, self._location) is None:
+            read_deleted(vector, self._location)  # what is in the log itself must be right
 
 
 def _partition_fields(metadata: Metadata) -> tuple[DeltaField, ...]:

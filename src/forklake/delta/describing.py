@@ -19,6 +19,7 @@ from forklake.delta.schema import (
 from forklake.model.entities import DeltaTable
 from forklake.model.faces import FaceMode
 from forklake.model.fields import Field
+from forklake.model.names import folded
 
 # A feature that only writers must know, and none but us does: it keeps other writers away, and
 # every reader still reads.
@@ -66,7 +67,23 @@ class Description:
         if mapping is not DeltaColumnMapping.NONE:
             highest = max(_highest(self._fields), int(configuration.get(_HIGHEST) or 0))
             configuration |= {_MODE: mapping.value, _HIGHEST: str(highest)}
-        return replace(base, schema_string=schema_string(told), configuration=configuration)
+        return replace(
+            base,
+            schema_string=schema_string(told),
+            configuration=configuration,
+            partition_columns=self._partition_columns(stated) if stated else (),
+        )
+
+    def _partition_columns(self, stated: Metadata) -> tuple[str, ...]:
+        """The columns by which the log says that the table is partitioned, as they are named now.
+
+        Tables of the lake's own have all their columns in their files, and are not for Delta.
+        """
+        mapping = DeltaColumnMapping.of(stated.configuration)
+        before = parse_schema(stated.schema_string, mapping)
+        in_files = {folded(one.name): one.physical_name for one in before}
+        names = {one.physical_name: one.name for one in self._fields}
+        return tuple(names[in_files[folded(one)]] for one in stated.partition_columns)
 
     def _mapping(self, base: Metadata) -> DeltaColumnMapping:
         """Columns need names of their own in files as soon as one was renamed, and from then on."""

@@ -91,7 +91,7 @@ _OF_WRITER_VERSION = {
 }
 _LISTED_FOR_READERS = 3
 _LISTED_FOR_WRITERS = 7
-_AT_OWN_RISK = "to read it at your own risk, import it with ignore_features=True."
+_AT_OWN_RISK = "To read it at your own risk, import it with ignore_features=True."
 
 
 def reader_features(protocol: Protocol) -> frozenset[str]:
@@ -115,11 +115,11 @@ def writer_features(protocol: Protocol) -> frozenset[str]:
 def why_unreadable(protocol: Protocol | None) -> str | None:
     """What keeps rows from being read, if anything does: a log can be followed all the same."""
     if protocol is None:
-        return f"Its Delta log does not say what it demands of readers; {_AT_OWN_RISK}"
+        return f"Its Delta log does not say what it demands of readers. {_AT_OWN_RISK}"
     try:
         require_readable(protocol)
     except (Unsupported, Corruption) as reason:
-        return str(reason)
+        return f"{reason.message} {_AT_OWN_RISK}"
     return None
 
 
@@ -175,7 +175,7 @@ def _require_version(who: str, version: int, newest: int) -> None:
     if not 1 <= version <= newest:
         raise Unsupported(
             f"The Delta table demands {who} version {version}; known are 1 to {newest}.",
-            remedy=f"Use a newer version of Forklake, if there is one that knows it; {_AT_OWN_RISK}",
+            remedy="Use a newer version of Forklake, if there is one that knows it.",
             version=version,
         )
 
@@ -184,7 +184,7 @@ def _unsupported(done: str, missing: list[str]) -> Unsupported:
     named = ", ".join(_described(name) for name in missing)
     return Unsupported(
         f"The Delta table cannot be {done}: it demands {named}.",
-        remedy=f"Drop the feature from the table with the engine that made it; {_AT_OWN_RISK}",
+        remedy="Drop the feature from the table with the engine that made it.",
         features=tuple(missing),
     )
 

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.transaction import Transaction
-from forklake.delta.actions import Add, AnyAction
+from forklake.delta.actions import Add, AnyAction, DeletionVector
 from forklake.delta.schema import DeltaField
 from forklake.delta.shaping import TableShape
 from forklake.delta.statistics import parse_statistics
@@ -21,11 +22,8 @@ from forklake.files.systems import in_parallel, open_input
 from forklake.files.vectors import read_vector, vector_path
 from forklake.model.entities import DataFile, Table
 from forklake.model.fields import Field
-from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
+from forklake.model.files import UNREAD_VECTOR, ColumnBounds, NewDataFile, NewDeleteFile
 from forklake.model.ids import DataFileId
-
-# The format of a deletion vector that cannot be read, so that whoever needs it is told.
-_VECTOR_FORMAT = "deletion-vector"
 
 
 def text_of(action: AnyAction) -> str:
@@ -100,15 +98,12 @@ class NewFiles:
     def _deletes(self, path: str, number: DataFileId, add: Add, location: str) -> NewDeleteFile:
         vector = add.deletion_vector
         assert vector is not None
-        parts = (vector.storage_type, vector.path_or_inline)
         new = NewDeleteFile(number, "", vector.cardinality, 0, action=text_of(add))
         try:
-            positions = read_vector(
-                *parts, vector.offset, vector.size_in_bytes, vector.cardinality, location
-            )
+            positions = read_deleted(vector, location)
         except (NotFound, Unavailable, Corruption):
-            missing = vector_path(*parts, location) or ""
-            return replace(new, path=missing, path_is_relative=False, format=_VECTOR_FORMAT)
+            missing = vector_file(vector, location) or ""
+            return replace(new, path=missing, path_is_relative=False, format=UNREAD_VECTOR)
         state = self._transaction.state
         folder = self._catalog.table_folder(state, self._table)
         (written,) = write_delete_files(
@@ -120,6 +115,23 @@ class NewFiles:
             file_size_bytes=written.file_size_bytes,
             footer_size=written.footer_size,
         )
+
+
+def vector_file(vector: DeletionVector, location: str) -> str | None:
+    """The file that holds a deletion vector; None if the log does."""
+    return vector_path(vector.storage_type, vector.path_or_inline, location)
+
+
+def read_deleted(vector: DeletionVector, location: str) -> pa.Int64Array:
+    """The positions of deleted rows."""
+    return read_vector(
+        vector.storage_type,
+        vector.path_or_inline,
+        vector.offset,
+        vector.size_in_bytes,
+        vector.cardinality,
+        location,
+    )
 
 
 def key_values(keys: Iterable[Field | DeltaField], add: Add) -> tuple[str | None, ...]:

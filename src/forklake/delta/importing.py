@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from posixpath import basename
+from posixpath import abspath, basename
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading, find_face
@@ -72,8 +72,8 @@ def import_delta(
 
 
 def canonical_location(location: str) -> str:
-    """The one form of a table's location, without a slash at its end."""
-    return (file_system(location)[1] if is_local(location) else location).rstrip("/")
+    """The one form of a table's location: in full, without a slash at its end."""
+    return abspath(file_system(location)[1]) if is_local(location) else location.rstrip("/")
 
 
 def _resumed(

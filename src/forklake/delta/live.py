@@ -73,9 +73,9 @@ class LiveFiles:
         """The files that end with a version, and those that go on with other rows deleted; an add
         without deleted rows says something new of its file."""
         named = told.removes.keys() | told.adds.keys()
-        meant = (
-            set(self.vectors) if told.is_state else {one for one in named if self._ends(told, one)}
-        )
+        meant = {path for path in named if self._ends(told, path)}
+        if told.is_state:
+            meant = set(self.vectors)
         kept = {path for path in meant & told.adds.keys() if told.adds[path].deletion_vector}
         return meant - kept, kept
 
@@ -97,5 +97,6 @@ class LiveFiles:
         added = {path: vector_of(add) for path, add in told.adds.items()}
         if told.is_state:
             return added == self.vectors
-        is_gone = self.vectors.keys().isdisjoint(told.removes.keys() - added.keys())
+        removed = {(path, vector_of(remove)) for path, remove in told.removes.items()}
+        is_gone = self.vectors.items().isdisjoint(removed - added.items())
         return is_gone and added.items() <= self.vectors.items()

@@ -15,16 +15,17 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Txn
+from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Metadata, Txn
 from forklake.delta.features import why_unreadable
 from forklake.delta.files import NewFiles, text_of
 from forklake.delta.live import LiveFiles, Told, vector_of
 from forklake.delta.log.reading import Version
-from forklake.delta.shaping import TableShape, apply_metadata, shape_of
+from forklake.delta.shaping import TableShape, apply_metadata, is_same_shape, shape_of
 from forklake.model.entities import DataFile, Table
 from forklake.model.faces import FaceAction, FaceCommit, FaceMode
 from forklake.model.ids import DataFileId, TableId
 from forklake.model.plan import Committed
+from forklake.model.state import CatalogState
 
 
 class Loader:
@@ -42,6 +43,8 @@ class Loader:
         self._location = location
         self._ignore_features = ignore_features
         self._shape: TableShape | None = None
+        self._metadata: Metadata | None = None  # that gave it
+        self._seen: Snapshotted | None = None  # where the definitions are known
         self._rows: dict[str, DataFile] = {}  # of live files, by full path
         self.live = LiveFiles()
 
@@ -69,7 +72,9 @@ class Loader:
         """Commit one version."""
         told = Told.of(version, self._location)
         ended, kept = self.live.changes(told)
-        with self._catalog.transaction(message=f"Delta version {version.number}") as transaction:
+        message = f"Delta version {version.number}"
+        with self._catalog.transaction(message=message, seen=self._seen) as transaction:
+            base = transaction.committed_view().state
             table, shape = self._table(transaction, told)
             files = NewFiles(transaction, self._catalog, table, shape)
             if ended:
@@ -85,6 +90,13 @@ class Loader:
         self._note(transaction.committed, table, ended, added)
         self.live.apply(told)
         self._shape = shape.committed(transaction.committed)
+        self._seen = self._known(base, transaction.committed)
+
+    def _known(self, base: CatalogState, committed: Committed) -> Snapshotted | None:
+        """The catalog as the next version finds it, if nobody has changed definitions."""
+        if base.schema_version != committed.schema_version:
+            return None
+        return self._catalog.seen(base.seen_at(committed.snapshot_id))
 
     def _table(self, transaction: Transaction, told: Told) -> tuple[Table, TableShape]:
         """The table, with the columns that the version gives it."""
@@ -96,8 +108,9 @@ class Loader:
             transaction.add_face(table, told.metadata.id, self._location, FaceMode.FOLLOW)
         if (is_new or told.protocol is not None) and not self._ignore_features:
             transaction.set_unreadable(table, why_unreadable(told.protocol))
-        if told.metadata is not None:
+        if told.metadata is not None and not is_same_shape(told.metadata, self._metadata):
             self._shape = apply_metadata(transaction, table, told.metadata)
+            self._metadata = told.metadata
         assert self._shape is not None
         return table, self._shape
 

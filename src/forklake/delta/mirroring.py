@@ -8,22 +8,28 @@ somebody else took a version is never overwritten: its mirror has diverged, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading
-from forklake.delta.actions import AnyAction, Metadata, Protocol
+from forklake.delta.actions import AnyAction, Metadata, Protocol, parse
+from forklake.delta.chapters import Chapter
+from forklake.delta.files import text_of
 from forklake.delta.mirror.checkpoints import write_checkpoint
 from forklake.delta.mirror.commits import publish
-from forklake.delta.wording import Wording
+from forklake.delta.wording import Stated, Wording
 from forklake.errors import Conflict, ForklakeError, InvalidInput
 from forklake.model.entities import DeltaTable, DeltaVersion, Table
 from forklake.model.faces import FaceMode
 from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, TABLE
+from forklake.store.faces import schema_versions
 from forklake.store.mirrors import MirrorStatus, find_status, put_status
 from forklake.store.operations import Insert
+from forklake.store.phases import reached
 
+_AT_ONCE = 100  # versions of a chapter
 _EVERY = 10  # versions between checkpoints, unless the table says otherwise
 _INTERVAL = "delta.checkpointInterval"
 
@@ -42,57 +48,86 @@ class Mirror:
     def __init__(self, catalog: Catalog, table: Table) -> None:
         self._catalog = catalog
         self._table = table
-        seen = catalog.now()
-        self._face = FaceReading(seen, table)
-        face = self._face.face
-        if face.location is None or not is_mirrored(catalog, face):
+        self._log = FaceReading(catalog.now(), table)
+        self._face = self._log.face
+        if self._face.location is None or not is_mirrored(catalog, self._face):
             raise InvalidInput(
                 f"The Delta table '{table.table_name}' is not mirrored: it has no location of its"
                 " own.",
                 remedy="Publish it to one.",
             )
-        self.location = face.location
+        self.location = self._face.location
         blank = MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id)
         self.status = find_status(catalog.database, blank)
 
     def run(self) -> Mirrored:
         """Tell all versions that were not told yet."""
+        begin = self.status.mirrored_version
         done = 0
         try:
-            for version in self._waiting():
-                self._tell(version)
-                done += 1
+            for versions in self._waiting():
+                done += self._tell_all(versions)
         except Conflict as reason:
-            self._note(replace(self.status, state="DIVERGED", last_error=reason.message))
+            self._note(state="DIVERGED", last_error=reason.message)
             raise
         except ForklakeError as reason:
-            self._note(replace(self.status, state="FAILED", last_error=reason.message))
+            self._note(state="FAILED", last_error=reason.message)
             raise
-        if done or self.status.state != "CURRENT":
-            self._note(replace(self.status, state="CURRENT", last_error=None))
+        if self.status.mirrored_version != begin or self.status.state != "CURRENT":
+            self._note(state="CURRENT", last_error=None)
         return Mirrored(done, self.status)
 
-    def _waiting(self) -> Iterator[DeltaVersion]:
-        yield from self._face.versions(self.status.mirrored_version + 1)
+    def _waiting(self) -> Iterator[Sequence[DeltaVersion]]:
+        """The versions that were not told yet, some at a time."""
+        versions = self._log.versions(self.status.mirrored_version + 1)
+        if self.status.mirrored_version < 0:
+            versions = self._still_known(versions)
+        for start in range(0, len(versions), _AT_ONCE):
+            yield versions[start : start + _AT_ONCE]
 
-    def _note(self, status: MirrorStatus) -> None:
-        put_status(self._catalog.database, status)
-        self.status = status
+    def _still_known(self, versions: list[DeltaVersion]) -> list[DeltaVersion]:
+        """A log may begin with any version: those since the last one that has expired."""
+        numbers = [one.begin_snapshot for one in versions]
+        known = schema_versions(self._catalog.database, self._catalog.catalog_id, numbers)
+        gone = [place for place, number in enumerate(numbers) if number not in known]
+        return versions[gone[-1] + 1 :] if gone else versions
 
-    # One version
+    def _note(self, **changes: Any) -> None:
+        self.status = replace(self.status, **changes)
+        put_status(self._catalog.database, self.status)
 
-    def _tell(self, version: DeltaVersion) -> None:
-        told = Wording(self._catalog, self._table, version, self.location)
+    # Telling
+
+    def _tell_all(self, versions: Sequence[DeltaVersion]) -> int:
+        chapter = Chapter(self._catalog, self._table, self._face, versions)
+        stated = self._stated(chapter, versions[0])
+        for version in versions:
+            stated = self._tell(Wording(chapter, version, stated, self.location), version)
+        self._note(state="LAGGING")
+        reached("mirror.noted")
+        return len(versions)
+
+    def _stated(self, chapter: Chapter, version: DeltaVersion) -> Stated:
+        """What the log says of the table before a version."""
+        log = FaceReading(chapter.view(version), self._table)
+        found = [
+            log.newest_action(kind.kind, before=version.version) for kind in (Protocol, Metadata)
+        ]
+        return Stated().after(parse(one.kind, json.loads(one.body)) for one in found if one)
+
+    def _tell(self, told: Wording, version: DeltaVersion) -> Stated:
         is_first = self.status.mirrored_version < 0
         actions = told.actions(is_first=is_first)
         publish(self.location, version.version, actions)
+        reached("mirror.published")
         self._keep(version, told, actions)
-        status = replace(self.status, mirrored_version=version.version, state="LAGGING")
+        self.status = replace(self.status, mirrored_version=version.version)
         interval = int(told.metadata.configuration.get(_INTERVAL) or _EVERY)
-        if (is_first and version.version) or (version.version and version.version % interval == 0):
+        if version.version and (is_first or version.version % interval == 0):
             write_checkpoint(self.location, version.version, told.state())
-            status = replace(status, checkpoint_version=version.version)
-        self._note(status)
+            reached("mirror.checkpointed")
+            self.status = replace(self.status, checkpoint_version=version.version)
+        return told.stated.after(actions)
 
     def _keep(self, version: DeltaVersion, told: Wording, actions: list[AnyAction]) -> None:
         """Remember what was told anew of the table, so that it is told once."""
@@ -104,7 +139,7 @@ class Mirror:
                 version.version,
                 action.kind,
                 "",
-                json.dumps(action.body(), separators=(",", ":"), ensure_ascii=False),
+                text_of(action),
             )
             for action in actions
             if isinstance(action, Protocol | Metadata) and action.kind not in told.kept_kinds

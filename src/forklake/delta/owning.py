@@ -6,12 +6,17 @@ of record, and the mirror writes the files that it used to read.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading, find_face
+from forklake.delta.actions import Metadata, Protocol
+from forklake.delta.features import require_writable
+from forklake.delta.mirror.commits import commit_path
 from forklake.delta.mirroring import Mirror, Mirrored
-from forklake.errors import InvalidInput
+from forklake.errors import Conflict, InvalidInput
+from forklake.files.systems import exists
 from forklake.model.entities import Table
 from forklake.model.faces import FaceCommit, FaceMode
 from forklake.store.mirrors import MirrorStatus, put_status
@@ -28,14 +33,36 @@ def take_over(catalog: Catalog, table: Table) -> Mirrored:
         )
     if reading.face.mode == FaceMode.OWN:
         return Mirror(catalog, table).run()
-    told = reading.latest().version  # which is in the log already
-    status = MirrorStatus(
-        catalog_id=catalog.catalog_id, table_id=table.table_id, mirrored_version=told
+    _require_writable(reading)
+    told = reading.latest().version
+    _require_newest(reading.face.location, told, table)
+    # Before the commit: a mirror that finds the table owned must know what is in the log already.
+    put_status(
+        catalog.database,
+        MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id, mirrored_version=told),
     )
     with catalog.transaction(message="Taken over", seen=seen) as transaction:
         face = find_face(transaction.state, table)
         assert face is not None
         transaction.change_face(replace(face, mode=FaceMode.OWN.value))
         transaction.tell(table, FaceCommit("UPGRADE PROTOCOL"))
-    put_status(catalog.database, status)
     return Mirror(catalog, table).run()
+
+
+def _require_newest(location: str, version: int, table: Table) -> None:
+    """Conflict if the log has gone on; who goes on at the same moment makes the mirror diverge."""
+    if exists(commit_path(location, version + 1)):
+        raise Conflict(
+            f"The log of the Delta table '{table.table_name}' has versions after {version}.",
+            remedy="Import them first, and keep other writers away.",
+        )
+
+
+def _require_writable(reading: FaceReading) -> None:
+    """Unsupported if the log demands something of writers that is not done here."""
+    protocol, metadata = map(reading.newest_action, (Protocol.kind, Metadata.kind))
+    if protocol is not None and metadata is not None:
+        require_writable(
+            Protocol.from_body(json.loads(protocol.body)),
+            Metadata.from_body(json.loads(metadata.body)),
+        )

@@ -67,6 +67,15 @@ def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -
     return shape_of(transaction, table)
 
 
+def is_same_shape(one: Metadata, other: Metadata | None) -> bool:
+    """Whether two say the same of columns and partitioning; many writers repeat themselves."""
+    return other is not None and (
+        one.schema_string == other.schema_string
+        and one.partition_columns == other.partition_columns
+        and DeltaColumnMapping.of(one.configuration) is DeltaColumnMapping.of(other.configuration)
+    )
+
+
 def shape_of(transaction: Transaction, table: Table) -> TableShape:
     """The shape that a table has by now."""
     state = transaction.state

@@ -19,9 +19,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from forklake.files.bounds import high_text, low_text
+from forklake.model.children import FileColumnStatistics
 from forklake.model.fields import Field
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import ColumnId
@@ -53,6 +55,7 @@ class Leaf(NamedTuple):
 
 Path = tuple[str, ...]
 Leaves = Mapping[Path, Leaf]
+Bounds = ColumnBounds | FileColumnStatistics  # of a new file, or of one that is there
 
 
 def statistics_leaves(fields: Iterable[Field]) -> dict[Path, Leaf]:
@@ -246,7 +249,7 @@ def _above_cut(text: str) -> str | None:
 
 
 def statistics_text(
-    num_records: int, bounds: Iterable[ColumnBounds], leaves: Leaves, *, is_tight: bool
+    num_records: int, bounds: Iterable[Bounds], leaves: Leaves, *, is_tight: bool
 ) -> str:
     """The statistics of a file for a log.
 
@@ -278,17 +281,17 @@ def _tree(said: Iterable[tuple[Path, str | None]]) -> dict[str, Any]:
     return found
 
 
-def _said_low(column_type: str, known: ColumnBounds) -> str | None:
-    return _said(column_type, known.min_value, is_upper=False)
+def _said_low(column_type: str, known: Bounds) -> str | None:
+    return bound_text(column_type, known.min_value, is_upper=False)
 
 
-def _said_high(column_type: str, known: ColumnBounds) -> str | None:
+def _said_high(column_type: str, known: Bounds) -> str | None:
     # NaN is greater than every number.
     may_be_nan = column_type.startswith("float") and known.contains_nan is not False
-    return None if may_be_nan else _said(column_type, known.max_value, is_upper=True)
+    return None if may_be_nan else bound_text(column_type, known.max_value, is_upper=True)
 
 
-def _said_nulls(_: str, known: ColumnBounds) -> str | None:
+def _said_nulls(_: str, known: Bounds) -> str | None:
     return None if known.null_count is None else str(known.null_count)
 
 
@@ -296,14 +299,20 @@ def _json(body: Any) -> str:
     """Objects whose values are JSON already: decimals must come out as they are."""
     if isinstance(body, str):
         return body
-    return "{" + ",".join(f"{_quoted(key)}:{_json(value)}" for key, value in body.items()) + "}"
+    return "{" + ",".join(f"{quoted_name(key)}:{_json(value)}" for key, value in body.items()) + "}"
+
+
+@lru_cache(maxsize=4096)
+def quoted_name(text: str) -> str:
+    """The name of a column as JSON."""
+    return _quoted(text)
 
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _said(column_type: str, text: str | None, *, is_upper: bool) -> str | None:
+def bound_text(column_type: str, text: str | None, *, is_upper: bool) -> str | None:
     """A bound as JSON; None for types of which Delta says none."""
     order = order_of(column_type)
     key = None if order is None else order.key(text)

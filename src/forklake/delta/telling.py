@@ -26,10 +26,11 @@ from forklake.files.paths import NO_VALUE
 from forklake.files.putting import put_if_absent
 from forklake.files.systems import exists
 from forklake.files.vectors import RELATIVE, vector_in_file, vector_path, write_vector
-from forklake.model.entities import Table
+from forklake.model.children import FileColumnStatistics
+from forklake.model.entities import DeltaVersion, Table
 from forklake.model.fields import Field
-from forklake.model.files import ColumnBounds
-from forklake.model.ids import ColumnId, DataFileId, DeleteFileId
+from forklake.model.ids import ColumnId, DataFileId, DeleteFileId, SnapshotId
+from forklake.model.kinds import DELTA_VERSION
 from forklake.model.names import folded
 from forklake.model.scans import ScanFile
 
@@ -43,94 +44,92 @@ class Told:
     """What was known of some files at once, for those who tell of each."""
 
     actions: dict[_FileKey, Add]
-    bounds: dict[DataFileId, list[ColumnBounds]]
+    bounds: dict[DataFileId, list[FileColumnStatistics]]
     values: dict[DataFileId, dict[ColumnId, str | None]]
+    times: dict[SnapshotId, int]
+
+
+def known_of(
+    seen: Snapshotted, table: Table, files: Sequence[ScanFile], *, with_bounds: bool = True
+) -> Told:
+    """What a snapshot knows of some files of a table, asked at once."""
+    if not files:
+        return Told({}, {}, {}, {})
+    ids = sorted({file.file.data_file_id for file in files})
+    actions = {
+        (one.data_file_id, one.delete_file_id): Add.from_body(json.loads(one.body))
+        for one in seen.file_actions(table, ids)
+    }
+    bounds: dict[DataFileId, list[FileColumnStatistics]] = {}
+    for row in seen.file_statistics(table, ids) if with_bounds else ():
+        bounds.setdefault(row.data_file_id, []).append(row)
+    return Told(actions, bounds, _partition_values(seen, table, files), _times(seen, table, files))
+
+
+def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[SnapshotId, int]:
+    """The times of the versions in which files began."""
+    began = sorted({file.file.begin_snapshot for file in files})
+    with seen.reading() as reader:
+        rows: list[DeltaVersion] = reader.among(
+            DELTA_VERSION, table.table_id, "begin_snapshot", began
+        )
+    return {row.begin_snapshot: row.timestamp for row in rows}
+
+
+def _partition_values(
+    seen: Snapshotted, table: Table, files: Iterable[ScanFile]
+) -> dict[DataFileId, dict[ColumnId, str | None]]:
+    numbers = {
+        file.file.data_file_id: file.file.partition_id
+        for file in files
+        if file.file.partition_id is not None
+    }
+    if not numbers:
+        return {}
+    columns = {
+        (one.partition_id, one.partition_key_index): one.column_id
+        for one in seen.partition_columns(set(numbers.values()))
+    }
+    found: dict[DataFileId, dict[ColumnId, str | None]] = {one: {} for one in numbers}
+    for row in seen.partition_values(table, sorted(numbers)):
+        column = columns[numbers[row.data_file_id], row.partition_key_index]
+        found[row.data_file_id][column] = row.partition_value
+    return found
 
 
 class Teller:
     """Tells of files of a table as one snapshot shows it, for readers at a location."""
 
-    def __init__(
-        self, seen: Snapshotted, table: Table, metadata: Metadata, location: str, table_key: str
-    ) -> None:
-        self._seen = seen
+    def __init__(self, seen: Snapshotted, table: Table, metadata: Metadata, location: str) -> None:
         self._table = table
         self._location = location
-        self._table_key = table_key
-        self._fields = seen.state.fields(table)
-        self._keys = _partition_columns(metadata, self._fields)
+        self._since = metadata.created_time
+        fields = seen.state.fields(table)
+        self._keys = _partition_columns(metadata, fields)
+        keys = {column_id for column_id, _, _ in self._keys}
+        self._leaves = statistics_leaves(one for one in fields if one.column_id not in keys)
 
-    def adds(self, files: Sequence[ScanFile], *, time: int, data_change: bool = True) -> list[Add]:
+    def adds(
+        self, files: Sequence[ScanFile], known: Told, *, data_change: bool = True
+    ) -> list[Add]:
         """The files as a log adds them; they are present at the location from now on."""
         self._refuse_encrypted(files)
-        known = self._known(files)
+        names = [self._name(file, known) for file in files]
         make_present(
-            (file.path, f"{self._location}/{name}")
-            for file in files
-            if (name := self._name(file, known)) and file.path != f"{self._location}/{name}"
+            (file.path, target)
+            for file, name in zip(files, names, strict=True)
+            if file.path != (target := f"{self._location}/{name}")
         )
-        return [self._add(file, known, time, data_change) for file in files]
+        return [
+            self._add(file, name, known, data_change)
+            for file, name in zip(files, names, strict=True)
+        ]
 
     def removes(
-        self, files: Sequence[ScanFile], *, time: int, data_change: bool = True
+        self, files: Iterable[tuple[int, ScanFile]], known: Told, *, data_change: bool = True
     ) -> list[Remove]:
-        """The files as a log removes them."""
-        known = self._known(files)
-        found = []
-        for file in files:
-            add = self._add(file, known, time, data_change)
-            found.append(
-                Remove(
-                    path=add.path,
-                    deletion_timestamp=time,
-                    data_change=data_change,
-                    extended_file_metadata=True,
-                    partition_values=add.partition_values,
-                    size=add.size,
-                    deletion_vector=add.deletion_vector,
-                    base_row_id=add.base_row_id,
-                    default_row_commit_version=add.default_row_commit_version,
-                )
-            )
-        return found
-
-    # What is known
-
-    def _known(self, files: Sequence[ScanFile]) -> Told:
-        ids = sorted({file.file.data_file_id for file in files})
-        actions = {
-            (one.data_file_id, one.delete_file_id): Add.from_body(json.loads(one.body))
-            for one in self._seen.file_actions(self._table, ids)
-        }
-        bounds: dict[DataFileId, list[ColumnBounds]] = {}
-        for row in self._seen.file_statistics(self._table, ids):
-            bounds.setdefault(row.data_file_id, []).append(
-                ColumnBounds(
-                    row.column_id,
-                    value_count=row.value_count,
-                    null_count=row.null_count,
-                    min_value=row.min_value,
-                    max_value=row.max_value,
-                    contains_nan=row.contains_nan,
-                )
-            )
-        return Told(actions, bounds, self._partition_values(files) if self._keys else {})
-
-    def _partition_values(
-        self, files: Iterable[ScanFile]
-    ) -> dict[DataFileId, dict[ColumnId, str | None]]:
-        numbers = {file.file.data_file_id: file.file.partition_id for file in files}
-        columns = {
-            (one.partition_id, one.partition_key_index): one.column_id
-            for one in self._seen.partition_columns(set(numbers.values()))
-        }
-        found: dict[DataFileId, dict[ColumnId, str | None]] = {one: {} for one in numbers}
-        for row in self._seen.partition_values(self._table, sorted(numbers)):
-            partition_id = numbers[row.data_file_id]
-            assert partition_id is not None
-            column = columns[partition_id, row.partition_key_index]
-            found[row.data_file_id][column] = row.partition_value
-        return found
+        """The files as a log removes them, each at its time."""
+        return [self._remove(file, known, time, data_change) for time, file in files]
 
     # One file
 
@@ -149,25 +148,47 @@ class Teller:
         )
         return f"{folders}{int(file.file.data_file_id)}-{basename(file.path)}"
 
-    def _add(self, file: ScanFile, known: Told, time: int, data_change: bool) -> Add:
-        number = file.file.data_file_id
-        delete = file.delete_file.delete_file_id if file.delete_file else None
-        stated = known.actions.get((number, delete))
-        vector = self._vector(file, stated)
-        if stated is not None and not file.deleted_positions:
-            name = relative_uri(self._name(file, known))
-            same = canonical(stated.path) == canonical(name)
-            return replace(stated, path=stated.path if same else name, deletion_vector=vector)
-        base = known.actions.get((number, None))
+    def _add(self, file: ScanFile, name: str, known: Told, data_change: bool) -> Add:
+        stated, vector = self._stated(file, known), self._vector(file, known)
+        if stated is not None:
+            same = canonical(stated.path) == name
+            path = stated.path if same else relative_uri(name)
+            return replace(stated, path=path, deletion_vector=vector)
+        base = known.actions.get((file.file.data_file_id, None))
         return Add(
-            path=relative_uri(self._name(file, known)),
+            path=base.path if base and canonical(base.path) == name else relative_uri(name),
             partition_values=self._values(file, known),
             size=file.file.file_size_bytes,
-            modification_time=base.modification_time if base else time,
+            modification_time=base.modification_time if base else self._time(file, known),
             data_change=data_change,
             stats=base.stats if base and base.stats else self._statistics(file, known),
             deletion_vector=vector,
         )
+
+    def _remove(self, file: ScanFile, known: Told, time: int, data_change: bool) -> Remove:
+        name = self._name(file, known)
+        base = known.actions.get((file.file.data_file_id, None))
+        return Remove(
+            path=base.path if base and canonical(base.path) == name else relative_uri(name),
+            deletion_timestamp=time,
+            data_change=data_change,
+            extended_file_metadata=True,
+            partition_values=self._values(file, known),
+            size=file.file.file_size_bytes,
+            deletion_vector=self._vector(file, known),
+            base_row_id=base.base_row_id if base else None,
+            default_row_commit_version=base.default_row_commit_version if base else None,
+        )
+
+    def _stated(self, file: ScanFile, known: Told) -> Add | None:
+        """How another log told of the file with just these deletes."""
+        delete = file.delete_file.delete_file_id if file.delete_file else None
+        is_same = not file.deleted_positions
+        return known.actions.get((file.file.data_file_id, delete)) if is_same else None
+
+    def _time(self, file: ScanFile, known: Told) -> int:
+        """When a file came; those that were there before are as old as the table is for Delta."""
+        return known.times.get(file.file.begin_snapshot) or self._since or 0
 
     def _values(self, file: ScanFile, known: Told) -> dict[str, str | None]:
         values = known.values.get(file.file.data_file_id, {})
@@ -180,19 +201,18 @@ class Teller:
         return {name: log_value(kind, values[column]) for column, name, kind in self._keys}
 
     def _statistics(self, file: ScanFile, known: Told) -> str:
-        keys = {column_id for column_id, _, _ in self._keys}
-        inside = [one for one in self._fields if one.column_id not in keys]
         return statistics_text(
             file.file.record_count,
             known.bounds.get(file.file.data_file_id, ()),
-            statistics_leaves(inside),
+            self._leaves,
             is_tight=not file.has_deletes,
         )
 
-    def _vector(self, file: ScanFile, stated: Add | None) -> DeletionVector | None:
+    def _vector(self, file: ScanFile, known: Told) -> DeletionVector | None:
         if not file.has_deletes:
             return None
-        vector = stated.deletion_vector if stated and not file.deleted_positions else None
+        stated = self._stated(file, known)
+        vector = stated.deletion_vector if stated else None
         if vector is not None and self._is_present(vector):
             return vector
         positions = set(file.deleted_positions)
@@ -204,7 +224,9 @@ class Teller:
         """A vector in a file of its own, whose name follows from what it says: who tells a version
         again finds it there."""
         delete = file.delete_file.delete_file_id if file.delete_file else 0
-        told = f"{self._table_key}/{int(file.file.data_file_id)}/{int(delete)}/{len(positions)}"
+        told = (
+            f"{self._table.table_uuid}/{int(file.file.data_file_id)}/{int(delete)}/{len(positions)}"
+        )
         number = uuid.uuid5(_VECTORS, told)
         data = write_vector(positions)
         put_if_absent(f"{self._location}/deletion_vector_{number}.bin", data)

@@ -6,6 +6,7 @@ What another log said of the version is said again; the rest follows from the la
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib.metadata import version as version_of
@@ -25,20 +26,22 @@ from forklake.delta.actions import (
     Txn,
 )
 from forklake.delta.chapters import Chapter
+from forklake.delta.columns import FileColumns
 from forklake.delta.describing import Description
-from forklake.delta.files import vector_of
 from forklake.delta.log.paths import canonical, full_path, is_absolute
+from forklake.delta.log.replay import file_key
 from forklake.delta.mirror.checkpoint_rows import FILES, TOMBSTONES
 from forklake.delta.mirror.checkpoints import State
 from forklake.delta.mirror.linking import make_present
-from forklake.delta.telling import Teller
+from forklake.delta.telling import Teller, known_of
+from forklake.errors import InvalidInput
 from forklake.files.systems import exists
 from forklake.model.entities import DeltaVersion
 from forklake.model.options import as_age
 from forklake.model.scans import ScanFile
 from forklake.store.phases import reached
 
-_RETENTION, _WEEK = "delta.deletedFileRetentionDuration", "interval 1 week"
+_RETENTION = "delta.deletedFileRetentionDuration"
 _AS_KEPT = (Txn, DomainMetadata)  # told as they are kept
 
 
@@ -69,7 +72,7 @@ class Wording:
         self._chapter = chapter
         self._version = version
         self._location = location
-        self._stated = stated
+        self.stated = stated
         self._kept = chapter.kept(version)
         self.kept_kinds = {one.kind for one in self._kept}
         self._seen = chapter.view(version)
@@ -84,8 +87,8 @@ class Wording:
         files: list[Add | Remove] = [*self._state()] if is_first else self._changes()
         said: list[AnyAction] = [self._commit_info()]
         for action, stated in (
-            (self._protocol(files), self._stated.protocol),
-            (self.metadata, self._stated.metadata),
+            (self._protocol(files), self.stated.protocol),
+            (self.metadata, self.stated.metadata),
         ):
             if is_first or action.kind in self.kept_kinds or action != stated:
                 said.append(action)
@@ -143,55 +146,66 @@ class Wording:
     # Files
 
     def _state(self) -> list[Add]:
-        files = self._seen.scan_files(self._chapter.table)
-        return self._teller.adds(files, time=self._version.timestamp)
+        return self._told(self._seen.scan_files(self._chapter.table))
+
+    def _told(self, files: Sequence[ScanFile]) -> list[Add]:
+        return self._teller.adds(files, known_of(self._seen, self._chapter.table, files))
 
     def _changes(self) -> list[Add | Remove]:
         changed = self._chapter.changes(self._version)
         time, is_change = self._version.timestamp, not changed.is_rewrite
-        adds = self._teller.adds(changed.new, time=time, data_change=is_change)
-        removes = self._teller.removes(changed.gone, time=time, data_change=is_change)
+        known, gone = self._chapter.known, ((time, file) for file in changed.gone)
+        adds = self._teller.adds(changed.new, known, data_change=is_change)
+        removes = self._teller.removes(gone, known, data_change=is_change)
         # To add a file that is there says something new of it, and does not remove it.
-        said = set(map(_key, adds))
-        return [*(one for one in removes if _key(one) not in said), *adds]
+        said = set(map(file_key, adds))
+        return [*(one for one in removes if file_key(one) not in said), *adds]
 
     def state(self) -> State:
-        """The whole state at the version, for a checkpoint."""
-        adds = self._state()
+        """The whole state at the version, for a checkpoint: all of its files were told before."""
+        table, paths = self._chapter.table, self._chapter.paths
+        columns = FileColumns(self._seen, table, paths, self.metadata, self._location)
+        plain, special = columns.live()
+        adds = self._told(
+            [one for one in self._seen.scan_files(table) if one.file.data_file_id in special]
+            if special
+            else []
+        )
         return State(
             self._protocol(adds),
             self.metadata,
-            [_columns(adds, FILES)],
-            [_columns(self._tombstones(adds), TOMBSTONES)],
+            [plain, _columns(adds, FILES)],
+            self._tombstones(columns, adds),
             transactions=self._chapter.newest(self._seen, Txn),
             domains=self._domains(),
         )
 
-    def _tombstones(self, live: Sequence[Add]) -> list[Remove]:
+    def _tombstones(self, columns: FileColumns, live: Sequence[Add]) -> list[pa.RecordBatch]:
         """Files that were removed so lately that a reader of an older version may need them."""
         since = self._version.timestamp - _retention(self.metadata)
-        by_time: dict[int, list[ScanFile]] = {}
-        for time, file in self._chapter.removed(self._seen, since):
-            by_time.setdefault(time, []).append(file)
-        found = {
-            _key(one): one
-            for time, files in by_time.items()
-            for one in self._teller.removes(files, time=time)
-        }
+        first = self._chapter.first_since(self._seen, since)
+        if first is None:
+            return []
+        plain, special = columns.removed(first)
+        removed = [
+            (time, file)
+            for time, file in (self._chapter.removed(self._seen, since) if special else ())
+            if file.file.data_file_id in special
+        ]
+        files = [file for _, file in removed]
+        known = known_of(self._seen, self._chapter.table, files, with_bounds=False)
+        found = {file_key(one): one for one in self._teller.removes(removed, known)}
         for add in live:
-            found.pop(_key(add), None)
-        return list(found.values())
+            found.pop(file_key(add), None)
+        return [plain, _columns(list(found.values()), TOMBSTONES)]
 
 
 def _retention(metadata: Metadata) -> int:
     """How long removed files are spoken of, in milliseconds."""
-    told = metadata.configuration.get(_RETENTION) or _WEEK
-    return as_age(told.removeprefix("interval ")) // timedelta(milliseconds=1)
-
-
-def _key(action: Add | Remove) -> tuple[str, str | None]:
-    """What tells one logical file from another."""
-    return canonical(action.path), vector_of(action)
+    age = timedelta(weeks=1)
+    with suppress(InvalidInput):  # in other words than ours
+        age = as_age((metadata.configuration.get(_RETENTION) or "").removeprefix("interval "))
+    return age // timedelta(milliseconds=1)
 
 
 def _columns(files: Sequence[Add | Remove], schema: pa.Schema) -> pa.RecordBatch:

@@ -12,6 +12,8 @@ from forklake.model.ids import ColumnId, DataFileId, MappingId, PartitionId
 ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
 # Their field ids.
 LINEAGE = {ROW_ID: 2147483540, SNAPSHOT_ID: 2147483539}
+# The format of a delete file that is a deletion vector which could not be read.
+UNREAD_VECTOR = "deletion-vector"
 
 
 @dataclass(frozen=True, slots=True)

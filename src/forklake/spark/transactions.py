@@ -32,6 +32,20 @@ class Transactions:
     def transaction(self, author: str | None = None, message: str | None = None) -> Iterator[None]:
         """Changes that become visible together, as one snapshot, or not at all."""
         self.begin(author, message)
+        with self._ending():
+            yield
+
+    @contextmanager
+    def transaction_once(self, key: str) -> Iterator[None]:
+        """The same under a key: what was committed with it before is not committed again."""
+        self.begin()
+        assert self._work is not None
+        self._work.info = replace(self._work.info, idempotency_key=key)
+        with self._ending():
+            yield
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
         try:
             yield
         except BaseException:

@@ -76,6 +76,25 @@ class Session(tables.Session):
 
         return delta_table(self, name, version=version, timestamp=timestamp)
 
+    def write_once(
+        self,
+        df: DataFrame,
+        name: str | Sequence[str],
+        *,
+        app_id: str,
+        version: int,
+        mode: str = "append",
+    ) -> bool:
+        """Write to a Delta table unless an application did so before; whether it was written.
+
+        Args:
+            app_id, version: the application and how far it is, as Delta's `txnAppId` and
+                `txnVersion` have it. A version that is not newer than the last is not written.
+        """
+        from forklake.delta.writing import write_once
+
+        return write_once(self, df, name, app_id=app_id, version=version, mode=mode)
+
     def _note(self, change: Change) -> None:
         super()._note(change)
         if change.transaction.changed_faces:

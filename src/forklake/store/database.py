@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from forklake.model.ids import CatalogId
-from forklake.store.operations import Operation
+from forklake.store.operations import Operation, Statement
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Rows = list[Any]
 
@@ -75,6 +78,10 @@ class Connection(Protocol):
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         """What a commit selects to wait for its turn, and the parameters of that."""
+        ...
+
+    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
+        """The rows of a statement that has very many, column by column."""
         ...
 
     def columns_of(self, table: str) -> list[str]:

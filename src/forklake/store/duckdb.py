@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import duckdb
@@ -29,6 +29,9 @@ from forklake.store.operations import (
     parameter_names,
     with_parameters,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Up to this many rows are one INSERT; more go through Arrow, which parses nothing.
 _ARROW_ABOVE = 32
@@ -105,6 +108,11 @@ class DuckdbConnection:
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         return "", {}
+
+    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
+        from forklake.store.columns import columns_of_rows
+
+        return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

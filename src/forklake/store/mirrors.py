@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 from forklake.model.ids import CatalogId, TableId
@@ -76,8 +76,3 @@ def _matches() -> str:
 
 def _key(status: MirrorStatus) -> dict[str, object]:
     return {column: getattr(status, column) for column in _KEY}
-
-
-def restarted(status: MirrorStatus) -> MirrorStatus:
-    """A status without its error."""
-    return replace(status, last_error=None)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors as pg
@@ -32,8 +32,12 @@ from forklake.store.operations import (
     Insert,
     Operation,
     Statement,
+    with_parameters,
 )
 from forklake.store.wire import WireConnection, prepare
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _IS_INITIALISED = "SELECT to_regclass('ducklake_metadata')"
 _QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
@@ -88,6 +92,13 @@ class PostgresConnection:
 
     def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
         return self._send(operations, commits=True)
+
+    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
+        from forklake.store.columns import columns_of_csv
+
+        text = f"COPY ({with_parameters(statement.sql, _in_copy)}) TO STDOUT (FORMAT csv)"
+        bound = psycopg.ClientCursor(self._raw).mogrify(text, statement.parameters)
+        return columns_of_csv(self._raw.copy_out(bound), schema)
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
@@ -332,3 +343,7 @@ def _described(dsn: str) -> str:
         ) from None
     host = parts.get("host") or "localhost"
     return f"postgres:{parts.get('dbname') or parts.get('user') or ''}@{host}"
+
+
+def _in_copy(name: str) -> str:
+    return f"%({name})s"

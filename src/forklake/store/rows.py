@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from forklake.model.children import Child
 from forklake.model.entities import Row
@@ -12,7 +12,10 @@ from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.kinds import Kind
 from forklake.store.database import Connection, Rows
 from forklake.store.operations import Insert, Statement, Values
-from forklake.store.visibility import newest_rows, visible_rows
+from forklake.store.visibility import newest_rows, table_history, visible_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 R = TypeVar("R", bound=Row)
 C = TypeVar("C", bound=Child)
@@ -40,6 +43,21 @@ class Reader:
         statement = self.statement(kind, scope=scope, where=where, **parameters)
         (found,) = self._connection.run([statement])
         return decoded(kind, found)
+
+    def among(self, kind: Kind, scope: int, column: str, values: Sequence[int]) -> list[Any]:
+        """The visible rows of one table in which a column has one of some values."""
+        dialect = self._connection.dialect
+        where = dialect.any_of(f"r.{column}", "values")
+        return self.rows(kind, scope=scope, where=where, values=dialect.array(values))
+
+    def history(self, kind: Kind, scope: int, where: str, **parameters: Any) -> Statement:
+        """The statement that reads all rows of a table that were ever visible, and their ends."""
+        text = table_history(kind, self._connection.dialect, kind.columns, where=where)
+        return Statement(text, {**self._parameters, "scope": scope, **parameters})
+
+    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
+        """The rows of a statement that has very many, column by column."""
+        return self._connection.fetch_columns(statement, schema)
 
     def many(self, kinds: Sequence[Kind]) -> dict[Kind, list[Any]]:
         """The visible rows of several kinds, in one round trip."""

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
 from forklake.model.ids import CatalogId, SnapshotId
@@ -25,6 +25,9 @@ from forklake.store.operations import (
     Statement,
     insert_text,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BUSY_SECONDS = 60.0
 # Errors that may be gone the next time.
@@ -94,6 +97,11 @@ class SqliteConnection:
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         return "", {}
+
+    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
+        from forklake.store.columns import columns_of_rows
+
+        return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

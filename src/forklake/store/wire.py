@@ -8,7 +8,7 @@ wrapper and the adapters.
 from __future__ import annotations
 
 import select
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -71,6 +71,39 @@ class WireConnection(psycopg.Connection[Any]):
         if error is not None:
             raise error
         return results[len(before) : len(before) + len(batches)]
+
+    def copy_out(self, text: str) -> bytes:
+        """All that a COPY … TO STDOUT sends. psycopg's own way talks to the socket at every row.
+
+        Errors leave the connection as those of a round trip do.
+        """
+        try:
+            rows, error = self._copied(text)
+        except BaseException:
+            self.close()
+            raise
+        if error is not None:
+            raise error
+        return b"".join(rows)
+
+    def _copied(self, text: str) -> tuple[list[bytes], psycopg.Error | None]:
+        rows: list[bytes] = []
+        error: psycopg.Error | None = None
+        result: pq.abc.PGresult | None = self.pgconn.exec_(text.encode())
+        while result is not None:
+            if result.status == pq.ExecStatus.FATAL_ERROR:
+                error = psycopg.errors.error_from_result(result, self.info.encoding)
+            elif result.status == pq.ExecStatus.COPY_OUT:
+                rows += self._copied_rows()
+            result = self.pgconn.get_result()
+        return rows, error
+
+    def _copied_rows(self) -> Iterator[bytes]:
+        while True:
+            size, row = self.pgconn.get_copy_data(0)
+            if size < 0:
+                return
+            yield bytes(row)
 
     def _exchange(self, batches: Sequence[Batch]) -> tuple[list[list[Any]], psycopg.Error | None]:
         self.pgconn.enter_pipeline_mode()

@@ -17,6 +17,7 @@ SESSION = {
     "spark.sql.parquet.fieldId.read.enabled": "false",  # its answers are wrong
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.variant.writeShredding.enabled": "false",
+    "spark.sql.parquet.ignoreVariantAnnotation": "true",  # variants are read in their two parts
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.python.filterPushdown.enabled": "true",

@@ -29,11 +29,11 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from forklake.errors import InvalidInput
+from forklake.errors import Corruption, InvalidInput
 from forklake.files import keys
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
-from forklake.model.files import LINEAGE, ROW_ID, SNAPSHOT_ID
+from forklake.model.files import LINEAGE, ROW_ID, SNAPSHOT_ID, UNREAD_VECTOR
 from forklake.model.ids import UNCOMMITTED, ColumnId
 from forklake.model.names import folded
 from forklake.model.predicates import IsNull
@@ -163,11 +163,22 @@ def deleted_test(engine: Engine, files: Iterable[tuple[int, ScanFile]]) -> IsDel
     key_encryption_key = keys.load_key_encryption_key()
     deletes, own_keys = [], {}
     for number, file in files:
+        _require_known_deletes(file)
         deletes.append(FileDeletes(number, file.path, file.delete_path, file.deleted_positions))
         stored = file.delete_file.encryption_key if file.delete_file is not None else None
         if stored is not None and file.delete_path is not None:
             own_keys[file.delete_path] = keys.unwrap(stored, key_encryption_key)
     return engine.deleted(deletes, keys=own_keys)
+
+
+def _require_known_deletes(file: ScanFile) -> None:
+    if file.delete_file is not None and file.delete_file.format == UNREAD_VECTOR:
+        raise Corruption(
+            f"Which rows of {file.path!r} are deleted is not known: the deletion vector in"
+            f" {file.delete_path!r} was missing or damaged when the table was imported.",
+            remedy="Restore it, drop the table and import it again; or read another version.",
+            path=file.delete_path,
+        )
 
 
 def has_nulls(engine: Callable[[], Engine], view: View, table: Table, path: Sequence[str]) -> bool:

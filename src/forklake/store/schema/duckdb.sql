@@ -494,9 +494,12 @@ WHERE f.catalog_id = (
 -- Data files that a table had before it became a Delta table: its first version adds them.
 CREATE VIEW dl_earlier_files AS
 SELECT
-    v.catalog_id, v.table_id, v.begin_snapshot, f.data_file_id, f.path, f.file_size_bytes,
-    f.record_count, f.partition_id
-FROM dl_table_versions v
+    v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+    f.file_size_bytes, f.record_count, f.partition_id
+FROM dl_tables d
+JOIN dl_table_versions v
+    ON v.catalog_id = d.catalog_id AND v.table_id = d.table_id
+    AND v.begin_snapshot = d.begin_snapshot
 JOIN ducklake_catalog_lineage l ON l.catalog_id = v.catalog_id
 JOIN ducklake_data_file f
     ON f.catalog_id = l.ancestor_id AND f.table_id = v.table_id
@@ -521,39 +524,41 @@ WHERE NOT EXISTS (
 );
 
 -- `path` is as an imported log has it, or else as ducklake_data_file has it; `stats` of files that
--- the lake wrote only count rows, their bounds are in ducklake_file_column_stats.
+-- the lake wrote only count rows, their bounds are in ducklake_file_column_stats. Of a file, `body`
+-- is what is known by a log, `said` what was said of it in this version.
 CREATE VIEW dl_add_files AS
 WITH told AS (
     SELECT
-        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, n.data_file_id,
-        n.path, n.file_size_bytes, n.record_count, n.partition_id,
-        coalesce(a.body, b.body) AS body,
-        CASE WHEN n.is_marked = 1 THEN a.body ELSE b.body END AS said
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body AS said
     FROM dl_table_versions v
-    JOIN (
-        SELECT
-            catalog_id, table_id, begin_snapshot, data_file_id,
-            CAST(NULL AS BIGINT) AS delete_file_id, path, file_size_bytes, record_count,
-            partition_id, 0 AS is_marked
-        FROM ducklake_data_file
-        UNION ALL
-        SELECT
-            catalog_id, table_id, begin_snapshot, data_file_id, NULL, path, file_size_bytes,
-            record_count, partition_id, 0
-        FROM dl_earlier_files
-        UNION ALL
-        SELECT
-            catalog_id, table_id, begin_snapshot, data_file_id, delete_file_id, path,
-            file_size_bytes, record_count, partition_id, 1
-        FROM dl_marked_files
-    ) n
-        ON n.catalog_id = v.catalog_id AND n.table_id = v.table_id
-        AND n.begin_snapshot = v.begin_snapshot
-    LEFT JOIN dl_file_actions a
-        ON a.table_id = n.table_id AND a.data_file_id = n.data_file_id
-        AND a.delete_file_id = n.delete_file_id
+    JOIN ducklake_data_file f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.begin_snapshot = v.begin_snapshot
     LEFT JOIN dl_file_actions b
-        ON b.table_id = n.table_id AND b.data_file_id = n.data_file_id
+        ON b.table_id = f.table_id AND b.data_file_id = f.data_file_id
+        AND b.delete_file_id IS NULL
+    UNION ALL
+    SELECT
+        f.catalog_id, f.table_id, f.version, f.timestamp, f.operation, f.data_file_id, f.path,
+        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body
+    FROM dl_earlier_files f
+    LEFT JOIN dl_file_actions b
+        ON b.table_id = f.table_id AND b.data_file_id = f.data_file_id
+        AND b.delete_file_id IS NULL
+    UNION ALL
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes, f.record_count, f.partition_id, coalesce(a.body, b.body), a.body
+    FROM dl_table_versions v
+    JOIN dl_marked_files f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.begin_snapshot = v.begin_snapshot
+    LEFT JOIN dl_file_actions a
+        ON a.table_id = f.table_id AND a.data_file_id = f.data_file_id
+        AND a.delete_file_id = f.delete_file_id
+    LEFT JOIN dl_file_actions b
+        ON b.table_id = f.table_id AND b.data_file_id = f.data_file_id
         AND b.delete_file_id IS NULL
 )
 SELECT
@@ -589,32 +594,45 @@ SELECT
 FROM told;
 
 CREATE VIEW dl_remove_files AS
-SELECT
-    v.catalog_id, v.table_id, v.version, n.data_file_id,
-    coalesce(r.body ->> '$.path', b.body ->> '$.path', n.path) AS path,
-    n.file_size_bytes AS size,
-    coalesce(CAST(r.body ->> '$.deletionTimestamp' AS BIGINT), v.timestamp) AS deletion_timestamp,
-    coalesce(CAST(r.body ->> '$.dataChange' AS BOOLEAN), v.operation <> 'OPTIMIZE') AS data_change,
-    r.body ->> '$.tags' AS tags
-FROM dl_table_versions v
-JOIN (
-    SELECT catalog_id, table_id, end_snapshot, data_file_id, path, file_size_bytes
-    FROM ducklake_data_file
+WITH told AS (
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes
+    FROM dl_table_versions v
+    JOIN ducklake_data_file f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.end_snapshot = v.begin_snapshot
     UNION ALL
-    SELECT t.catalog_id, t.table_id, t.end_snapshot, f.data_file_id, f.path, f.file_size_bytes
-    FROM ducklake_tombstone t
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes
+    FROM dl_table_versions v
+    JOIN ducklake_tombstone t
+        ON t.catalog_id = v.catalog_id AND t.kind = 11 AND t.table_id = v.table_id
+        AND t.end_snapshot = v.begin_snapshot
     JOIN ducklake_data_file f ON f.table_id = t.table_id AND f.data_file_id = t.entity_id
-    WHERE t.kind = 11 AND f.catalog_id = (
+    WHERE f.catalog_id = (
         SELECT min(c.catalog_id) FROM ducklake_data_file c WHERE c.data_file_id = f.data_file_id
     )
     UNION ALL
-    SELECT catalog_id, table_id, begin_snapshot, data_file_id, path, file_size_bytes
-    FROM dl_marked_files
-) n
-    ON n.catalog_id = v.catalog_id AND n.table_id = v.table_id
-    AND n.end_snapshot = v.begin_snapshot
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes
+    FROM dl_table_versions v
+    JOIN dl_marked_files f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.begin_snapshot = v.begin_snapshot
+)
+SELECT
+    n.catalog_id, n.table_id, n.version, n.data_file_id,
+    coalesce(r.body ->> '$.path', b.body ->> '$.path', n.path) AS path,
+    n.file_size_bytes AS size,
+    coalesce(CAST(r.body ->> '$.deletionTimestamp' AS BIGINT), n.timestamp) AS deletion_timestamp,
+    coalesce(CAST(r.body ->> '$.dataChange' AS BOOLEAN), n.operation <> 'OPTIMIZE') AS data_change,
+    r.body ->> '$.tags' AS tags
+FROM told n
 LEFT JOIN dl_actions r
-    ON r.catalog_id = v.catalog_id AND r.table_id = v.table_id AND r.version = v.version
+    ON r.catalog_id = n.catalog_id AND r.table_id = n.table_id AND r.version = n.version
     AND r.kind = 'remove' AND r.key = CAST(n.data_file_id AS VARCHAR)
 LEFT JOIN dl_file_actions b
     ON b.table_id = n.table_id AND b.data_file_id = n.data_file_id AND b.delete_file_id IS NULL;

@@ -1,0 +1,171 @@
+"""A Delta table of very many versions: in the metastore by bulk SQL, in files as our log has it.
+
+Each version adds three files and removes one of those that the version before it added. The files
+exist in the metadata only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+import psycopg
+
+from forklake import Catalog, ColumnSpec, Metastore
+from forklake.catalog.faces import FaceReading
+from forklake.delta.actions import Add, AnyAction, CommitInfo, Remove
+from forklake.delta.mirror.commits import commit_bytes, commit_path
+from forklake.delta.publishing import publish_table
+from forklake.model.entities import Table
+
+NAME = "events"
+EACH = 3  # files that a version adds
+ROWS = 10_000
+BYTES = 1_048_576
+DAYS = 365  # days that the rows are of, each in its own files
+_FIRST_DAY = date(2024, 1, 1)
+_SNAPSHOTS = """
+INSERT INTO ducklake_snapshot
+SELECT {first} + v, now() + v * interval '1 millisecond', {schema}, 0, 0
+FROM generate_series(1, {versions}) v
+"""
+_CHANGES = """
+INSERT INTO ducklake_snapshot_changes (catalog_id, snapshot_id, changes_made)
+SELECT {catalog}, {first} + v, 'inserted_into_table:{table}' FROM generate_series(1, {versions}) v
+"""
+_VERSIONS = """
+INSERT INTO dl_table_versions
+SELECT {catalog}, {table}, {first} + v, NULL, v, {time} + v, 'WRITE', 'key-' || v, NULL
+FROM generate_series(1, {versions}) v
+"""
+_FILES = """
+INSERT INTO ducklake_data_file
+SELECT {catalog}, {file} + n, {table}, {first} + n / 3 + 1,
+       CASE WHEN n % 3 = 0 AND n / 3 + 1 < {versions} THEN {first} + n / 3 + 2 END,
+       n, 'main/events/file-' || n || '.parquet', true, 'parquet', {rows}, {bytes}, 1024,
+       n * {rows}, NULL, NULL, NULL, NULL
+FROM generate_series(0, 3 * {versions} - 1) n
+"""
+_STATISTICS = """
+INSERT INTO ducklake_file_column_stats
+SELECT {catalog}, {file} + n, {table}, c.id, 80000, {rows}, 0, c.low, c.high, NULL, NULL
+FROM generate_series(0, 3 * {versions} - 1) n,
+     LATERAL (VALUES
+         (1, (n * {rows}::bigint)::text, (n * {rows}::bigint + {rows} - 1)::text),
+         (2, 'name-' || n, 'name-' || n || 'z'),
+         (3, (date '2024-01-01' + n % {days})::text, (date '2024-01-01' + n % {days})::text)
+     ) AS c (id, low, high)
+"""
+_HEAD = """
+UPDATE ducklake_catalog_head SET snapshot_id = {first} + {versions} WHERE catalog_id = {catalog}
+"""
+_SEQUENCES = """
+SELECT setval('ducklake_snapshot_id_seq', {first} + {versions} + 1),
+       setval('ducklake_file_id_seq', {file} + 3 * {versions} + 1)
+"""
+_LOADING = (_SNAPSHOTS, _CHANGES, _VERSIONS, _FILES, _STATISTICS, _HEAD, _SEQUENCES)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The table, in the metastore and in files."""
+
+    catalog: Catalog
+    table: Table
+    versions: int
+    root: Path
+    file_count: int
+
+    @property
+    def bare(self) -> Path:
+        """The same log without a checkpoint."""
+        return self.root.with_name("bare")
+
+
+def load(metastore: Metastore, dsn: str, folder: Path, versions: int) -> Loaded:
+    """Make the table with all of its versions, and their commits."""
+    catalog = metastore.create_catalog("lake", data_path=str(folder))
+    columns = [("id", "bigint"), ("name", "varchar"), ("day", "date")]
+    with catalog.transaction() as transaction:
+        transaction.create_table(NAME, [ColumnSpec(*one) for one in columns])
+    root = folder / "main" / NAME
+    publish_table(catalog, NAME, "main", str(root))
+    seen = catalog.now()
+    table = seen.state.table(NAME)
+    first = FaceReading(seen, table).latest()
+    _fill(dsn, catalog, table, first.begin_snapshot, first.timestamp, versions)
+    catalog.forget()
+    loaded = Loaded(catalog, table, versions, root, (EACH - 1) * versions + 1)
+    for version in range(1, versions + 1):
+        Path(commit_path(str(root), version)).write_bytes(
+            commit_bytes(_actions(version, first.timestamp + version))
+        )
+    shutil.copytree(root / "_delta_log", loaded.bare / "_delta_log", copy_function=os.link)
+    return loaded
+
+
+def _fill(dsn: str, catalog: Catalog, table: Table, first: int, time: int, versions: int) -> None:
+    given = {
+        "catalog": int(catalog.catalog_id),
+        "table": int(table.table_id),
+        "first": int(first),
+        "schema": catalog.head().schema_version,
+        "time": time,
+        "versions": versions,
+        "file": 1000,
+        "rows": ROWS,
+        "bytes": BYTES,
+        "days": DAYS,
+    }
+    with psycopg.connect(dsn) as connection:
+        for text in _LOADING:
+            connection.execute(text.format(**given).encode())
+        connection.commit()
+        connection.autocommit = True
+        connection.execute("VACUUM ANALYZE")
+
+
+# The commits
+
+
+def _actions(version: int, time: int) -> list[AnyAction]:
+    info = {"timestamp": time, "operation": "WRITE", "txnId": f"key-{version}"}
+    numbers = range(EACH * (version - 1), EACH * version)
+    said: list[AnyAction] = [CommitInfo(extra=info)]
+    if version > 1:
+        said.append(_remove(EACH * (version - 2), time))
+    return [*said, *(_add(number, time) for number in numbers)]
+
+
+def _add(number: int, time: int) -> Add:
+    day = str(_FIRST_DAY + timedelta(days=number % DAYS))
+    low, high = number * ROWS, number * ROWS + ROWS - 1
+    statistics = {
+        "numRecords": ROWS,
+        "minValues": {"id": low, "name": f"name-{number}", "day": day},
+        "maxValues": {"id": high, "name": f"name-{number}z", "day": day},
+        "nullCount": {"id": 0, "name": 0, "day": 0},
+    }
+    return Add(
+        path=f"file-{number}.parquet",
+        partition_values={},
+        size=BYTES,
+        modification_time=time,
+        data_change=True,
+        stats=json.dumps(statistics, separators=(",", ":")),
+    )
+
+
+def _remove(number: int, time: int) -> Remove:
+    return Remove(
+        path=f"file-{number}.parquet",
+        deletion_timestamp=time,
+        data_change=True,
+        extended_file_metadata=True,
+        partition_values={},
+        size=BYTES,
+    )

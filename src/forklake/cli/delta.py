@@ -1,0 +1,317 @@
+"""Commands about Delta tables: import, publish, mirror, and whether all is well with them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forklake.cli.formatting import counted, visible
+from forklake.cli.output import console_for, table
+from forklake.cli.session import Session, command
+from forklake.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from forklake.catalog.catalog import Catalog
+    from forklake.catalog.metastore import Metastore
+    from forklake.delta.importing import Progress
+    from forklake.delta.overview import Standing
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+PathArgument = Annotated[
+    str, typer.Argument(metavar="PATH", help="Root of the Delta table.", show_default=False)
+]
+SomeCatalogArgument = Annotated[
+    str | None, typer.Argument(help="Name of one catalog; else of all.", show_default=False)
+]
+
+
+@app.callback()
+def delta() -> None:
+    """Import and publish Delta tables, and keep their logs.
+
+    Each command takes --json and the other options of forklake.
+
+    \b
+    Examples:
+      forklake delta import /data/orders --catalog sales
+      forklake delta publish agent-1.orders /data/agent-1/orders
+      forklake delta check
+    """
+
+
+@app.command("import")
+@command
+def import_delta(
+    session: Session,
+    path: PathArgument,
+    catalog: Annotated[
+        str,
+        typer.Option(
+            "--catalog", "-c", metavar="NAME", help="Catalog to import into.", show_default=False
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Name of the table; else the folder's."),
+    ] = None,
+    schema: Annotated[str, typer.Option(metavar="NAME", help="Schema of the table.")] = "main",
+    own: Annotated[
+        bool,
+        typer.Option(
+            "--own/--follow",
+            help="Take the table over, so that it is changed here and its log is written from"
+            " here; or follow its log, which others write.",
+        ),
+    ] = False,
+    ignore_features: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-features",
+            help="Let rows be read though the log demands something unknown of readers.",
+        ),
+    ] = False,
+) -> None:
+    """Make a table of a Delta table, or bring one up to date.
+
+    Its history comes along, its files stay where they are. To follow a log, run it again.
+
+    \b
+    Examples:
+      forklake delta import /data/orders --catalog sales
+      forklake delta import /data/orders --catalog sales --as orders_2026 --own
+    """
+    from forklake.delta.importing import import_delta as run
+    from forklake.delta.owning import take_over
+
+    with session.open() as metastore:
+        found = metastore.catalog(catalog)
+        with _progress_bar(session) as progress:
+            done = run(
+                found,
+                path,
+                name,
+                schema=schema,
+                ignore_features=ignore_features,
+                progress=progress,
+            )
+        if own:
+            take_over(found, found.now().state.table(done.table, done.schema))
+        standing = _standing_of(found, done.schema, done.table)
+    document = {**_document(standing), "loaded": done.loaded, "files": done.files}
+    told = f"{counted(done.loaded, 'version')}, {counted(done.files, 'file')}"
+    said = (
+        f"Imported {visible(path)} as {visible(standing.name)}: {told}, now at version"
+        f" {standing.version}."
+    )
+    session.output.show(document, lambda: [said])
+
+
+@contextmanager
+def _progress_bar(session: Session) -> Iterator[Progress]:
+    """What shows at a terminal how many versions are done, and elsewhere nothing."""
+    if session.output.as_json or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.progress import Progress as Bar
+
+    with Bar(console=console_for(sys.stderr), transient=True) as bar:
+        task = bar.add_task("Importing", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@app.command()
+@command
+def publish(
+    session: Session,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="CATALOG.SCHEMA.TABLE",
+            help="The table; without a schema it is in main.",
+            show_default=False,
+        ),
+    ],
+    path: PathArgument,
+) -> None:
+    """Make a table a Delta table too, for readers of files.
+
+    Its files get second names below the path. Every commit is told to the log from then on. Rows
+    that live in the metastore have to be flushed to files first.
+
+    \b
+    Examples:
+      forklake delta publish sales.orders /data/orders
+      forklake delta publish agent-1.main.orders /data/agent-1/orders
+    """
+    from forklake.delta.publishing import publish_table
+
+    catalog_name, schema, table_name = _table_name(name)
+    with session.open() as metastore:
+        catalog = metastore.catalog(catalog_name)
+        publish_table(catalog, table_name, schema, path)
+        found = _standing_of(catalog, schema, table_name)
+    said = f"Published {visible(found.name)} to {visible(path)}, at version {found.version}."
+    session.output.show(_document(found), lambda: [said])
+
+
+def _table_name(name: str) -> tuple[str, str, str]:
+    from forklake.spark.names import split_name
+
+    match split_name(name):
+        case (catalog, schema, table_name):
+            return catalog, schema, table_name
+        case (catalog, table_name):
+            return catalog, "main", table_name
+    raise InvalidInput(
+        f"The name {name!r} is not of a table in a catalog.", remedy="Write catalog.schema.table."
+    )
+
+
+@app.command()
+@command
+def mirror(
+    session: Session,
+    catalog: SomeCatalogArgument = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
+    every: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="How often, with --watch.")
+    ] = 10.0,
+) -> None:
+    """Tell the Delta logs what is not in their files yet.
+
+    Commits of a session do so by themselves; this is for all others, and after failures. It may
+    run in several places at once. If a table could not be mirrored the exit code is 1.
+
+    \b
+    Examples:
+      forklake delta mirror
+      forklake delta mirror sales --watch --every 60
+    """
+    with session.open() as metastore, suppress(KeyboardInterrupt) if watch else nullcontext():
+        found = _mirrored(session, metastore, catalog)
+        while watch:
+            time.sleep(every)
+            found = _mirrored(session, metastore, catalog, before=found)
+    if not watch and any(one.lag for one in found):
+        raise typer.Exit(1)
+
+
+def _mirrored(
+    session: Session,
+    metastore: Metastore,
+    name: str | None,
+    *,
+    before: list[Standing] | None = None,
+) -> list[Standing]:
+    """Mirror once, and show what has changed since."""
+    from forklake.delta.mirroring import mirror_catalog
+    from forklake.delta.overview import delta_catalogs
+
+    catalogs = delta_catalogs(metastore, name)
+    for one in catalogs:
+        mirror_catalog(one)
+    found = _standings(catalogs)
+    if found != before:
+        _show(session, found)
+    return found
+
+
+@app.command()
+@command
+def status(session: Session, catalog: SomeCatalogArgument = None) -> None:
+    """Show the Delta tables, and how far their logs are mirrored.
+
+    \b
+    Examples:
+      forklake delta status
+      forklake delta status sales --json
+    """
+    from forklake.delta.overview import delta_catalogs
+
+    with session.open() as metastore:
+        found = _standings(delta_catalogs(metastore, catalog))
+    _show(session, found)
+
+
+def _standings(catalogs: list[Catalog]) -> list[Standing]:
+    from forklake.delta.overview import standings
+
+    return [one for catalog in catalogs for one in standings(catalog)]
+
+
+def _standing_of(catalog: Catalog, schema: str, table_name: str) -> Standing:
+    table_id = catalog.now().state.table(table_name, schema).table_id
+    return next(one for one in _standings([catalog]) if one.table.table_id == table_id)
+
+
+def _show(session: Session, found: list[Standing]) -> None:
+    def draw() -> Iterator[RenderableType]:
+        rows = [
+            (one.name, one.version, one.mirrored, one.lag, one.state, one.status.last_error)
+            for one in found
+        ]
+        numbers = ("version", "mirrored", "lag")
+        if rows:
+            yield table(("table", *numbers, "state", "error"), rows, numbers=numbers)
+        yield f"{counted(len(rows), 'Delta table')}."
+
+    session.output.show({"tables": [_document(one) for one in found]}, draw)
+
+
+def _document(one: Standing) -> dict[str, Any]:
+    return {
+        "catalog": one.catalog,
+        "schema": one.schema,
+        "table": one.table.table_name,
+        "location": one.face.location,
+        "mode": one.face.mode,
+        "version": one.version,
+        "mirrored": one.mirrored,
+        "lag": one.lag,
+        "state": one.state,
+        "error": one.status.last_error,
+    }
+
+
+@app.command()
+@command
+def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
+    """Compare Delta tables with their logs and files.
+
+    Whatever is wrong is listed, and the exit code is 1. Nothing is changed.
+
+    \b
+    Examples:
+      forklake delta check
+      forklake delta check sales --json
+    """
+    from forklake.delta.auditing import audit_catalog
+    from forklake.delta.overview import delta_catalogs
+
+    with session.open() as metastore:
+        catalogs = delta_catalogs(metastore, catalog)
+        tables = len(_standings(catalogs))
+        findings = [finding for one in catalogs for finding in audit_catalog(one)]
+
+    def draw() -> Iterator[RenderableType]:
+        if findings:
+            rows = [(one.table, one.kind.value, one.message) for one in findings]
+            yield table(("table", "finding", "what it is"), rows)
+        yield f"{counted(tables, 'Delta table')}, {counted(len(findings), 'finding')}."
+
+    document = {
+        "tables": tables,
+        "findings": [
+            {"table": one.table, "kind": one.kind.value, "message": one.message} for one in findings
+        ],
+    }
+    session.output.show(document, draw)
+    if findings:
+        raise typer.Exit(1)

@@ -1,0 +1,124 @@
+"""Files of a Delta table as columns, for checkpoints: no object is made for any of them.
+
+So are told files that need nothing but their rows in the metastore: no row of them is deleted, and
+no other log has told of them in words of its own. There are few of the others.
+"""
+
+from __future__ import annotations
+
+from posixpath import basename
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forklake.catalog.paths import DataPaths
+from forklake.catalog.reading import Snapshotted
+from forklake.delta.actions import Metadata
+from forklake.delta.mirror.linking import relative_uri
+from forklake.delta.snapshots import FILE, fetch_bounds, fetch_chosen, fetch_visible
+from forklake.delta.statistics import statistics_leaves
+from forklake.delta.statistics_columns import Known, statistics_column
+from forklake.model.children import FileAction
+from forklake.model.entities import Table
+from forklake.model.ids import SnapshotId
+from forklake.model.kinds import DATA_FILE, DELETE_FILE, DELTA_VERSION, INLINED_DELETE
+from forklake.store.operations import Statement
+from forklake.store.rows import Reader
+
+_NUMBER = pa.schema({"data_file_id": pa.int64()})
+_TIME = pa.schema({"begin_snapshot": pa.int64(), "timestamp": pa.int64()})
+_NO_VALUES = pa.map_(pa.string(), pa.string())
+
+
+class FileColumns:
+    """Plain files of a table at a snapshot: live ones, and removed ones since another snapshot."""
+
+    def __init__(
+        self, seen: Snapshotted, table: Table, paths: DataPaths, metadata: Metadata, location: str
+    ) -> None:
+        self._seen = seen
+        self._table = table
+        self._paths = paths
+        self._metadata = metadata
+        self._location = location
+        with seen.reading() as reader:
+            self._times = fetch_visible(reader, DELTA_VERSION, table, _TIME)
+            self._special = self._read_special(reader)
+
+    def live(self) -> tuple[pa.RecordBatch, set[int]]:
+        """The live files as a checkpoint wants them, and the numbers of those that are not here."""
+        leaves = statistics_leaves(self._seen.state.fields(self._table))
+        with self._seen.reading() as reader:
+            files, others = self._divided(fetch_visible(reader, DATA_FILE, self._table, FILE))
+            numbers = files["data_file_id"]
+            bounds = {
+                leaf.column_id: fetch_bounds(reader, self._table, leaf.column_id, numbers)
+                for leaf in leaves.values()
+            }
+        known = {
+            number: Known(*(column.combine_chunks() for column in one.columns))
+            for number, one in bounds.items()
+        }
+        counts = files["record_count"].combine_chunks()
+        columns = {
+            **self._said(files),
+            "modification_time": self._time(files["begin_snapshot"]),
+            "stats": statistics_column(counts, known, leaves),
+        }
+        return pa.RecordBatch.from_pydict(columns), others
+
+    def removed(self, since: SnapshotId) -> tuple[pa.RecordBatch, set[int]]:
+        """The same of the files that ended since a snapshot."""
+        schema = FILE.append(pa.field("seen_until", pa.int64()))
+        with self._seen.reading() as reader:
+            ended = reader.history(
+                DATA_FILE, self._table.table_id, "h.seen_until >= :since", since=since
+            )
+            files, others = self._divided(fetch_chosen(reader, ended, schema))
+        columns = {**self._said(files), "deletion_timestamp": self._time(files["seen_until"])}
+        return pa.RecordBatch.from_pydict(columns), others | set(self._special.to_pylist())
+
+    def _read_special(self, reader: Reader) -> pa.Array:
+        """The numbers of files that had deletes at any time, or that another log told of."""
+        scope = self._table.table_id
+        told = f"SELECT data_file_id FROM {FileAction.NAME} WHERE table_id = :scope"
+        statements = [
+            reader.history(DELETE_FILE, scope, "1 = 1"),
+            reader.history(INLINED_DELETE, scope, "1 = 1"),
+            Statement(told, {"scope": scope}),
+        ]
+        found = pa.concat_tables(fetch_chosen(reader, one, _NUMBER) for one in statements)
+        return found["data_file_id"].unique()
+
+    def _divided(self, files: pa.Table) -> tuple[pa.Table, set[int]]:
+        """Those that are plain, and the numbers of the others."""
+        numbers = files["data_file_id"]
+        if self._metadata.partition_columns:  # whose values must be told
+            return files.slice(0, 0), set(numbers.to_pylist())
+        is_special = pc.is_in(numbers, self._special)
+        return files.filter(pc.invert(is_special)), set(numbers.filter(is_special).to_pylist())
+
+    def _said(self, files: pa.Table) -> dict[str, pa.Array]:
+        return {
+            "path": pa.array(self._names(files), pa.string()),
+            "partition_values": pa.array([[]] * files.num_rows, _NO_VALUES),
+            "size": files["file_size_bytes"].combine_chunks(),
+        }
+
+    def _time(self, snapshots: pa.ChunkedArray) -> pa.Array:
+        """The times of versions; what was before all of them is as old as the table for Delta."""
+        places = pc.index_in(snapshots, self._times["begin_snapshot"])
+        times = self._times["timestamp"].take(places).combine_chunks()
+        return pc.fill_null(times, self._metadata.created_time or 0)
+
+    def _names(self, files: pa.Table) -> list[str]:
+        root = f"{self._location}/"
+        names = []
+        columns = ("data_file_id", "catalog_id", "path", "path_is_relative")
+        for number, owner, path, is_relative in zip(
+            *(files[name].to_pylist() for name in columns), strict=True
+        ):
+            full = self._paths.below(owner, path) if is_relative else path
+            is_inside = full.startswith(root)
+            names.append(full.removeprefix(root) if is_inside else f"{number}-{basename(full)}")
+        return [relative_uri(name) for name in names]

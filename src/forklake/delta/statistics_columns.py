@@ -1,0 +1,108 @@
+"""Statistics of very many files at once: the texts of a log, put together column by column.
+
+They say the same, letter by letter, as `statistics.statistics_text` does of each file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forklake.delta.statistics import Leaves, bound_text, quoted_name
+from forklake.model.ids import ColumnId
+from forklake.model.orders import order_of
+
+_WHOLE_NUMBERS = "^(0|-?[1-9][0-9]{0,17})$"  # as they are written in JSON, and fit any type
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one column in each file: texts of the lake's, null where nothing is."""
+
+    low: pa.Array
+    high: pa.Array
+    nulls: pa.Array
+    contains_nan: pa.Array
+
+
+def statistics_column(
+    counts: pa.Array, known: Mapping[ColumnId, Known], leaves: Leaves
+) -> pa.Array:
+    """The statistics of files in which no row is deleted."""
+    lows: dict[str, Any] = {}
+    highs: dict[str, Any] = {}
+    nulls: dict[str, Any] = {}
+    for path, leaf in leaves.items():
+        one = known.get(leaf.column_id)
+        if one is not None:
+            _put(lows, path, _bounds(leaf.type, one.low, is_upper=False))
+            _put(highs, path, _bounds(leaf.type, _high(leaf.type, one), is_upper=True))
+            _put(nulls, path, one.nulls.cast(pa.string()))
+    return _joined(
+        [
+            '{"numRecords":',
+            counts.cast(pa.string()),
+            *(',"minValues":{', _members(lows)),
+            *('},"maxValues":{', _members(highs)),
+            *('},"nullCount":{', _members(nulls)),
+            '},"tightBounds":true}',
+        ],
+        len(counts),
+    )
+
+
+def _high(column_type: str, known: Known) -> pa.Array:
+    """NaN is greater than every number."""
+    if not column_type.startswith("float"):
+        return known.high
+    has_no_nan = pc.fill_null(pc.equal(known.contains_nan, False), False)
+    return pc.if_else(has_no_nan, known.high, None)
+
+
+def _bounds(column_type: str, texts: pa.Array, *, is_upper: bool) -> pa.Array:
+    """Bounds as JSON. Whole numbers are so already; of others each different one is looked at."""
+    order = order_of(column_type)
+    if order is not None and order.is_integer:
+        is_json = pc.match_substring_regex(texts, _WHOLE_NUMBERS)
+        if pc.all(pc.fill_null(is_json, True)).as_py():
+            return texts
+    encoded = texts.dictionary_encode()
+    said = [
+        bound_text(column_type, text, is_upper=is_upper) for text in encoded.dictionary.to_pylist()
+    ]
+    return pa.array(said, pa.string()).take(encoded.indices)
+
+
+def _put(tree: dict[str, Any], path: tuple[str, ...], texts: pa.Array) -> None:
+    for name in path[:-1]:
+        tree = tree.setdefault(name, {})
+    tree[path[-1]] = texts
+
+
+def _members(tree: dict[str, Any]) -> pa.Array | str:
+    """The members of an object: those that are null are left out, objects if they are empty."""
+    said = [_member(name, value) for name, value in tree.items()]
+    if not said:
+        return ""
+    # Begun with a text that is never null: rows of nothing but nulls would get lost.
+    nothing = pa.repeat("", len(said[0]))
+    joined = pc.binary_join_element_wise(nothing, *said, ",", null_handling="skip")
+    return pc.utf8_slice_codeunits(joined, 1)
+
+
+def _member(name: str, value: Any) -> pa.Array:
+    key = f"{quoted_name(name)}:"
+    if not isinstance(value, dict):
+        return pc.binary_join_element_wise(key, value, "")
+    inside = _members(value)
+    told = pc.binary_join_element_wise(f"{key}{{", inside, "}", "")
+    return pc.if_else(pc.equal(inside, ""), None, told)
+
+
+def _joined(parts: Iterable[pa.Array | str], count: int) -> pa.Array:
+    texts = [pa.repeat(one, count) if isinstance(one, str) else one for one in parts]
+    return pc.binary_join_element_wise(*texts, "")

@@ -1,0 +1,55 @@
+"""Writing to Delta tables exactly once, for applications that count their own writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from forklake.catalog.faces import FaceReading
+from forklake.delta.actions import Txn
+from forklake.model.faces import FaceAction, FaceCommit
+from forklake.store.faces import milliseconds
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.spark.session import Session
+
+_OPERATION = "STREAMING UPDATE"
+
+
+def write_once(
+    session: Session,
+    df: DataFrame,
+    name: str | Sequence[str],
+    *,
+    app_id: str,
+    version: int,
+    mode: str = "append",
+) -> bool:
+    """Write a DataFrame unless the application has written this version, or a later one, before.
+
+    Returns whether it was written. The key of the commit keeps two who try at once apart.
+    """
+    place = session.resolve(name)
+    view = place.attachment.catalog.now()
+    table = session.find_table(view, place)
+    if _last_version(FaceReading(view, table), app_id) >= version:
+        return False
+    told = Txn(app_id=app_id, version=version, last_updated=milliseconds(datetime.now(UTC)))
+    action = FaceAction(Txn.kind, app_id, json.dumps(told.body(), separators=(",", ":")))
+    key = f"delta/{int(table.table_id)}/{app_id}/{version}"
+    with session.transaction_once(key):
+        session.write(df, (place.attachment.alias, place.schema, place.table), mode=mode)
+        with session.changing(place.attachment) as change:
+            change.transaction.tell(table, FaceCommit(_OPERATION, (action,)))
+    committed = change.transaction.committed
+    return committed is not None and not committed.was_applied_before
+
+
+def _last_version(reading: FaceReading, app_id: str) -> int:
+    """The newest version of an application; -1 if it has written none."""
+    row = reading.newest_action(Txn.kind, app_id)
+    return -1 if row is None else Txn.from_body(json.loads(row.body)).version

@@ -1,0 +1,150 @@
+"""Catalogs whose tables are Delta tables too, over files made by hand, and what their logs say."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
+from forklake.catalog.faces import FaceReading
+from forklake.delta.mirroring import Mirror, Mirrored, mirror_catalog
+from forklake.delta.publishing import publish_table
+from forklake.model.files import ColumnBounds
+from forklake.store import phases
+from forklake.store.mirrors import MirrorStatus
+from tests.concurrency.processes import Start, for_seconds
+from tests.fix_metastore import Place
+
+NAME = "sales"
+
+
+def make_catalog(metastore: Metastore, folder: Path, *tables: str) -> Catalog:
+    """A catalog with tables of two columns, each published below the folder `delta`."""
+    catalog = metastore.create_catalog(NAME, data_path=str(folder / "data"))
+    with catalog.transaction() as transaction:
+        for name in tables:
+            columns = [ColumnSpec("id", "bigint"), ColumnSpec("name", "varchar")]
+            transaction.create_table(name, columns)
+    for name in tables:
+        publish_table(catalog, name, "main", str(folder / "delta" / name))
+    return catalog
+
+
+def new_file(catalog: Catalog, table: str, numbers: Iterable[int]) -> NewDataFile:
+    """A data file in the folder of a table."""
+    state = catalog.now().state
+    path = f"{catalog.table_folder(state, state.table(table))}{uuid4()}.parquet"
+    full = catalog.data_path() + path
+    os.makedirs(os.path.dirname(full), exist_ok=True)
+    ids = list(numbers)
+    pq.write_table(pa.table({"id": ids, "name": [f"n{one}" for one in ids]}), full)
+    fields = state.fields(state.table(table))
+    bounds = ColumnBounds(fields[0].column_id, None, len(ids), 0, str(min(ids)), str(max(ids)))
+    return NewDataFile(path, len(ids), os.path.getsize(full), bounds=(bounds,))
+
+
+def append(catalog: Catalog, tables: Iterable[str], *numbers: int) -> None:
+    """Rows for several tables, in one commit."""
+    files = {table: new_file(catalog, table, numbers) for table in tables}
+    with catalog.transaction() as transaction:
+        for table, file in files.items():
+            transaction.add_data_files(transaction.table(table), [file])
+
+
+def end_oldest(catalog: Catalog, table: str) -> None:
+    """End the oldest file of a table."""
+    with catalog.transaction() as transaction:
+        found = transaction.table(table)
+        transaction.end_data_files(found, transaction.data_files(found)[:1])
+
+
+def mirror(catalog: Catalog, table: str) -> Mirrored:
+    """Tell what was not told yet."""
+    return Mirror(catalog, catalog.now().state.table(table)).run()
+
+
+def status_of(catalog: Catalog, table: str) -> MirrorStatus:
+    """Where the mirror of a table is."""
+    return Mirror(catalog, catalog.now().state.table(table)).status
+
+
+def versions_of(catalog: Catalog, table: str) -> list[tuple[int, str]]:
+    """The versions of a table with the keys of their transactions, as the metastore has them."""
+    seen = catalog.now()
+    found = FaceReading(seen, seen.state.table(table)).versions()
+    return [(one.version, one.transaction_id) for one in found]
+
+
+def told_versions(root: Path) -> list[tuple[int, str]]:
+    """The same as the log has them; nothing else of a commit may be there."""
+    found = []
+    for path in sorted((root / "_delta_log").iterdir()):
+        assert not path.name.endswith(".tmp"), path
+        if path.suffix == ".json":
+            found.append((int(path.stem), commit_info(root, int(path.stem))["txnId"]))
+    return found
+
+
+def commit_info(root: Path, version: int) -> dict[str, Any]:
+    """What the commit of a version says of itself."""
+    (first, *_) = said(root, version)
+    found: dict[str, Any] = first["commitInfo"]
+    return found
+
+
+def said(root: Path, version: int) -> list[dict[str, Any]]:
+    """The actions of a version."""
+    text = (root / "_delta_log" / f"{version:020d}.json").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# Jobs for other processes
+
+
+def killed_while(
+    phase: str, die: Callable[[], None], place: Place, work: Callable[[Catalog], object]
+) -> None:
+    """Work on the catalog, and be killed at a phase."""
+    phases.observer = lambda reached: die() if reached == phase else None
+    with place.open() as metastore:
+        work(metastore.catalog(NAME))
+
+
+def append_many(place: Place, table: str, first: int, count: int, start: Start) -> int:
+    """Append so many times."""
+    with place.open() as metastore:
+        catalog = metastore.catalog(NAME)
+        start()
+        for number in range(first, first + count):
+            append(catalog, [table], number)
+    return count
+
+
+def mirror_until(place: Place, table: str, version: int, seconds: float, start: Start) -> int:
+    """Mirror until a version is in the log."""
+    told = 0
+    with place.open() as metastore:
+        catalog = metastore.catalog(NAME)
+        start()
+        for _ in for_seconds(seconds):
+            told += mirror(catalog, table).versions
+            if status_of(catalog, table).mirrored_version == version:
+                return told
+    raise AssertionError("it never came")
+
+
+def append_to_both(catalog: Catalog) -> None:
+    """One commit to two tables."""
+    append(catalog, ["orders", "items"], 2)
+
+
+def mirror_all(catalog: Catalog) -> None:
+    """Mirror all tables."""
+    mirror_catalog(catalog)

@@ -1,0 +1,276 @@
+"""What an audit of Delta tables finds: everything that is wrong, and nothing that is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import deltalake
+import pyarrow as pa
+import pytest
+
+import forklake
+from forklake import Catalog, Metastore
+from forklake.delta.auditing import Finding, FindingKind, audit_catalog
+from forklake.delta.importing import import_delta
+from forklake.delta.owning import take_over
+from forklake.delta.publishing import publish_table
+from forklake.errors import Conflict
+from forklake.files.vectors import inline_vector
+from tests.delta.hand_written import FIRST, HandWrittenLog, add
+from tests.delta.mirrored import append, commit_info, end_oldest, make_catalog, mirror, said
+from tests.delta.test_views import delete_rows
+
+Line = dict[str, Any]
+
+
+@pytest.fixture
+def metastore(tmp_path: Path) -> Iterator[Metastore]:
+    """A metastore in a file."""
+    with forklake.open(f"ducklake:{tmp_path / 'meta.db'}", create=True) as found:
+        yield found
+
+
+@pytest.fixture
+def catalog(metastore: Metastore, tmp_path: Path) -> Catalog:
+    """A catalog with the Delta table `orders`: two files, of one of which a row is deleted."""
+    found = make_catalog(metastore, tmp_path, "orders")
+    append(found, ["orders"], 1, 2, 3)
+    append(found, ["orders"], 4, 5, 6)
+    delete_rows(found, "orders", 1)
+    mirror(found, "orders")
+    return found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The root of the Delta table."""
+    return tmp_path / "delta" / "orders"
+
+
+def change(catalog: Catalog, sql: str) -> None:
+    """Tamper with the metastore."""
+    with catalog.database.writing() as connection:
+        connection.fetch(sql)
+        connection.commit()
+
+
+def rewrite(root: Path, version: int, edit: Callable[[Line], Line | None]) -> None:
+    """Tamper with a commit: each of its actions becomes another one, or none."""
+    lines = [edit(line) for line in said(root, version)]
+    text = "".join(json.dumps(line) + "\n" for line in lines if line is not None)
+    (root / "_delta_log" / f"{version:020d}.json").write_text(text)
+
+
+def put(root: Path, version: int, *lines: Line) -> None:
+    """A commit of somebody else."""
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (root / "_delta_log" / f"{version:020d}.json").write_text(text)
+
+
+def only(catalog: Catalog) -> Finding:
+    """The one finding."""
+    (found,) = audit_catalog(catalog)
+    assert found.table == "sales.main.orders"
+    return found
+
+
+def kinds(catalog: Catalog) -> list[FindingKind]:
+    """The kinds of the findings."""
+    return [one.kind for one in audit_catalog(catalog)]
+
+
+# Nothing is wrong
+
+
+def test_finds_nothing_in_tables_that_are_well(
+    metastore: Metastore, catalog: Catalog, tmp_path: Path
+) -> None:
+    end_oldest(catalog, "orders")
+    with catalog.transaction() as transaction:
+        transaction.rename_column(transaction.table("orders"), ["name"], "label")
+    mirror(catalog, "orders")
+    fork = metastore.fork("sales", "agent")
+    assert audit_catalog(fork) == []  # the table is its parent's
+    delete_rows(fork, "orders", 0, 1)
+    publish_table(fork, "orders", "main", str(tmp_path / "agent"))
+    assert audit_catalog(catalog) == audit_catalog(fork) == []
+
+
+def test_finds_nothing_in_an_imported_table(metastore: Metastore, tmp_path: Path) -> None:
+    foreign = tmp_path / "a place" / "orders"
+    foreign.mkdir(parents=True)
+    regions = pa.array(["eu", "us / x", None], pa.string())
+    rows = pa.table({"id": pa.array(range(3), pa.int64()), "region": regions})
+    deltalake.write_deltalake(foreign, rows, partition_by=["region"])
+    catalog = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+    import_delta(catalog, str(foreign))
+    assert audit_catalog(catalog) == []
+    take_over(catalog, catalog.now().state.table("orders"))
+    assert audit_catalog(catalog) == []
+
+
+# The metastore
+
+
+def test_finds_a_gap_between_versions(catalog: Catalog) -> None:
+    change(catalog, "DELETE FROM dl_table_versions WHERE version = 1")
+    assert only(catalog) == Finding(
+        "sales.main.orders",
+        FindingKind.VERSION_GAP,
+        "Version 0 is followed by version 2.",
+    )
+
+
+def test_a_gap_that_a_checkpoint_bridges_is_none(
+    metastore: Metastore, written: HandWrittenLog, tmp_path: Path
+) -> None:
+    written.commit(0, *FIRST)
+    written.checkpoint(3, *FIRST)
+    written.commit(4)
+    catalog = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+    import_delta(catalog, str(written.root))
+    assert audit_catalog(catalog) == []
+
+
+def test_finds_actions_without_a_version(catalog: Catalog) -> None:
+    change(catalog, "UPDATE dl_actions SET version = 99 WHERE kind = 'protocol' AND version = 0")
+    found = audit_catalog(catalog)
+    assert found[0].kind == FindingKind.STRAY_ACTION
+    assert "actions of version 99" in found[0].message
+
+
+def test_finds_versions_that_are_not_mirrored(catalog: Catalog) -> None:
+    append(catalog, ["orders"], 7)
+    append(catalog, ["orders"], 8)
+    assert only(catalog).kind == FindingKind.LAG
+    assert only(catalog).message == "Versions 4 to 5 are not mirrored yet."
+
+
+def test_a_mirror_that_was_cut_short_only_lags(catalog: Catalog) -> None:
+    change(catalog, "UPDATE dl_mirror_status SET mirrored_version = 1")
+    assert kinds(catalog) == [FindingKind.LAG]
+    change(catalog, "UPDATE dl_mirror_status SET mirrored_version = -1")
+    assert kinds(catalog) == [FindingKind.LAG]
+
+
+# The log
+
+
+def test_finds_the_commit_of_another_writer(catalog: Catalog, root: Path) -> None:
+    put(root, 4, {"commitInfo": {"operation": "WRITE", "engineInfo": "other"}})
+    found = only(catalog)
+    assert found.kind == FindingKind.FOREIGN_COMMIT
+    assert "Version 4" in found.message
+    assert "'other'" in found.message
+    append(catalog, ["orders"], 7)
+    with pytest.raises(Conflict):
+        mirror(catalog, "orders")
+    assert kinds(catalog) == [
+        FindingKind.LAG,
+        FindingKind.MIRROR_FAILED,
+        FindingKind.FOREIGN_COMMIT,
+    ]
+    assert "DIVERGED" in audit_catalog(catalog)[1].message
+    put(root, 5, {"add": {"path": 7}})
+    assert kinds(catalog)[2:] == [FindingKind.FOREIGN_COMMIT, FindingKind.NOT_READABLE]
+
+
+def test_finds_files_that_the_log_lacks_or_has_beyond(catalog: Catalog, root: Path) -> None:
+    rewrite(root, 1, lambda line: None if "add" in line else line)
+    assert only(catalog).kind == FindingKind.DRIFT
+    assert "lacks files of the table" in only(catalog).message
+    rewrite(root, 1, lambda line: line)
+    put(root, 1, commit_line(root, 1), add("strange.parquet"))
+    strange, lost, missing = audit_catalog(catalog)
+    assert "files that the table has not: 'strange.parquet'" in strange.message
+    assert "lacks files of the table" in lost.message
+    assert missing.kind == FindingKind.MISSING_FILE
+
+
+def commit_line(root: Path, version: int) -> Line:
+    """Who made a commit, as its line."""
+    return {"commitInfo": commit_info(root, version)}
+
+
+def test_finds_other_deleted_rows(catalog: Catalog, root: Path) -> None:
+    vector = inline_vector([0])
+
+    def edit(line: Line) -> Line:
+        if "add" in line:
+            line["add"]["deletionVector"] = {
+                "storageType": vector.storage_type,
+                "pathOrInlineDv": vector.path_or_inline,
+                "sizeInBytes": vector.size_in_bytes,
+                "cardinality": vector.cardinality,
+            }
+        return line
+
+    rewrite(root, 3, edit)
+    assert only(catalog).kind == FindingKind.DRIFT
+    assert "other rows are deleted" in only(catalog).message
+
+
+def test_finds_a_damaged_deletion_vector(catalog: Catalog, root: Path) -> None:
+    (vector,) = root.glob("deletion_vector_*.bin")
+    vector.write_bytes(vector.read_bytes()[:-1] + b"!")
+    assert only(catalog).kind == FindingKind.NOT_READABLE
+    assert "another checksum" in only(catalog).message
+
+
+def test_finds_another_schema_and_other_properties(catalog: Catalog, root: Path) -> None:
+    def edit(line: Line) -> Line:
+        if body := line.get("metaData"):
+            body["schemaString"] = body["schemaString"].replace('"name":"id"', '"name":"number"')
+            body["configuration"] = body["configuration"] | {"delta.appendOnly": "true"}
+            body["partitionColumns"] = ["name"]
+        return line
+
+    rewrite(root, 0, edit)
+    messages = [one.message for one in audit_catalog(catalog)]
+    assert set(kinds(catalog)) == {FindingKind.DRIFT}
+    assert "'id', 'number'" in messages[0]
+    assert "partition columns: 'name'" in messages[1]
+    assert "properties: 'delta.appendOnly'" in messages[2]
+
+
+def test_finds_a_protocol_that_demands_less(catalog: Catalog, root: Path) -> None:
+    weak = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
+    rewrite(root, 3, lambda line: weak if "protocol" in line else line)
+    assert only(catalog).kind == FindingKind.DRIFT
+    for demand in ("'deletionVectors'", "'reader version 3'"):
+        assert demand in only(catalog).message
+
+
+def test_finds_files_that_are_missing(catalog: Catalog, root: Path) -> None:
+    (vector,) = root.glob("deletion_vector_*.bin")
+    vector.unlink()
+    assert only(catalog).kind == FindingKind.MISSING_FILE
+    assert repr(str(vector)) in only(catalog).message
+    for path in root.glob("*.parquet"):
+        path.unlink()
+    assert only(catalog).message.count(".parquet") == 2
+
+
+def test_finds_a_log_that_cannot_be_read(catalog: Catalog, root: Path) -> None:
+    (root / "_delta_log" / f"{2:020d}.json").write_text("garbage")
+    assert only(catalog).kind == FindingKind.NOT_READABLE
+    for path in (root / "_delta_log").iterdir():
+        path.unlink()
+    assert only(catalog).kind == FindingKind.NOT_READABLE
+    assert "There is no Delta log" in only(catalog).message
+
+
+def test_finds_a_log_that_has_gone_on(
+    metastore: Metastore, written: HandWrittenLog, tmp_path: Path
+) -> None:
+    written.commit(0, *FIRST)
+    catalog = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+    import_delta(catalog, str(written.root))
+    assert audit_catalog(catalog) == []
+    written.commit(1)
+    (found,) = audit_catalog(catalog)
+    assert found.kind == FindingKind.LAG
+    assert "The log has version 1" in found.message

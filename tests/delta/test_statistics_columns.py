@@ -1,0 +1,66 @@
+"""Statistics of many files at once say what the statistics of each file say."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forklake.delta.statistics import Leaf, statistics_text
+from forklake.delta.statistics_columns import Known, statistics_column
+from forklake.model.files import ColumnBounds
+from forklake.model.ids import ColumnId
+
+LEAVES = {
+    ("id",): Leaf(ColumnId(1), "int64"),
+    ('a "name"',): Leaf(ColumnId(2), "varchar"),
+    ("inside", "price"): Leaf(ColumnId(3), "decimal(10,2)"),
+    ("inside", "deep", "at"): Leaf(ColumnId(4), "timestamp"),
+    ("ratio",): Leaf(ColumnId(5), "float64"),
+    ("data",): Leaf(ColumnId(6), "blob"),
+    ("unknown",): Leaf(ColumnId(7), "date"),
+}
+TEXTS = {
+    1: ["0", "-5", "12", "007", "99999999999999999999", "x"],
+    2: ["", 'he said "no"\n', "é" * 40, "z" * 300],
+    3: ["1.50", "-2", "nan"],
+    4: ["2024-01-01 10:00:00.123456", "2024-01-01 10:00:00", "soon"],
+    5: ["1.5", "inf", "1e10"],
+    6: ["abc"],
+}
+
+
+@st.composite
+def bounds(draw: st.DrawFn) -> list[ColumnBounds]:
+    """What one file says of some of the columns."""
+    found = []
+    for number, texts in TEXTS.items():
+        if draw(st.booleans()):
+            low, high = (draw(st.sampled_from([*texts, None])) for _ in range(2))
+            nulls = draw(st.sampled_from([None, 0, 3]))
+            has_nan = draw(st.sampled_from([None, False, True]))
+            found.append(ColumnBounds(ColumnId(number), None, 9, nulls, low, high, has_nan))
+    return found
+
+
+def known_in(files: list[list[ColumnBounds]], number: int) -> Known:
+    """What all files say of one column."""
+    rows = [next((one for one in file if one.column_id == number), None) for file in files]
+    return Known(
+        pa.array([one and one.min_value for one in rows], pa.string()),
+        pa.array([one and one.max_value for one in rows], pa.string()),
+        pa.array([one and one.null_count for one in rows], pa.int64()),
+        pa.array([one and one.contains_nan for one in rows], pa.bool_()),
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(bounds(), max_size=6))
+def test_many_files_at_once_say_the_same(files: list[list[ColumnBounds]]) -> None:
+    counts = list(range(len(files)))
+    known = {ColumnId(number): known_in(files, number) for number in TEXTS}
+    said = statistics_column(pa.array(counts, pa.int64()), known, LEAVES).to_pylist()
+    assert said == [
+        statistics_text(count, file, LEAVES, is_tight=True)
+        for count, file in zip(counts, files, strict=True)
+    ]

@@ -1,0 +1,64 @@
+"""Writing to Delta tables: exactly once, and only what is kept as it should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from forklake.catalog.faces import FaceReading
+from forklake.delta.importing import import_delta
+from forklake.delta.publishing import publish_table
+from forklake.errors import Forbidden, Unsupported
+from forklake.sql.session import Session
+
+
+@pytest.fixture
+def published(lake: Session, tmp_path: Path) -> Session:
+    """A lake with a Delta table t."""
+    lake.execute("CREATE TABLE t (id BIGINT)")
+    publish_table(lake.attachment("lake").catalog, "t", "main", str(tmp_path / "delta"))
+    return lake
+
+
+def versions(lake: Session) -> list[str]:
+    """What the versions of t did."""
+    view = lake.attachment("lake").catalog.now()
+    return [one.operation for one in FaceReading(view, view.state.table("t")).versions()]
+
+
+def test_a_version_of_an_application_is_written_once(published: Session) -> None:
+    rows = published.sql("SELECT range AS id FROM range(3)")
+    asked = [("one", 1), ("one", 1), ("one", 3), ("one", 2), ("two", 1)]
+    written = [
+        published.write_once(rows, "t", app_id=app, version=version) for app, version in asked
+    ]
+    assert written == [True, False, True, False, True]
+    assert published.table("t").count() == 9
+    assert versions(published) == ["SET TBLPROPERTIES", *["STREAMING UPDATE"] * 3]
+
+
+def test_a_table_that_follows_a_log_is_changed_there_alone(lake: Session, tmp_path: Path) -> None:
+    location = str(tmp_path / "foreign")
+    write_deltalake(location, pa.table({"id": pa.array([7], pa.int64())}))
+    import_delta(lake.attachment("lake").catalog, location, "t")
+    before = versions(lake)
+    with pytest.raises(Forbidden, match="Table 't' follows the Delta log at"):
+        lake.execute("INSERT INTO t VALUES (1)")
+    assert versions(lake) == before
+    lake.fork("lake", "agent", attach_as="agent")
+    lake.execute("INSERT INTO agent.t VALUES (1)")
+    assert (lake.table("agent.t").count(), lake.table("t").count()) == (2, 1)
+
+
+def test_a_table_with_rules_that_are_not_known_here_is_not_changed(published: Session) -> None:
+    published.execute("INSERT INTO t VALUES (7)")
+    catalog = published.attachment("lake").catalog
+    with catalog.transaction() as transaction:
+        transaction.set_unwritable(transaction.table("t"), "It has conditions.")
+    for change in ("INSERT INTO t VALUES (1)", "DELETE FROM t", "TRUNCATE t"):
+        with pytest.raises(Unsupported, match=r"cannot be changed here\. It has conditions\."):
+            published.execute(change)
+    assert published.table("t").count() == 1
