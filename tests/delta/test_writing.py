@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from forklake.catalog.faces import FaceReading
 from forklake.delta.importing import import_delta
@@ -62,3 +62,14 @@ def test_a_table_with_rules_that_are_not_known_here_is_not_changed(published: Se
         with pytest.raises(Unsupported, match=r"cannot be changed here\. It has conditions\."):
             published.execute(change)
     assert published.table("t").count() == 1
+
+
+def test_nor_is_a_fork_of_such_a_table(lake: Session, tmp_path: Path) -> None:
+    location = str(tmp_path / "foreign")
+    write_deltalake(location, pa.table({"id": pa.array([7], pa.int64())}))
+    DeltaTable(location).alter.add_constraint({"positive": "id > 0"})
+    import_delta(lake.attachment("lake").catalog, location, "t")
+    lake.fork("lake", "agent", attach_as="agent")
+    with pytest.raises(Unsupported, match="checkConstraints"):
+        lake.execute("INSERT INTO agent.t VALUES (-1)")
+    assert lake.table("agent.t").count() == 1

@@ -123,7 +123,7 @@ def test_values_of_narrower_types_become_those_of_the_columns(
     (file,) = seen.scan_files(table)
     fields = seen.state.fields(table)
     assert file.file.mapping_id is not None
-    layout = mapped(Layout(fields), seen.name_mapping(file.file.mapping_id)[1])
+    layout = mapped(Layout(fields), *seen.name_mapping(file.file.mapping_id))
     (batch,) = read_file(StoredFile(file.path, 0, layout), fields)
     for name, (_, _, expected) in HELD.items():
         assert batch.column(name).to_pylist() == expected, name

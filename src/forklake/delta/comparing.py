@@ -19,6 +19,7 @@ from forklake.delta.actions import Action, Add, Metadata, Protocol
 from forklake.delta.log.paths import canonical, full_path, is_absolute
 from forklake.delta.log.replay import State
 from forklake.delta.schema import DeltaColumnMapping, parse_schema
+from forklake.delta.stating import stated
 from forklake.errors import NotFound
 from forklake.files.deletes import read_positions
 from forklake.files.systems import exists, for_each_file, list_files
@@ -42,8 +43,7 @@ class Sides:
 
     def kept(self, kind: type[A]) -> A | None:
         """What the metastore has kept of what was said of the table itself."""
-        row = FaceReading(self.seen, self.table).newest_action(kind.kind)
-        return None if row is None else kind.from_body(json.loads(row.body))
+        return stated(FaceReading(self.seen, self.table), kind)
 
     @cached_property
     def pairs(self) -> dict[int, tuple[Add, ScanFile]]:

@@ -123,6 +123,17 @@ def why_unreadable(protocol: Protocol | None) -> str | None:
     return None
 
 
+def why_unwritable(protocol: Protocol | None, metadata: Metadata | None) -> str | None:
+    """What keeps rows from being changed here, also in a fork, if anything does."""
+    if protocol is None or metadata is None:
+        return "Its Delta log does not say what it demands of writers."
+    try:
+        require_writable(protocol, metadata)
+    except (Unsupported, Corruption) as reason:
+        return reason.message
+    return None
+
+
 def require_readable(protocol: Protocol) -> None:
     """Unsupported if the table demands something of its readers that is not done here."""
     demanded = reader_features(protocol)

@@ -7,7 +7,6 @@ so that an import which was cut short is simply run again, and following a log i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from posixpath import abspath, basename
@@ -20,6 +19,7 @@ from forklake.delta.checking import LogCheck
 from forklake.delta.live import LiveFiles
 from forklake.delta.loading import Loader
 from forklake.delta.log.reading import DeltaLog
+from forklake.delta.stating import stated
 from forklake.errors import AlreadyExists, Conflict, Forbidden, InvalidInput
 from forklake.files.systems import file_system, is_local
 from forklake.model.entities import Table
@@ -99,9 +99,8 @@ def _resumed(
     loader.resume(seen, table)
     at = reading.latest().version
     _require_continued(loader, log, reading, at)
-    told = reading.newest_action(Metadata.kind)
-    assert told is not None  # the first version said it
-    metadata = Metadata.from_body(json.loads(told.body))
+    metadata = stated(reading, Metadata)
+    assert metadata is not None  # the first version said it
     LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items())).run(log, at)
     return at
 

@@ -15,12 +15,13 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Metadata, Txn
-from forklake.delta.features import why_unreadable
+from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Metadata, Protocol, Txn
+from forklake.delta.features import why_unreadable, why_unwritable
 from forklake.delta.files import NewFiles, text_of
 from forklake.delta.live import LiveFiles, Told, vector_of
 from forklake.delta.log.reading import Version
 from forklake.delta.shaping import TableShape, apply_metadata, is_same_shape, shape_of
+from forklake.delta.stating import stated
 from forklake.model.entities import DataFile, Table
 from forklake.model.faces import FaceAction, FaceCommit, FaceMode
 from forklake.model.ids import DataFileId, TableId
@@ -44,6 +45,7 @@ class Loader:
         self._ignore_features = ignore_features
         self._shape: TableShape | None = None
         self._metadata: Metadata | None = None  # that gave it
+        self._rules: tuple[Protocol | None, Metadata | None] = (None, None)  # for writers
         self._seen: Snapshotted | None = None  # where the definitions are known
         self._rows: dict[str, DataFile] = {}  # of live files, by full path
         self.live = LiveFiles()
@@ -53,6 +55,8 @@ class Loader:
         with self._catalog.transaction(seen=seen) as transaction:
             self._shape = shape_of(transaction, table)
             transaction.rollback()
+        reading = FaceReading(seen, table)
+        self._rules = (stated(reading, Protocol), stated(reading, Metadata))
         vectors = _vectors(seen, table)
         self._rows = {seen.full_path(file): file for file in seen.data_files(table)}
         self.live = LiveFiles(
@@ -108,6 +112,10 @@ class Loader:
             transaction.add_face(table, told.metadata.id, self._location, FaceMode.FOLLOW)
         if (is_new or told.protocol is not None) and not self._ignore_features:
             transaction.set_unreadable(table, why_unreadable(told.protocol))
+        if told.protocol is not None or told.metadata is not None:
+            protocol, metadata = self._rules
+            self._rules = (told.protocol or protocol, told.metadata or metadata)
+            transaction.set_unwritable(table, why_unwritable(*self._rules))
         if told.metadata is not None and not is_same_shape(told.metadata, self._metadata):
             self._shape = apply_metadata(transaction, table, told.metadata)
             self._metadata = told.metadata

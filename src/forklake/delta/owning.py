@@ -6,7 +6,6 @@ of record, and the mirror writes the files that it used to read.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from forklake.catalog.catalog import Catalog
@@ -15,6 +14,7 @@ from forklake.delta.actions import Metadata, Protocol
 from forklake.delta.features import require_writable
 from forklake.delta.mirror.commits import commit_path
 from forklake.delta.mirroring import Mirror, Mirrored
+from forklake.delta.stating import stated
 from forklake.errors import Conflict, InvalidInput
 from forklake.files.systems import exists
 from forklake.model.entities import Table
@@ -60,9 +60,6 @@ def _require_newest(location: str, version: int, table: Table) -> None:
 
 def _require_writable(reading: FaceReading) -> None:
     """Unsupported if the log demands something of writers that is not done here."""
-    protocol, metadata = map(reading.newest_action, (Protocol.kind, Metadata.kind))
+    protocol, metadata = stated(reading, Protocol), stated(reading, Metadata)
     if protocol is not None and metadata is not None:
-        require_writable(
-            Protocol.from_body(json.loads(protocol.body)),
-            Metadata.from_body(json.loads(metadata.body)),
-        )
+        require_writable(protocol, metadata)

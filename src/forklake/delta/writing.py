@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from forklake.catalog.faces import FaceReading
 from forklake.delta.actions import Txn
+from forklake.delta.stating import stated
 from forklake.model.faces import FaceAction, FaceCommit
 from forklake.store.faces import milliseconds
 
@@ -51,5 +52,5 @@ def write_once(
 
 def _last_version(reading: FaceReading, app_id: str) -> int:
     """The newest version of an application; -1 if it has written none."""
-    row = reading.newest_action(Txn.kind, app_id)
-    return -1 if row is None else Txn.from_body(json.loads(row.body)).version
+    last = stated(reading, Txn, app_id)
+    return -1 if last is None else last.version

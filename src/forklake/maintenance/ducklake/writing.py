@@ -65,7 +65,8 @@ def past_snapshots(snapshots: Sequence[Row], changes: Sequence[Row]) -> list[Pas
 
 def has_folder(connection: Connection, folder: str) -> bool:
     """Whether a folder is, or was, a catalog's."""
-    return bool(connection.fetch("SELECT catalog_id FROM ducklake_catalog WHERE path = :path", path=folder))
+    text = "SELECT catalog_id FROM ducklake_catalog WHERE path = :path"
+    return bool(connection.fetch(text, path=folder))
 
 
 def write_catalog(
