@@ -20,7 +20,7 @@ from forklake.model.entities import (
     View,
 )
 from forklake.model.fields import SORTED_BY, checked_tag
-from forklake.model.ids import MacroId, PartitionId, SchemaId, TableId, ViewId
+from forklake.model.ids import MacroId, PartitionId, SchemaId, ViewId
 from forklake.model.kinds import COLUMN_TAG, OPTION, PARTITION, TAG
 from forklake.model.names import checked_name, folder_for
 from forklake.model.options import CATALOG_SCOPE_ID, Scope, checked_option
@@ -128,16 +128,7 @@ class DefinitionChanges(ColumnChanges):
         specs = self._checked_columns(columns, name)
         if existing is not None and or_replace and isinstance(existing, Table):
             self._draft.drop_table(existing)
-        self._draft.refuse_taken_relation(name, schema)
-        unique = new_uuid()
-        table = Table(
-            table_id=TableId(self._draft.entity_ids.take()),
-            table_uuid=unique,
-            schema_id=self._draft.state.schema(schema).schema_id,
-            table_name=name,
-            path=folder_for(name, unique),
-        )
-        self._draft.put(table)
+        table = self._draft.new_table(name, schema)
         for spec in specs:
             self._add_nodes(table, spec, parent=None)
         self._name_dotted(table, parent=None)

@@ -24,6 +24,7 @@ from forklake.model.kinds import (
     VIEW,
     Kind,
 )
+from forklake.model.names import folder_for
 from forklake.model.plan import TableWork
 from forklake.model.state import CatalogState
 
@@ -124,6 +125,20 @@ class Draft:
             work = TableWork(columns=())
             self.tables[table.table_id] = work
         return work
+
+    def new_table(self, name: str, schema: str) -> Table:
+        """Stage a table without columns; AlreadyExists if the name is taken."""
+        self.refuse_taken_relation(name, schema)
+        unique = new_uuid()
+        table = Table(
+            table_id=TableId(self.entity_ids.take()),
+            table_uuid=unique,
+            schema_id=self.state.schema(schema).schema_id,
+            table_name=name,
+            path=folder_for(name, unique),
+        )
+        self.put(table)
+        return table
 
     def refuse_taken_relation(self, name: str, schema: str) -> None:
         """AlreadyExists if a table or view has the name."""

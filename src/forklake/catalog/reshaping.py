@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 
 from forklake.catalog.columns import ColumnChanges
 from forklake.catalog.definitions import COMMENT
-from forklake.catalog.draft import new_uuid
 from forklake.model.entities import Column, ColumnTag, Table, Tag
 from forklake.model.fields import PHYSICAL_NAME, TYPE_BEFORE, UNREADABLE, UNWRITABLE
-from forklake.model.ids import ColumnId, TableId
+from forklake.model.ids import ColumnId
 from forklake.model.kinds import COLUMN_TAG, TAG
-from forklake.model.names import checked_name, folder_for
+from forklake.model.names import checked_name
 from forklake.model.types import is_wider
 from forklake.model.values import INTEGER_RANGES, decimal_digits
 
@@ -39,19 +38,7 @@ class Reshaping(ColumnChanges):
 
     def create_foreign_table(self, name: str, *, schema: str = "main") -> Table:
         """A new table without columns, which are still to come."""
-        name = checked_name(name, "table")
-        self._ready()
-        self._draft.refuse_taken_relation(name, schema)
-        unique = new_uuid()
-        table = Table(
-            table_id=TableId(self._draft.entity_ids.take()),
-            table_uuid=unique,
-            schema_id=self._draft.state.schema(schema).schema_id,
-            table_name=name,
-            path=folder_for(name, unique),
-        )
-        self._draft.put(table)
-        return table
+        return self._ready().new_table(checked_name(name, "table"), schema)
 
     def set_unreadable(self, table: Table, reason: str | None) -> None:
         """Say why rows of a table cannot be read here; None if they can."""
