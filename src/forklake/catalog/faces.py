@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from forklake.catalog.draft import Draft
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
 from forklake.model.changes import Change
-from forklake.model.children import FileAction
 from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table, Tag
 from forklake.model.faces import FaceCommit, FaceMode, operation_of
 from forklake.model.fields import UNWRITABLE
-from forklake.model.ids import FOREVER, NOBODY, DataFileId, TableId
-from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE, TAG
+from forklake.model.ids import FOREVER, NOBODY, TableId
+from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE, TAG, Kind
 from forklake.model.state import CatalogState
 
 
@@ -122,6 +122,10 @@ class FaceReading:
             )
         self.face = face
 
+    def _rows(self, kind: Kind, where: str, **parameters: object) -> list[Any]:
+        with self._view.reading() as reader:
+            return reader.rows(kind, scope=self._table.table_id, where=where, **parameters)
+
     def latest(self) -> DeltaVersion:
         """The newest version."""
         with self._view.reading() as reader:
@@ -130,25 +134,14 @@ class FaceReading:
 
     def versions(self, first: int = 0, last: int = int(FOREVER)) -> list[DeltaVersion]:
         """Versions in order."""
-        with self._view.reading() as reader:
-            rows: list[DeltaVersion] = reader.rows(
-                DELTA_VERSION,
-                scope=self._table.table_id,
-                where="r.version BETWEEN :first AND :last",
-                first=first,
-                last=last,
-            )
+        rows = self._rows(
+            DELTA_VERSION, "r.version BETWEEN :first AND :last", first=first, last=last
+        )
         return sorted(rows, key=lambda one: one.version)
 
     def versions_since(self, milliseconds: int) -> list[DeltaVersion]:
         """Versions that were committed after a time, in order."""
-        with self._view.reading() as reader:
-            rows: list[DeltaVersion] = reader.rows(
-                DELTA_VERSION,
-                scope=self._table.table_id,
-                where="r.timestamp > :time",
-                time=milliseconds,
-            )
+        rows = self._rows(DELTA_VERSION, "r.timestamp > :time", time=milliseconds)
         return sorted(rows, key=lambda one: one.version)
 
     def version(self, number: int) -> DeltaVersion:
@@ -163,50 +156,34 @@ class FaceReading:
 
     def version_at(self, milliseconds: int) -> DeltaVersion:
         """The version that was the newest at a time."""
-        with self._view.reading() as reader:
-            rows: list[DeltaVersion] = reader.rows(
-                DELTA_VERSION,
-                scope=self._table.table_id,
-                where=f"r.timestamp = ({_NEWEST_TIME})",
-                time=milliseconds,
-            )
+        rows = self._rows(DELTA_VERSION, f"r.timestamp = ({_NEWEST_TIME})", time=milliseconds)
         if not rows:
             raise NotFound(
                 f"The Delta table '{self._table.table_name}' has no version of that time.",
                 remedy="Ask for a later time.",
             )
-        return max(rows, key=lambda one: one.version)
+        newest: DeltaVersion = max(rows, key=lambda one: one.version)
+        return newest
 
     def actions(self, kinds: Sequence[str], first: int = 0) -> list[DeltaAction]:
         """Actions of some kinds, in the order of their versions."""
         named = ", ".join(f"'{kind}'" for kind in kinds)
-        with self._view.reading() as reader:
-            rows: list[DeltaAction] = reader.rows(
-                DELTA_ACTION,
-                scope=self._table.table_id,
-                where=f"r.kind IN ({named}) AND r.version >= :first",
-                first=first,
-            )
+        where = f"r.kind IN ({named}) AND r.version >= :first"
+        rows = self._rows(DELTA_ACTION, where, first=first)
         return sorted(rows, key=lambda one: (one.version, one.kind, one.key))
 
     def newest_action(
         self, kind: str, key: str = "", before: int = int(FOREVER)
     ) -> DeltaAction | None:
         """The newest action of a kind and key, of a version before another."""
-        with self._view.reading() as reader:
-            rows: list[DeltaAction] = reader.rows(
-                DELTA_ACTION,
-                scope=self._table.table_id,
-                where="r.kind = :wanted AND r.key = :key AND r.version = (SELECT max(n.version)"
-                " FROM dl_actions n WHERE n.catalog_id = r.catalog_id AND n.table_id = :scope"
-                " AND n.kind = :wanted AND n.key = :key AND n.begin_snapshot <= :snapshot"
-                " AND n.version < :before)",
-                wanted=kind,
-                key=key,
-                before=before,
-            )
+        rows = self._rows(
+            DELTA_ACTION,
+            "r.kind = :wanted AND r.key = :key AND r.version = (SELECT max(n.version)"
+            " FROM dl_actions n WHERE n.catalog_id = r.catalog_id AND n.table_id = :scope"
+            " AND n.kind = :wanted AND n.key = :key AND n.begin_snapshot <= :snapshot"
+            " AND n.version < :before)",
+            wanted=kind,
+            key=key,
+            before=before,
+        )
         return max(rows, key=lambda one: one.version, default=None)
-
-    def file_actions(self, files: Sequence[DataFileId]) -> list[FileAction]:
-        """The add actions with which a log told of some data files."""
-        return self._view.file_actions(self._table, files)

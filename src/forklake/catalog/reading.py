@@ -30,7 +30,7 @@ from forklake.model.entities import (
     TableStatistics,
 )
 from forklake.model.fields import Field
-from forklake.model.ids import CatalogId, DataFileId, MappingId, PartitionId, SnapshotId
+from forklake.model.ids import CatalogId, ColumnId, DataFileId, MappingId, PartitionId, SnapshotId
 from forklake.model.kinds import (
     COLUMN,
     COLUMN_STATISTICS,
@@ -311,6 +311,25 @@ class Snapshotted:
     ) -> list[FilePartitionValue]:
         """The partition values of some data files."""
         return self._children_of_files(FilePartitionValue, table, files)
+
+    def values_by_column(
+        self, table: Table, files: Iterable[DataFile]
+    ) -> dict[DataFileId, dict[ColumnId, str | None]]:
+        """The partition values of those data files that have some, by column."""
+        numbers = {
+            file.data_file_id: file.partition_id for file in files if file.partition_id is not None
+        }
+        if not numbers:
+            return {}
+        columns = {
+            (one.partition_id, one.partition_key_index): one.column_id
+            for one in self.partition_columns(set(numbers.values()))
+        }
+        found: dict[DataFileId, dict[ColumnId, str | None]] = {one: {} for one in numbers}
+        for row in self.partition_values(table, sorted(numbers)):
+            column = columns[numbers[row.data_file_id], row.partition_key_index]
+            found[row.data_file_id][column] = row.partition_value
+        return found
 
     def partition_columns(
         self, partitionings: Iterable[PartitionId | None]

@@ -151,14 +151,8 @@ def _key_value(key: Field | DeltaField, add: Add) -> str | None:
 
 def _constant(key: Field, text: str | None, rows: int) -> ColumnBounds:
     """What is known of a column whose value is the same in all rows of a file."""
-    return ColumnBounds(
-        key.column_id,
-        value_count=rows,
-        null_count=rows if text is None else 0,
-        min_value=text,
-        max_value=text,
-        contains_nan=None if text is None else text.lower() == "nan",
-    )
+    is_nan = None if text is None else text.lower() == "nan"
+    return ColumnBounds.of_constant(key.column_id, text, rows, contains_nan=is_nan)
 
 
 def _count(path: str) -> int:

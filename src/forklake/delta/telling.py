@@ -63,7 +63,8 @@ def known_of(
     bounds: dict[DataFileId, list[FileColumnStatistics]] = {}
     for row in seen.file_statistics(table, ids) if with_bounds else ():
         bounds.setdefault(row.data_file_id, []).append(row)
-    return Told(actions, bounds, _partition_values(seen, table, files), _times(seen, table, files))
+    values = seen.values_by_column(table, (file.file for file in files))
+    return Told(actions, bounds, values, _times(seen, table, files))
 
 
 def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[SnapshotId, int]:
@@ -74,27 +75,6 @@ def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[S
             DELTA_VERSION, table.table_id, "begin_snapshot", began
         )
     return {row.begin_snapshot: row.timestamp for row in rows}
-
-
-def _partition_values(
-    seen: Snapshotted, table: Table, files: Iterable[ScanFile]
-) -> dict[DataFileId, dict[ColumnId, str | None]]:
-    numbers = {
-        file.file.data_file_id: file.file.partition_id
-        for file in files
-        if file.file.partition_id is not None
-    }
-    if not numbers:
-        return {}
-    columns = {
-        (one.partition_id, one.partition_key_index): one.column_id
-        for one in seen.partition_columns(set(numbers.values()))
-    }
-    found: dict[DataFileId, dict[ColumnId, str | None]] = {one: {} for one in numbers}
-    for row in seen.partition_values(table, sorted(numbers)):
-        column = columns[numbers[row.data_file_id], row.partition_key_index]
-        found[row.data_file_id][column] = row.partition_value
-    return found
 
 
 class Teller:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from forklake.catalog.faces import FaceReading
 from forklake.delta.actions import Txn
+from forklake.delta.files import text_of
 from forklake.delta.stating import stated
 from forklake.model.faces import FaceAction, FaceCommit
 from forklake.store.faces import milliseconds
@@ -40,7 +40,7 @@ def write_once(
     if _last_version(FaceReading(view, table), app_id) >= version:
         return False
     told = Txn(app_id=app_id, version=version, last_updated=milliseconds(datetime.now(UTC)))
-    action = FaceAction(Txn.kind, app_id, json.dumps(told.body(), separators=(",", ":")))
+    action = FaceAction(Txn.kind, app_id, text_of(told))
     key = f"delta/{int(table.table_id)}/{app_id}/{version}"
     with session.transaction_once(key):
         session.write(df, (place.attachment.alias, place.schema, place.table), mode=mode)

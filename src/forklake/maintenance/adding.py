@@ -263,14 +263,8 @@ class _Look:
     def _constant(self, one: Field, rows: int) -> ColumnBounds:
         """What is known of a column whose value a folder tells."""
         text = self._value(one.name, one.type)
-        return ColumnBounds(
-            one.column_id,
-            value_count=rows,
-            null_count=rows if text is None else 0,
-            min_value=text,
-            max_value=text,
-            contains_nan=False if one.type.startswith("float") else None,
-        )
+        is_nan = False if one.type.startswith("float") else None
+        return ColumnBounds.of_constant(one.column_id, text, rows, contains_nan=is_nan)
 
     def _value(self, key: str, kind: str) -> str | None:
         """The value of a key as the text of a type."""

@@ -29,6 +29,20 @@ class ColumnBounds:
     contains_nan: bool | None = None
     extra_stats: str | None = None
 
+    @classmethod
+    def of_constant(
+        cls, column_id: ColumnId, text: str | None, rows: int, *, contains_nan: bool | None
+    ) -> ColumnBounds:
+        """What is known of a column that has the same value in all rows of a file."""
+        return cls(
+            column_id,
+            value_count=rows,
+            null_count=rows if text is None else 0,
+            min_value=text,
+            max_value=text,
+            contains_nan=contains_nan,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class NewDataFile:

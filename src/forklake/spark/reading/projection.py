@@ -21,7 +21,7 @@ from forklake.files.paths import NO_VALUE
 from forklake.model.children import BY_STORED_VALUES, ColumnMapping, NameMapping
 from forklake.model.entities import Table
 from forklake.model.fields import Field, is_read_apart
-from forklake.model.ids import ColumnId, DataFileId, SnapshotId
+from forklake.model.ids import ColumnId, SnapshotId
 from forklake.model.names import folded
 from forklake.model.scans import ScanFile
 from forklake.model.values import to_text
@@ -114,16 +114,8 @@ def folder_values(
             {column: folder_value(key, file.path) for column, key in layout.folders.items()}
             for file in files
         ]
-    columns: dict[tuple[int | None, int], ColumnId] = {
-        (one.partition_id, one.partition_key_index): one.column_id
-        for one in seen.partition_columns({file.file.partition_id for file in files})
-    }
-    numbers = {file.file.data_file_id: file.file.partition_id for file in files}
-    found: dict[DataFileId, dict[ColumnId, str | None]] = {number: {} for number in numbers}
-    for row in seen.partition_values(table, list(numbers)):
-        column = columns[numbers[row.data_file_id], row.partition_key_index]
-        found[row.data_file_id][column] = row.partition_value
-    return [found[file.file.data_file_id] for file in files]
+    found = seen.values_by_column(table, (file.file for file in files))
+    return [found.get(file.file.data_file_id, {}) for file in files]
 
 
 def folder_value(folder: str, path: str) -> str | None:

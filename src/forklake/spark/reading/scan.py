@@ -247,6 +247,23 @@ class Constant:
     values: Callable[[Sequence[ScanFile]], Iterable[object]]
 
 
+class _Told:
+    """What is known of files about columns that are not in them, asked once for all columns."""
+
+    def __init__(self, layout: Layout, grouped: GroupedFiles) -> None:
+        self._layout = layout
+        self._grouped = grouped
+        self._last: tuple[Sequence[ScanFile], list[dict[ColumnId, str | None]]] = ((), [])
+
+    def of(self, files: Sequence[ScanFile]) -> list[dict[ColumnId, str | None]]:
+        known, values = self._last  # together: Spark may list in several threads
+        if files is not known:
+            seen, table = self._grouped.committed, self._grouped.table
+            values = folder_values(self._layout, seen, table, files)
+            self._last = (files, values)
+        return values
+
+
 class _Reading:
     """How the files of a table are read, group by group."""
 
@@ -339,8 +356,9 @@ class _Reading:
         if "file_index" in asked:
             number = each(lambda one: self._files.numbers[one.file.data_file_id])
             found.append(Constant(_INDEX, LongType(), number))
+        told = _Told(layout, self._files)
         found += [
-            Constant(folder_column(column), StringType(), partial(self._told, layout, column))
+            Constant(folder_column(column), StringType(), partial(self._told, told, column))
             for column in layout.folders
         ]
         found += [
@@ -349,12 +367,9 @@ class _Reading:
         ]
         return found
 
-    def _told(
-        self, layout: Layout, column: ColumnId, files: Sequence[ScanFile]
-    ) -> list[str | None]:
+    def _told(self, told: _Told, column: ColumnId, files: Sequence[ScanFile]) -> list[str | None]:
         """What is known of some files about a column that is not in them; of bytes their digits."""
-        values = folder_values(layout, self._files.committed, self._files.table, files)
-        texts = [one.get(column) for one in values]
+        texts = [one.get(column) for one in told.of(files)]
         if next(one.type for one in self._fields if one.column_id == column) != "blob":
             return texts
         return [None if text is None else from_text("blob", text).hex() for text in texts]

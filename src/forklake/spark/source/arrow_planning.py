@@ -11,7 +11,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.files import keys
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
-from forklake.model.ids import MappingId, SnapshotId
+from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId
 from forklake.model.predicates import Predicate
 from forklake.model.scans import ScanFile, TableChanges
 from forklake.spark.reading.grouping import is_partial
@@ -33,14 +33,17 @@ class Planner:
         self._table = table
         self._fields = tuple(fields)
         self._layouts: dict[MappingId | None, Layout] = {None: Layout(self._fields)}
+        self._values: dict[DataFileId, dict[ColumnId, str | None]] = {}
         self._key_encryption_key = keys.load_key_encryption_key()
 
     def whole_table(self, wanted: Predicate | None = None) -> list[Part]:
         """All rows, but for files without wanted ones."""
         last = self._seen.snapshot_id
+        found = self._seen.scan_files(self._table, wanted)
+        self._learn(found)
         files = [
             self._stored(file, Snapshots(0, last) if is_partial(file, last) else None)
-            for file in self._seen.scan_files(self._table, wanted)
+            for file in found
         ]
         rows = self._seen.inlined_rows(self._table, self._fields)
         return self._insertions(files, rows)
@@ -94,12 +97,12 @@ class Planner:
     ) -> StoredFile:
         """A file without its deleted rows; with `only` those that are deleted in there."""
         layout = self._layout(file.file.mapping_id)
-        (values,) = folder_values(layout, self._seen, self._table, [file])
+        self._learn([file])
         return StoredFile(
             path=file.path,
             size=file.file.file_size_bytes,
             layout=layout,
-            values=values,
+            values=self._values[file.file.data_file_id],
             key=self._key(file.file.encryption_key),
             row_id_start=file.file.row_id_start,
             began=file.file.begin_snapshot,
@@ -107,6 +110,17 @@ class Planner:
             only=None if only is None else self._positions(only),
             snapshots=snapshots,
         )
+
+    def _learn(self, files: Sequence[ScanFile]) -> None:
+        """Know of some files the values of columns that are not in them, asked for together."""
+        by_layout: dict[MappingId | None, list[ScanFile]] = {}
+        for file in files:
+            if file.file.data_file_id not in self._values:
+                by_layout.setdefault(file.file.mapping_id, []).append(file)
+        for mapping_id, those in by_layout.items():
+            told = folder_values(self._layout(mapping_id), self._seen, self._table, those)
+            for file, values in zip(those, told, strict=True):
+                self._values[file.file.data_file_id] = values
 
     def _inlined(self, rows: Sequence[InlinedRow]) -> pa.RecordBatch | None:
         """Rows of the metastore, with their virtual columns."""
