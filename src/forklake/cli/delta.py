@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -221,6 +222,48 @@ def _mirrored(
     if found != before:
         _show(session, found)
     return found
+
+
+@app.command()
+@command
+def vacuum(
+    session: Session,
+    catalog: SomeCatalogArgument = None,
+    hours: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Files removed longer ago; else the table says, or it is a week.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the files.")] = False,
+) -> None:
+    """Remove files at Delta tables that their logs no longer need.
+
+    Only at places that Forklake writes to. Files that a catalog knows by their paths stay: they go
+    with its snapshots.
+
+    \b
+    Examples:
+      forklake delta vacuum sales --dry-run
+      forklake delta vacuum --hours 24
+    """
+    from forklake.delta.overview import delta_catalogs
+    from forklake.delta.vacuuming import vacuum_table
+
+    older_than = None if hours is None else datetime.now(UTC) - timedelta(hours=hours)
+    with session.open() as metastore:
+        files = [
+            path
+            for one in delta_catalogs(metastore, catalog)
+            for standing in _standings([one])
+            if not standing.is_followed
+            for path in vacuum_table(one, standing.table, older_than=older_than, dry_run=dry_run)
+        ]
+    said = f"{'Would remove' if dry_run else 'Removed'} {counted(len(files), 'file')}."
+    document = {"files": files, "removed": not dry_run}
+    session.output.show(document, lambda: [*(files if dry_run else ()), said])
 
 
 @app.command()

@@ -1,0 +1,120 @@
+"""Vacuum: files below the root of a mirrored table that its log has not needed for some time.
+
+A file that the lake shares has a second name below the root, which keeps its bytes when the lake
+removes its own. The log says what readers may still ask for: what is live, and what was removed
+too recently. Whatever any catalog knows by its path is the lake's to remove, and stays.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.expiry import Moment, moment_of
+from forklake.delta.actions import Add, AnyAction, Cdc, Metadata, Remove
+from forklake.delta.log.paths import full_path
+from forklake.delta.log.reading import DeltaLog, Version
+from forklake.delta.log.replay import State
+from forklake.delta.mirroring import Mirror
+from forklake.errors import Conflict, InvalidInput
+from forklake.files.systems import Listed, file_system, is_local, list_files, remove
+from forklake.files.vectors import vector_path
+from forklake.model.entities import Table
+from forklake.store.known import known_paths
+
+_RETENTION = "delta.deletedFileRetentionDuration"
+_DEFAULT = "interval 1 week"
+_INTERVAL = re.compile(r"(?:interval\s+)?(\d+)\s+(second|minute|hour|day|week)s?", re.IGNORECASE)
+
+
+def vacuum_table(
+    catalog: Catalog, table: Table, *, older_than: Moment | None = None, dry_run: bool = False
+) -> list[str]:
+    """Remove what the log of a mirrored table no longer needs; returns the paths.
+
+    Args:
+        older_than: the moment before which a file must have been removed from the table. Without
+            it, the table's `delta.deletedFileRetentionDuration` says, or a week.
+        dry_run: only tell which files it would be.
+    """
+    mirror = Mirror(catalog, table)
+    if mirror.status.state == "DIVERGED":
+        raise Conflict(
+            f"Others write to the Delta table '{table.table_name}' at {mirror.location!r}.",
+            remedy="Look at `forklake delta check`; its files are theirs as well.",
+        )
+    listed = _data_files(mirror.location)  # before the log: what it names by then is kept
+    state, versions = State(), []
+    for version in DeltaLog(mirror.location).open().versions():
+        state.apply(version)
+        versions.append(version)
+    before = _retention(state.metadata) if older_than is None else moment_of(older_than)
+    wanted = set(_wanted(mirror.location, state, versions, before))
+    old = [one.path for one in listed if one.path not in wanted and _is_older(one, before)]
+    unneeded = _unknown(catalog, old)
+    if not dry_run:
+        remove(unneeded)
+    return unneeded
+
+
+def _data_files(location: str) -> list[Listed]:
+    log = f"{location}/_delta_log/"
+    return [one for one in list_files(location) if not one.path.startswith(log)]
+
+
+def _is_older(file: Listed, before: datetime) -> bool:
+    """Whether a file came before a moment: one that a mirror puts there right now has not, though
+    its rows may be old."""
+    came = file.modified
+    if is_local(file.path):
+        changed = os.stat(file_system(file.path)[1]).st_ctime
+        came = datetime.fromtimestamp(changed, UTC)
+    return came is not None and came < before
+
+
+def _wanted(
+    location: str, state: State, versions: Iterable[Version], before: datetime
+) -> Iterator[str]:
+    """The files that the log needs: of live rows, and whatever versions since a moment name."""
+    since = int(before.timestamp() * 1000)
+    for add in state.adds.values():
+        yield from _paths(location, add)
+    for version in versions:
+        for action in version.actions:
+            removed = isinstance(action, Remove) and (action.deletion_timestamp or 0) >= since
+            if version.timestamp_ms >= since or removed:
+                yield from _paths(location, action)
+
+
+def _paths(location: str, action: AnyAction) -> Iterator[str]:
+    if isinstance(action, Add | Remove | Cdc):
+        yield full_path(location, action.path)
+    vector = action.deletion_vector if isinstance(action, Add | Remove) else None
+    if vector is not None:
+        path = vector_path(vector.storage_type, vector.path_or_inline, location)
+        if path is not None:
+            yield path
+
+
+def _unknown(catalog: Catalog, paths: list[str]) -> list[str]:
+    """Those of some files that are not rows of any catalog under these very paths."""
+    root = catalog.data_path().rstrip("/") + "/"
+    stored = {path: path.removeprefix(root) for path in paths}
+    with catalog.database.reading() as connection:
+        known = known_paths(connection, [*stored, *stored.values()]) if stored else set()
+    return [path for path, one in stored.items() if not {path, one} & known]
+
+
+def _retention(metadata: Metadata | None) -> datetime:
+    """The moment before which files that were removed may go."""
+    text = (metadata.configuration if metadata else {}).get(_RETENTION) or _DEFAULT
+    found = _INTERVAL.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInput(
+            f"The property {_RETENTION} says {text!r}, which is not an interval.",
+            remedy="Write it as 'interval 7 days', or say older_than.",
+        )
+    return datetime.now(UTC) - timedelta(**{f"{found[2].lower()}s": int(found[1])})
