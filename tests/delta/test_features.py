@@ -96,23 +96,24 @@ def test_a_version_of_lists_without_its_list_is_corrupt() -> None:
 
 
 def test_what_a_table_does_not_use_stops_no_writer() -> None:
-    require_writable(protocol(1, 6), metadata(**{"delta.appendOnly": "false"}))
+    unused = metadata(**{"delta.enableIcebergCompatV2": "false"})
+    require_writable(listed("icebergCompatV2"), unused)
 
 
 @pytest.mark.parametrize(
     ("name", "used"),
     [
-        ("appendOnly", metadata(**{"delta.appendOnly": "true"})),
-        ("changeDataFeed", metadata(**{"delta.enableChangeDataFeed": "TRUE"})),
-        ("checkConstraints", metadata(**{"delta.constraints.positive": "c > 0"})),
-        ("generatedColumns", metadata(COLUMNS.replace("{}", '{"delta.generationExpression":"1"}'))),
-        ("identityColumns", metadata(COLUMNS.replace("{}", '{"delta.identity.start":1}'))),
+        ("rowTracking", metadata(**{"delta.enableRowTracking": "false"})),
+        ("icebergCompatV2", metadata(**{"delta.enableIcebergCompatV2": "TRUE"})),
+        ("icebergWriterCompatV1", metadata(**{"delta.enableIcebergWriterCompatV1": "true"})),
+        ("clustering", metadata()),
     ],
 )
 def test_what_a_table_uses_and_is_not_done_here_stops_writers(name: str, used: Metadata) -> None:
     with pytest.raises(Unsupported, match=name):
-        require_writable(protocol(1, 6), used)
+        require_writable(listed(name), used)
 
 
 def test_what_is_done_here_is_written() -> None:
     require_writable(listed("deletionVectors", "columnMapping", "domainMetadata"), metadata())
+    require_writable(protocol(1, 6), metadata(**{"delta.enableChangeDataFeed": "true"}))

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from forklake import Catalog, ColumnSpec, Metastore, Session
-from forklake.delta.importing import import_delta
+from forklake.delta import loading, parts
+from forklake.delta.importing import Progress, Stage, import_delta
 from forklake.delta.owning import take_over
 from forklake.errors import (
     AlreadyExists,
@@ -26,7 +27,7 @@ from forklake.errors import (
     Unsupported,
 )
 from forklake.files.vectors import Vector, inline_vector, vector_in_file, write_vector
-from forklake.store import phases
+from forklake.store import commit, phases
 from tests.delta.hand_written import (
     FIRST,
     METADATA,
@@ -87,11 +88,12 @@ def test_every_version_is_a_snapshot(catalog: Catalog, written: HandWrittenLog) 
     written.commit(0, commit_info(7000, operation="CREATE"), *FIRST, add("a", **TEN))
     written.commit(1, commit_info(9000), add("b", **TEN), {"txn": {"appId": "x", "version": 3}})
     written.commit(2, commit_info(8000), remove("a"), add("c", **TEN))
-    done: list[tuple[int, int]] = []
-    name = str(written.root)
-    found = import_delta(catalog, name, "t", progress=lambda *at: done.append(at))
+    done: list[Progress] = []
+    found = import_delta(catalog, str(written.root), "t", progress=done.append)
     assert (found.first_version, found.version, found.loaded, found.files) == (0, 2, 3, 2)
-    assert done == [(1, 3), (2, 3), (3, 3)]
+    counted = [(one.versions, one.total, one.files) for one in done]
+    assert counted == [(1, 3, 1), (2, 3, 2), (3, 3, 3)] * 2
+    assert [one.stage for one in done] == [Stage.CHECKING] * 3 + [Stage.LOADING] * 3
     ten = (10, 0)
     assert history(catalog) == {0: {"a": ten}, 1: {"a": ten, "b": ten}, 2: {"b": ten, "c": ten}}
     told = reading(catalog).versions()
@@ -124,7 +126,8 @@ def test_an_import_that_was_cut_goes_on(
     written.commit(0, *FIRST, add("a", **TEN))
     for number in range(1, 5):
         written.commit(number, remove("abcde"[number - 1]), add("abcde"[number], **TEN))
-    left = 3
+    monkeypatch.setattr(loading, "MOST_VERSIONS", 2)
+    left = 2
 
     def cut(reached: str) -> None:
         nonlocal left
@@ -137,9 +140,51 @@ def test_an_import_that_was_cut_goes_on(
         load(catalog, written)
     monkeypatch.setattr(phases, "observer", None)
     there = versions(catalog)
-    assert there in ([0, 1], [0, 1, 2])
+    assert there == ([0, 1] if phase == "commit.prepared" else [0, 1, 2, 3])
     assert load(catalog, written).loaded == 5 - len(there)
     assert history(catalog) == {number: {"abcde"[number]: (10, 0)} for number in range(5)}
+
+
+@on_every_backend
+def test_a_version_of_many_files_is_one_snapshot_in_parts(
+    catalog: Catalog, written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "MOST_FILES", 4)
+    monkeypatch.setattr(commit, "MOST_ROWS", 7)
+    gone, fewer = inline_vector([1, 3]), inline_vector([0])
+    first = [add(f"f{number}", **bounded(number)) for number in range(9)]
+    written.commit(0, add("g", **TEN, **told(gone)), *first, *FIRST)  # facts come last
+    removed = [remove(f"f{number}") for number in range(6)]
+    kept = [remove("g", **told(gone)), add("g", **TEN, **told(fewer))]
+    txn = {"txn": {"appId": "x", "version": 3}}
+    written.commit(1, *kept, *removed, *(add(f"h{number}", **TEN) for number in range(6)), txn)
+    written.commit(2, remove("g", **told(fewer)), remove("h0"), add("h0", **TEN))
+    before = len(catalog.snapshots())
+    load(catalog, written)
+    ten = (10, 0)
+    left = {f"f{number}": ten for number in (6, 7, 8)} | {f"h{number}": ten for number in range(6)}
+    assert history(catalog) == {
+        0: {f"f{number}": ten for number in range(9)} | {"g": (10, 2)},
+        1: left | {"g": (10, 1)},
+        2: left,
+    }
+    assert len(catalog.snapshots()) == before + 3
+    view = catalog.now()
+    table = view.state.table("t")
+    assert view.statistics(table).record_count == 90
+    (bounds,) = view.column_statistics(table)
+    assert (bounds.min_value, bounds.max_value) == ("0", "9")
+    said = reading(catalog).actions(("remove", "txn"))
+    assert Counter(one.version for one in said) == {1: 7, 2: 2}
+    (zero,) = (one for one in reading(catalog).versions() if one.version == 0)
+    then = catalog.at(version=zero.begin_snapshot)
+    assert then.statistics(table).record_count == 98
+
+
+def bounded(number: int) -> Body:
+    """A file of ten rows with values about a number."""
+    values = {"minValues": {"c": number}, "maxValues": {"c": number + 1}, "nullCount": {"c": 0}}
+    return {"stats": json.dumps({"numRecords": 10, **values})}
 
 
 def test_history_begins_at_a_checkpoint_and_leaps_over_gaps(
@@ -159,6 +204,17 @@ def test_history_begins_at_a_checkpoint_and_leaps_over_gaps(
         7: {"c", "d"},
         8: {"c", "d", "e"},
     }
+
+
+def test_a_table_whose_history_begins_at_a_checkpoint_is_followed(
+    catalog: Catalog, written: HandWrittenLog
+) -> None:
+    written.checkpoint(1, *FIRST, add("a", **TEN))
+    written.commit(1, commit_info(6), add("a", **TEN))  # the one before it was cleaned up
+    load(catalog, written)
+    written.commit(2, add("b", **TEN))
+    assert load(catalog, written).loaded == 1
+    assert {number: set(of) for number, of in history(catalog).items()} == {1: {"a"}, 2: {"a", "b"}}
 
 
 def test_a_log_that_was_rewritten_is_noticed(catalog: Catalog, written: HandWrittenLog) -> None:

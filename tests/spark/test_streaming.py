@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from forklake import ColumnSpec, NewDataFile, Session
+from forklake.delta.mirroring import mirror_catalog
+from forklake.delta.publishing import publish_table
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.files.footers import leaf_fields, new_data_file, read_footer
 from forklake.model.changes import ChangeKind
@@ -79,19 +82,25 @@ def test_a_stream_goes_on_from_its_checkpoint_and_a_batch_that_is_run_again_chan
     lake.attachment("lake").catalog.set_option("data_inlining_row_limit", 0)
     for name in ("t", "u", "v"):
         lake.create_table(name, COLUMNS)
+    catalog = lake.attachment("lake").catalog
+    for name in ("u", "v"):
+        publish_table(catalog, name, "main", str(tmp_path / "delta" / name))
     add_file(lake, "t", people(1, 2))
 
-    def native() -> None:
+    def native() -> str:
         rows = lake.read_stream("t")
         query = lake.write_stream(rows, "u", checkpoint=str(tmp_path / "native"), trigger=NOW)
         query.awaitTermination()
+        return str(query.id)
 
-    def by_format() -> None:
+    def by_format() -> str:
         rows = lake.read_stream("t", maxSnapshotsPerTrigger=1)
         place = Place.attached(lake.resolve("v"))
         writer = rows.writeStream.format("forklake").options(**place.options())
         checkpoint = str(tmp_path / "format")
-        writer.option("checkpointLocation", checkpoint).trigger(**NOW).start().awaitTermination()
+        query = writer.option("checkpointLocation", checkpoint).trigger(**NOW).start()
+        query.awaitTermination()
+        return str(query.id)
 
     for run, table, folder in ((native, "u", "native"), (by_format, "v", "format")):
         run()
@@ -103,9 +112,13 @@ def test_a_stream_goes_on_from_its_checkpoint_and_a_batch_that_is_run_again_chan
         assert rows_of(lake.table(table)) == rows_of(lake.table("t"))
         before, files = rows_of(lake.table(table)), files_on_disk(lake)
         forget_last_commit(tmp_path / folder)
-        run()
+        query_id = run()
         assert rows_of(lake.table(table)) == before
         assert files_on_disk(lake) == files
+        mirror_catalog(catalog)
+        told = DeltaTable(str(tmp_path / "delta" / table))
+        assert told.to_pyarrow_table().num_rows == len(before)
+        assert (told.transaction_version(query_id) or 0) > 0
 
 
 def forget_last_commit(checkpoint: Path) -> None:

@@ -63,7 +63,8 @@ class Chapter:
         self._kept: dict[int, list[AnyAction]] = {}
         for one in FaceReading(last, table).actions(_KEPT, versions[0].version):
             self._kept.setdefault(one.version, []).append(parse(one.kind, json.loads(one.body)))
-        self._changed = _by_snapshot(self._changes(last, versions[0].begin_snapshot))
+        self.all_changes = self._changes(last, versions[0].begin_snapshot)
+        self._changed = _by_snapshot(self.all_changes)
         touched = [file for one in self._changed.values() for file in (*one.gone, *one.new)]
         self.known = known_of(last, table, touched)  # of all files that the versions touch
         self._groups = self._read_groups(last)

@@ -11,11 +11,11 @@ from posixpath import basename
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forklake.catalog.file_columns import FILE, fetch_chosen, fetch_visible
 from forklake.catalog.paths import DataPaths
 from forklake.catalog.reading import Snapshotted
 from forklake.delta.actions import Metadata
 from forklake.delta.mirror.linking import relative_uri
-from forklake.delta.snapshots import FILE, fetch_bounds, fetch_chosen, fetch_visible
 from forklake.delta.statistics import statistics_leaves
 from forklake.delta.statistics_columns import Known, statistics_column
 from forklake.model.children import FileAction
@@ -42,22 +42,18 @@ class FileColumns:
         self._metadata = metadata
         self._location = location
         with seen.reading() as reader:
-            self._times = fetch_visible(reader, DELTA_VERSION, table, _TIME)
+            self._times = fetch_visible(reader, DELTA_VERSION, table.table_id, _TIME)
             self._special = self._read_special(reader)
 
     def live(self) -> tuple[pa.RecordBatch, set[int]]:
         """The live files as a checkpoint wants them, and the numbers of those that are not here."""
         leaves = statistics_leaves(self._seen.state.fields(self._table))
-        with self._seen.reading() as reader:
-            files, others = self._divided(fetch_visible(reader, DATA_FILE, self._table, FILE))
-            numbers = files["data_file_id"]
-            bounds = {
-                leaf.column_id: fetch_bounds(reader, self._table, leaf.column_id, numbers)
-                for leaf in leaves.values()
-            }
+        found = self._seen.file_columns(self._table, [leaf.column_id for leaf in leaves.values()])
+        is_plain, others = self._divided(found.files)
+        files = found.files.filter(is_plain)
         known = {
-            number: Known(*(column.combine_chunks() for column in one.columns))
-            for number, one in bounds.items()
+            number: Known(*(column.combine_chunks() for column in one.filter(is_plain).columns))
+            for number, one in found.bounds.items()
         }
         counts = files["record_count"].combine_chunks()
         columns = {
@@ -74,7 +70,9 @@ class FileColumns:
             ended = reader.history(
                 DATA_FILE, self._table.table_id, "h.seen_until >= :since", since=since
             )
-            files, others = self._divided(fetch_chosen(reader, ended, schema))
+            files = fetch_chosen(reader, ended, schema)
+        is_plain, others = self._divided(files)
+        files = files.filter(is_plain)
         columns = {**self._said(files), "deletion_timestamp": self._time(files["seen_until"])}
         return pa.RecordBatch.from_pydict(columns), others | set(self._special.to_pylist())
 
@@ -90,13 +88,14 @@ class FileColumns:
         found = pa.concat_tables(fetch_chosen(reader, one, _NUMBER) for one in statements)
         return found["data_file_id"].unique()
 
-    def _divided(self, files: pa.Table) -> tuple[pa.Table, set[int]]:
-        """Those that are plain, and the numbers of the others."""
+    def _divided(self, files: pa.Table) -> tuple[pa.ChunkedArray, set[int]]:
+        """Which files are plain, and the numbers of the others."""
         numbers = files["data_file_id"]
         if self._metadata.partition_columns:  # whose values must be told
-            return files.slice(0, 0), set(numbers.to_pylist())
-        is_special = pc.is_in(numbers, self._special)
-        return files.filter(pc.invert(is_special)), set(numbers.filter(is_special).to_pylist())
+            is_special = pc.is_valid(numbers)
+        else:
+            is_special = pc.is_in(numbers, self._special)
+        return pc.invert(is_special), set(numbers.filter(is_special).to_pylist())
 
     def _said(self, files: pa.Table) -> dict[str, pa.Array]:
         return {

@@ -6,7 +6,9 @@ little as is true, so that as many readers as possible can read the table.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from forklake.delta.actions import Metadata, Protocol
 from forklake.delta.schema import (
@@ -19,6 +21,7 @@ from forklake.delta.schema import (
 from forklake.model.entities import DeltaTable
 from forklake.model.faces import FaceMode
 from forklake.model.fields import Field
+from forklake.model.ids import ColumnId
 from forklake.model.names import folded
 
 # A feature that only writers must know, and none but us does: it keeps other writers away, and
@@ -62,7 +65,7 @@ class Description:
         if stated is not None and self._is_still_true(stated):
             return base
         mapping = self._mapping(base)
-        told = delta_fields(self._fields, mapping)
+        told = delta_fields(self._fields, mapping, self._said(stated) if stated else None)
         configuration = dict(base.configuration)
         if mapping is not DeltaColumnMapping.NONE:
             highest = max(_highest(self._fields), int(configuration.get(_HIGHEST) or 0))
@@ -73,6 +76,11 @@ class Description:
             configuration=configuration,
             partition_columns=self._partition_columns(stated) if stated else (),
         )
+
+    def _said(self, stated: Metadata) -> dict[ColumnId, Mapping[str, Any]]:
+        """What the schema said of columns that are still there: rules, defaults, comments."""
+        mapping = DeltaColumnMapping.of(stated.configuration)
+        return dict(_said(parse_schema(stated.schema_string, mapping), self._fields))
 
     def _partition_columns(self, stated: Metadata) -> tuple[str, ...]:
         """The columns by which the log says that the table is partitioned, as they are named now.
@@ -153,6 +161,16 @@ def _has_type(fields: tuple[Field, ...], kind: str) -> bool:
 
 def _highest(fields: tuple[Field, ...]) -> int:
     return max((max(int(one.column_id), _highest(one.fields)) for one in fields), default=0)
+
+
+def _said(
+    told: Sequence[DeltaField], fields: Sequence[Field]
+) -> Iterator[tuple[ColumnId, Mapping[str, Any]]]:
+    by_name = {one.physical_name: one for one in told}
+    for own in fields:
+        if (one := by_name.get(own.physical_name)) is not None:
+            yield own.column_id, one.metadata
+            yield from _said(one.fields, own.fields)
 
 
 def _same(told: tuple[DeltaField, ...], fields: tuple[Field, ...]) -> bool:

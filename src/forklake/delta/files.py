@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,16 +21,27 @@ from forklake.errors import Corruption, NotFound, Unavailable
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.files.systems import in_parallel, open_input
 from forklake.files.vectors import read_vector, vector_path
-from forklake.model.entities import DataFile, Table
+from forklake.model.entities import DeleteFile, Table
 from forklake.model.fields import Field
 from forklake.model.files import UNREAD_VECTOR, ColumnBounds, NewDataFile, NewDeleteFile
-from forklake.model.ids import DataFileId
+from forklake.model.ids import DataFileId, DeleteFileId
+
+Number = TypeVar("Number", bound=int)
+File = TypeVar("File")
+_as_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def text_of(action: AnyAction) -> str:
     """The body of an action as the log has it."""
     ((_, body),) = action.to_json().items()
-    return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return _as_text(body)
+
+
+class Staged(NamedTuple, Generic[Number, File]):
+    """A file that a transaction adds, with the number that it has there."""
+
+    number: Number
+    file: File
 
 
 class NewFiles:
@@ -43,8 +55,8 @@ class NewFiles:
         self._table = table
         self._shape = shape
 
-    def add(self, adds: Mapping[str, Add]) -> dict[str, DataFile]:
-        """Add data files, by their full paths; the rows, with ids of the transaction."""
+    def add(self, adds: Mapping[str, Add]) -> dict[str, Staged[DataFileId, NewDataFile]]:
+        """Add data files, by their full paths."""
         leaves = self._shape.leaves
         told = {path: parse_statistics(add.stats, leaves) for path, add in adds.items()}
         untold = [path for path, (rows, _) in told.items() if rows is None]
@@ -54,27 +66,21 @@ class NewFiles:
             for path, add in adds.items()
         ]
         numbers = self._transaction.add_data_files(self._table, new)
-        return {
-            path: DataFile(
-                table_id=self._table.table_id,
-                data_file_id=number,
-                path=path,
-                path_is_relative=False,
-                record_count=file.record_count,
-                file_size_bytes=file.file_size_bytes,
-            )
-            for path, number, file in zip(adds, numbers, new, strict=True)
-        }
+        return dict(zip(adds, map(Staged, numbers, new), strict=True))
 
-    def mark(self, adds: Mapping[str, tuple[DataFileId, Add]], location: str) -> None:
-        """Add the deleted rows of data files, which their actions tell."""
+    def mark(
+        self,
+        adds: Mapping[str, tuple[DataFileId, Add]],
+        location: str,
+        replaced: Sequence[DeleteFile],
+    ) -> dict[str, Staged[DeleteFileId, NewDeleteFile]]:
+        """Add the deleted rows of data files, which their actions tell, in the place of others."""
         vectors = {path: item for path, item in adds.items() if item[1].deletion_vector}
         if not vectors:
-            return
-        files = in_parallel(
-            lambda item: self._deletes(item[0], *item[1], location), vectors.items()
-        )
-        self._transaction.add_delete_files(self._table, files)
+            return {}
+        new = in_parallel(lambda item: self._deletes(item[0], *item[1], location), vectors.items())
+        numbers = self._transaction.add_delete_files(self._table, new, deletes=replaced)
+        return dict(zip(vectors, map(Staged, numbers, new), strict=True))
 
     def _new(self, path: str, add: Add, count: int, bounds: Iterable[ColumnBounds]) -> NewDataFile:
         values = key_values(self._shape.keys, add)

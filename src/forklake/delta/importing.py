@@ -1,14 +1,16 @@
 """A Delta table becomes a table of a catalog: its files stay, its history comes along.
 
-First the whole log is read and checked, then its versions are committed one after the other: a log
-that is not right changes nothing. A table that is there already goes on from its newest version,
-so that an import which was cut short is simply run again, and following a log is the same thing.
+First the whole log is read and checked, then it is read again and its versions are committed, many
+at a time: a log that is not right changes nothing, and what is kept in memory grows with the files
+that are live, not with the log. A table that is there already goes on from its newest version, so
+that an import which was cut short is simply run again, and following a log is the same thing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from posixpath import abspath, basename
 
 from forklake.catalog.catalog import Catalog
@@ -27,7 +29,25 @@ from forklake.model.faces import FaceMode
 from forklake.model.fields import UNREADABLE
 from forklake.model.kinds import TAG
 
-Progress = Callable[[int, int], None]  # versions done, versions in all
+
+class Stage(StrEnum):
+    """What an import does: one after the other."""
+
+    CHECKING = "checking"
+    LOADING = "loading"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a stage has got: versions of those that there are, and the files that they add."""
+
+    stage: Stage
+    versions: int
+    total: int
+    files: int
+
+
+Watcher = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +69,7 @@ def import_delta(
     *,
     schema: str = "main",
     ignore_features: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: Watcher = lambda at: None,
 ) -> Imported:
     """Make a table of the Delta table at a location, or bring one that was made up to date.
 
@@ -61,14 +81,30 @@ def import_delta(
     target = (schema, name or basename(root))
     log = DeltaLog(root).open()
     loader = Loader(catalog, target, root, ignore_features=ignore_features)
-    after = _resumed(catalog, loader, log, target, ignore_features=ignore_features)
-    total, loaded, first = log.latest_version - after, 0, after + 1
-    for version in log.versions(after):
-        first = version.number if not loaded else first
-        loader.load(version)
-        loaded += 1
-        progress(loaded, total)
-    return Imported(*target, first, log.latest_version, loaded, len(loader.live))
+    after, check = _resumed(catalog, loader, log, target, ignore_features=ignore_features)
+    total = log.latest_version - after
+    check.run(log, after, _Count(Stage.CHECKING, total, progress).add)
+    del check  # what it knows of files is much
+    count = _Count(Stage.LOADING, total, progress)
+    first = next((one.number for one in log.versions(after)), after + 1)
+    loader.load(log.versions(after), count.add)
+    return Imported(*target, first, log.latest_version, count.versions, len(loader.live))
+
+
+@dataclass(slots=True)
+class _Count:
+    """Counts the versions of a stage."""
+
+    stage: Stage
+    total: int
+    watcher: Watcher
+    versions: int = 0
+    files: int = 0
+
+    def add(self, files: int) -> None:
+        self.versions += 1
+        self.files += files
+        self.watcher(Progress(self.stage, self.versions, self.total, self.files))
 
 
 def canonical_location(location: str) -> str:
@@ -83,13 +119,12 @@ def _resumed(
     target: tuple[str, str],
     *,
     ignore_features: bool,
-) -> int:
-    """The version that the table has, -1 if there is no table yet; what follows is checked."""
+) -> tuple[int, LogCheck]:
+    """The version that the table has, -1 if there is none yet, and the check of what follows."""
     seen = catalog.now()
     table = _table_there(seen, target, log.root)
     if table is None:
-        LogCheck(log.root).run(log, -1)
-        return -1
+        return -1, LogCheck(log.root)
     if ignore_features and seen.state.get(TAG, (table.table_id, UNREADABLE)) is not None:
         raise InvalidInput(
             f"The table '{table.table_name}' was imported without ignoring features.",
@@ -101,8 +136,7 @@ def _resumed(
     _require_continued(loader, log, reading, at)
     metadata = stated(reading, Metadata)
     assert metadata is not None  # the first version said it
-    LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items())).run(log, at)
-    return at
+    return at, LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items()))
 
 
 def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> Table | None:

@@ -9,10 +9,13 @@ from forklake.delta.actions import Add, AnyAction, CommitInfo, Metadata, Protoco
 from forklake.delta.log.paths import full_path
 from forklake.delta.log.reading import Version
 
+Vector = str | None  # what tells a deletion vector of a file from others; None if there is none
+
 
 @dataclass(slots=True)
 class Told:
-    """What one version says, sorted by kind; adds and removes by the full path of the file.
+    """What one version says, in brief: of files only their full paths and deletion vectors, since
+    there may be very many of them.
 
     With `is_state` that is all that is true at the version, otherwise what it changes.
     """
@@ -20,30 +23,34 @@ class Told:
     protocol: Protocol | None = None
     metadata: Metadata | None = None
     info: CommitInfo | None = None
-    adds: dict[str, Add] = field(default_factory=dict)
-    removes: dict[str, Remove] = field(default_factory=dict)
+    adds: dict[str, Vector] = field(default_factory=dict)
+    removes: dict[str, Vector] = field(default_factory=dict)
     others: list[AnyAction] = field(default_factory=list)
     is_state: bool = False
 
     @classmethod
     def of(cls, version: Version, location: str) -> Told:
-        """Sort the actions of a version."""
+        """What a version of the table at a location says."""
         told = cls(is_state=version.is_state)
         for action in version.actions:
-            match action:
-                case Add():
-                    told.adds[full_path(location, action.path)] = action
-                case Remove():
-                    told.removes[full_path(location, action.path)] = action
-                case Protocol():
-                    told.protocol = action
-                case Metadata():
-                    told.metadata = action
-                case CommitInfo():
-                    told.info = action
-                case _:
-                    told.others.append(action)
+            told.note(action, location)
         return told
+
+    def note(self, action: AnyAction, location: str) -> None:
+        """One action of the version."""
+        match action:
+            case Add():
+                self.adds[full_path(location, action.path)] = vector_of(action)
+            case Remove():
+                self.removes[full_path(location, action.path)] = vector_of(action)
+            case Protocol():
+                self.protocol = action
+            case Metadata():
+                self.metadata = action
+            case CommitInfo():
+                self.info = action
+            case _:
+                self.others.append(action)
 
     @property
     def operation(self) -> str:
@@ -55,15 +62,15 @@ class Told:
         return [one for one in (self.protocol, self.metadata, self.info) if one is not None]
 
 
-def vector_of(action: Add | Remove) -> str | None:
-    """What tells a deletion vector of a file from others; None if there is none."""
+def vector_of(action: Add | Remove) -> Vector:
+    """The deletion vector of an action."""
     return None if action.deletion_vector is None else action.deletion_vector.unique_id
 
 
 class LiveFiles:
     """The files of a table by full path, each with the deletion vector it is read with."""
 
-    def __init__(self, vectors: Iterable[tuple[str, str | None]] = ()) -> None:
+    def __init__(self, vectors: Iterable[tuple[str, Vector]] = ()) -> None:
         self.vectors = dict(vectors)
 
     def __len__(self) -> int:
@@ -76,7 +83,7 @@ class LiveFiles:
         meant = {path for path in named if self._ends(told, path)}
         if told.is_state:
             meant = set(self.vectors)
-        kept = {path for path in meant & told.adds.keys() if told.adds[path].deletion_vector}
+        kept = {path for path in meant & told.adds.keys() if told.adds[path] is not None}
         return meant - kept, kept
 
     def _ends(self, told: Told, path: str) -> bool:
@@ -84,19 +91,19 @@ class LiveFiles:
         has no more changes nothing."""
         if path not in self.vectors:
             return False
-        return path in told.adds or vector_of(told.removes[path]) == self.vectors[path]
+        return path in told.adds or told.removes[path] == self.vectors[path]
 
     def apply(self, told: Told) -> None:
         """Go on to what a version says."""
         for path in self.changes(told)[0]:
             del self.vectors[path]
-        self.vectors.update((path, vector_of(add)) for path, add in told.adds.items())
+        self.vectors.update(told.adds)
 
     def agrees(self, told: Told) -> bool:
         """Whether the files are those after a version that was applied last."""
-        added = {path: vector_of(add) for path, add in told.adds.items()}
         if told.is_state:
-            return added == self.vectors
-        removed = {(path, vector_of(remove)) for path, remove in told.removes.items()}
-        is_gone = self.vectors.items().isdisjoint(removed - added.items())
-        return is_gone and added.items() <= self.vectors.items()
+            return told.adds == self.vectors
+        removed = told.removes.items() - told.adds.items()
+        return (
+            self.vectors.items().isdisjoint(removed) and told.adds.items() <= self.vectors.items()
+        )

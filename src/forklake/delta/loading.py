@@ -1,32 +1,41 @@
 """Loading: the versions of a Delta log become snapshots of a catalog, one each, in order.
 
 Each version is an ordinary transaction, so all that the lake knows how to do with snapshots holds
-for it. Files stay where they are and are never removed. What the log said of files and versions is
-kept word for word beside the rows.
+for it; many of them are committed together, and one of very many files is written in parts. Files
+stay where they are and are never removed. What the log said of files and versions is kept word for
+word beside the rows.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
+from time import monotonic
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading
 from forklake.catalog.reading import Snapshotted
+from forklake.catalog.series import Series
 from forklake.catalog.transaction import Transaction
-from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Metadata, Protocol, Txn
-from forklake.delta.features import why_unreadable, why_unwritable
+from forklake.delta.actions import Add, Metadata, Protocol
+from forklake.delta.features import why_unreadable
 from forklake.delta.files import NewFiles, text_of
-from forklake.delta.live import LiveFiles, Told, vector_of
+from forklake.delta.held import Held, HeldFiles
+from forklake.delta.live import LiveFiles, Told, Vector, vector_of
 from forklake.delta.log.reading import Version
+from forklake.delta.parts import Change, Part
+from forklake.delta.rules import apply_rules
 from forklake.delta.shaping import TableShape, apply_metadata, is_same_shape, shape_of
 from forklake.delta.stating import stated
-from forklake.model.entities import DataFile, Table
-from forklake.model.faces import FaceAction, FaceCommit, FaceMode
+from forklake.errors import Conflict
+from forklake.model.entities import Table
+from forklake.model.faces import FaceMode
 from forklake.model.ids import DataFileId, TableId
-from forklake.model.plan import Committed
-from forklake.model.state import CatalogState
+
+# Versions that are committed together, and how long others may have to wait for the catalog.
+MOST_VERSIONS = 1000
+MOST_SECONDS = 1.0
 
 
 class Loader:
@@ -43,11 +52,11 @@ class Loader:
         self._schema, self._name = name
         self._location = location
         self._ignore_features = ignore_features
+        self._table_id: TableId | None = None
         self._shape: TableShape | None = None
         self._metadata: Metadata | None = None  # that gave it
         self._rules: tuple[Protocol | None, Metadata | None] = (None, None)  # for writers
-        self._seen: Snapshotted | None = None  # where the definitions are known
-        self._rows: dict[str, DataFile] = {}  # of live files, by full path
+        self._held = HeldFiles(catalog.catalog_id)
         self.live = LiveFiles()
 
     def resume(self, seen: Snapshotted, table: Table) -> None:
@@ -56,107 +65,117 @@ class Loader:
             self._shape = shape_of(transaction, table)
             transaction.rollback()
         reading = FaceReading(seen, table)
+        self._table_id = table.table_id
         self._rules = (stated(reading, Protocol), stated(reading, Metadata))
+        paths = self._held.look_up(seen, table)
         vectors = _vectors(seen, table)
-        self._rows = {seen.full_path(file): file for file in seen.data_files(table)}
-        self.live = LiveFiles(
-            (path, vectors.get(file.data_file_id)) for path, file in self._rows.items()
-        )
+        self.live = LiveFiles((path, vectors.get(self._held[path].number)) for path in paths)
 
     def has_loaded(self, reading: FaceReading, version: Version) -> bool:
         """Whether the newest version of the table is this version of the log."""
         told = Told.of(version, self._location)
         if not self.live.agrees(told):
             return False
+        # A version without the one before it came from a checkpoint, which says other things.
+        before = version.number - 1
+        if told.is_state or (before >= 0 and not reading.versions(before, before)):
+            return True
         said = {(one.kind, text_of(one)) for one in told.about_table()}
         kept = reading.actions(("protocol", "metaData", "commitInfo"), version.number)
-        return told.is_state or said == {(one.kind, one.body) for one in kept}
+        return said == {(one.kind, one.body) for one in kept}
 
-    def load(self, version: Version) -> None:
-        """Commit one version."""
+    def load(self, versions: Iterable[Version], loaded: Callable[[int], None]) -> None:
+        """Commit versions.
+
+        Args:
+            loaded: is told after each version how many files it adds.
+        """
+        rest = iter(versions)
+        while (first := next(rest, None)) is not None:
+            with self._catalog.series() as series:
+                for version in _batch(chain([first], rest)):
+                    loaded(self._load(series, version))
+
+    def _load(self, series: Series, version: Version) -> int:
         told = Told.of(version, self._location)
         ended, kept = self.live.changes(told)
-        message = f"Delta version {version.number}"
-        with self._catalog.transaction(message=message, seen=self._seen) as transaction:
-            base = transaction.committed_view().state
-            table, shape = self._table(transaction, told)
-            files = NewFiles(transaction, self._catalog, table, shape)
-            if ended:
-                transaction.end_data_files(table, [self._rows[path] for path in ended])
-            added = files.add({path: add for path, add in told.adds.items() if path not in kept})
-            rows = added | {path: self._rows[path] for path in kept}
-            files.mark(
-                {path: (row.data_file_id, told.adds[path]) for path, row in rows.items()},
-                self._location,
-            )
-            transaction.tell(table, self._commit(version, told, ended))
-        assert transaction.committed is not None
-        self._note(transaction.committed, table, ended, added)
+        change = Change(version, told, kept, self._held.leave(ended))
+        for part in change.parts(self._location):
+            self._load_part(series, change, part)
         self.live.apply(told)
-        self._shape = shape.committed(transaction.committed)
-        self._seen = self._known(base, transaction.committed)
+        return len(told.adds)
 
-    def _known(self, base: CatalogState, committed: Committed) -> Snapshotted | None:
-        """The catalog as the next version finds it, if nobody has changed definitions."""
-        if base.schema_version != committed.schema_version:
-            return None
-        return self._catalog.seen(base.seen_at(committed.snapshot_id))
+    def _load_part(self, series: Series, change: Change, part: Part) -> None:
+        with series.transaction(message=change.message, continues=not part.is_last) as transaction:
+            table = self._table(transaction, change.told)
+            if part.is_first:
+                self._define(transaction, table, change.told)
+                self._end(transaction, table, change.leaving.values())
+            assert self._shape is not None
+            files = NewFiles(transaction, self._catalog, table, self._shape)
+            new = {path: add for path, add in part.adds.items() if path not in change.kept}
+            added = files.add(new)
+            kept = {path: self._held[path] for path in part.adds if path in change.kept}
+            numbers = {path: one.number for path, one in (added | kept).items()}
+            marked = files.mark(
+                {path: (numbers[path], add) for path, add in part.adds.items()},
+                self._location,
+                self._held.delete_files(table.table_id, kept.values()),
+            )
+            transaction.tell(table, change.said(part))
+        assert transaction.committed is not None
+        self._held.note(transaction.committed, added, marked)
+        self._shape = self._shape.committed(transaction.committed)
+        if self._table_id is None:
+            self._table_id = TableId(transaction.committed.entity_ids[0])
 
-    def _table(self, transaction: Transaction, told: Told) -> tuple[Table, TableShape]:
-        """The table, with the columns that the version gives it."""
-        table = transaction.state.find_relation(self._name, self._schema)
-        is_new = not isinstance(table, Table)
-        if not isinstance(table, Table):
-            assert told.metadata is not None
-            table = transaction.create_foreign_table(self._name, schema=self._schema)
-            transaction.add_face(table, told.metadata.id, self._location, FaceMode.FOLLOW)
+    def _table(self, transaction: Transaction, told: Told) -> Table:
+        """The table; it is made of the first version."""
+        found = transaction.state.find_relation(self._name, self._schema)
+        if isinstance(found, Table) and found.table_id == self._table_id:
+            return found
+        if self._table_id is not None:
+            raise Conflict(
+                f"The table '{self._schema}.{self._name}' was dropped or renamed meanwhile.",
+                remedy="Import the Delta table again.",
+            )
+        assert told.metadata is not None  # as was checked
+        table = transaction.create_foreign_table(self._name, schema=self._schema)
+        transaction.add_face(table, told.metadata.id, self._location, FaceMode.FOLLOW)
+        return table
+
+    def _define(self, transaction: Transaction, table: Table, told: Told) -> None:
+        """Give the table the columns and rules that a version says it has."""
+        is_new = table.table_id < 0
         if (is_new or told.protocol is not None) and not self._ignore_features:
             transaction.set_unreadable(table, why_unreadable(told.protocol))
-        if told.protocol is not None or told.metadata is not None:
-            protocol, metadata = self._rules
-            self._rules = (told.protocol or protocol, told.metadata or metadata)
-            transaction.set_unwritable(table, why_unwritable(*self._rules))
         if told.metadata is not None and not is_same_shape(told.metadata, self._metadata):
             self._shape = apply_metadata(transaction, table, told.metadata)
             self._metadata = told.metadata
-        assert self._shape is not None
-        return table, self._shape
+        if told.protocol is not None or told.metadata is not None:
+            protocol, metadata = self._rules
+            self._rules = (told.protocol or protocol, told.metadata or metadata)
+            apply_rules(transaction, table, *self._rules)
 
-    def _note(
-        self,
-        committed: Committed,
-        table: Table,
-        ended: Iterable[str],
-        added: Mapping[str, DataFile],
-    ) -> None:
-        """Know the files as they are after the commit."""
-        for path in ended:
-            del self._rows[path]
-        is_new = table.table_id < 0
-        table_id = TableId(committed.entity_ids[0]) if is_new else table.table_id
-        for path, row in added.items():
-            self._rows[path] = replace(
-                row,
-                catalog_id=self._catalog.catalog_id,
-                begin_snapshot=committed.snapshot_id,
-                table_id=table_id,
-                data_file_id=DataFileId(committed.file_ids[-row.data_file_id - 1]),
+    def _end(self, transaction: Transaction, table: Table, leaving: Collection[Held]) -> None:
+        if leaving:
+            transaction.end_data_files(
+                table,
+                self._held.data_files(table.table_id, leaving),
+                deletes=self._held.delete_files(table.table_id, leaving),
             )
 
-    def _commit(self, version: Version, told: Told, ended: Iterable[str]) -> FaceCommit:
-        said = [_said(one, "") for one in told.about_table()]
-        said += [
-            _said(told.removes[path], str(int(self._rows[path].data_file_id)))
-            for path in ended
-            if path in told.removes
-        ]
-        said += [_said(one, _key(one, number)) for number, one in enumerate(told.others)]
-        return FaceCommit(
-            told.operation, tuple(said), version=version.number, timestamp=version.timestamp_ms
-        )
+
+def _batch(versions: Iterable[Version]) -> Iterator[Version]:
+    """The next versions to be committed together."""
+    until = monotonic() + MOST_SECONDS
+    for count, version in enumerate(versions, 1):
+        yield version
+        if count == MOST_VERSIONS or monotonic() > until:
+            return
 
 
-def _vectors(seen: Snapshotted, table: Table) -> dict[DataFileId, str | None]:
+def _vectors(seen: Snapshotted, table: Table) -> dict[DataFileId, Vector]:
     """The deletion vectors of the files that have some."""
     deletes = {row.delete_file_id: row.data_file_id for row in seen.delete_files(table)}
     return {
@@ -164,18 +183,3 @@ def _vectors(seen: Snapshotted, table: Table) -> dict[DataFileId, str | None]:
         for one in seen.file_actions(table, sorted(set(deletes.values())))
         if one.delete_file_id in deletes
     }
-
-
-def _said(action: AnyAction, key: str) -> FaceAction:
-    return FaceAction(action.kind, key, text_of(action))
-
-
-def _key(action: AnyAction, number: int) -> str:
-    match action:
-        case Txn():
-            return action.app_id
-        case DomainMetadata():
-            return action.domain
-        case Cdc():
-            return action.path
-    return str(number)

@@ -14,6 +14,7 @@ from typing import Any
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.faces import FaceReading
+from forklake.catalog.list_keeping import keep_listing
 from forklake.delta.actions import AnyAction, Metadata, Protocol, parse
 from forklake.delta.chapters import Chapter
 from forklake.delta.files import text_of
@@ -127,6 +128,7 @@ class Mirror:
             write_checkpoint(self.location, version.version, told.state())
             reached("mirror.checkpointed")
             self.status = replace(self.status, checkpoint_version=version.version)
+            keep_listing(self._catalog, self._table)
         return told.stated.after(actions)
 
     def _keep(self, version: DeltaVersion, told: Wording, actions: list[AnyAction]) -> None:

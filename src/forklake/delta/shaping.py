@@ -61,9 +61,8 @@ def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -
     wanted = parse_schema(metadata.schema_string, mapping)
     transaction.set_partitioning(table, [])
     transaction.reshape(table, [_shape(one) for one in wanted])
-    transaction.set_partitioning(
-        table, [(name, IDENTITY) for name in partition_columns(metadata, wanted)]
-    )
+    keys = [(name, IDENTITY) for name in partition_columns(metadata, wanted)]
+    transaction.set_partitioning(table, keys, by_others=True)
     return shape_of(transaction, table)
 
 

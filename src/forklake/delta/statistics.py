@@ -44,6 +44,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 _ERROR_OF_DOUBLE = Decimal(2) ** -51
 _MOST_DIGITS = 38  # of a decimal
 _WIDE = Context(prec=2 * _MOST_DIGITS)
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=float)
 
 
 class Leaf(NamedTuple):
@@ -79,7 +80,7 @@ def parse_statistics(
 ) -> tuple[int | None, tuple[ColumnBounds, ...]]:
     """The rows of a file, deleted ones included, and what is known of its columns."""
     try:
-        body = json.loads(text or "{}", parse_float=Decimal, parse_constant=float)
+        body = _DECODER.decode(text or "{}")
     except (ValueError, RecursionError, ArithmeticError):
         return None, ()
     rows = _count(_at(body, ("numRecords",)))

@@ -42,6 +42,7 @@ from forklake.model.scans import ScanFile
 from forklake.store.phases import reached
 
 _RETENTION = "delta.deletedFileRetentionDuration"
+_FEED, _TIMES = "delta.enableChangeDataFeed", "delta.enableInCommitTimestamps"
 _AS_KEPT = (Txn, DomainMetadata)  # told as they are kept
 
 
@@ -118,9 +119,14 @@ class Wording:
                 "operationParameters": {},
                 "engineInfo": f"Forklake/{version_of('forklake')}",
                 "txnId": key,
+                **({"inCommitTimestamp": self._version.timestamp} if self._is_set(_TIMES) else {}),
                 **({"transactionGroup": group} if participants else {}),
             }
         )
+
+    def _is_set(self, name: str) -> bool:
+        """Whether a property of the table is true."""
+        return (self.metadata.configuration.get(name) or "").lower() == "true"
 
     def _newest(self) -> list[Txn | DomainMetadata]:
         """The newest of each application and domain."""
@@ -132,6 +138,8 @@ class Wording:
     def _changed_data(self) -> list[Cdc]:
         """Files that tell what changed, if readers at the location can have all of them; what
         changed follows from the data files otherwise."""
+        if CommitInfo.kind not in self.kept_kinds:
+            return self._changed_here()
         told = [one for one in self._kept if isinstance(one, Cdc)]
         origin = self._chapter.location_at(self._seen)
         if origin is None or any(is_absolute(one.path) for one in told):
@@ -142,6 +150,18 @@ class Wording:
         if origin != self._location:
             make_present((path, f"{self._location}/{name}") for path, name in sources.items())
         return told
+
+    def _changed_here(self) -> list[Cdc]:
+        """The same of a version that no other log told of."""
+        if not self._is_set(_FEED):
+            return []
+        from forklake.delta.changed_data import ChangedData, must_tell  # which reads rows
+
+        changes = self._chapter.all_changes
+        if not must_tell(changes, self._version.begin_snapshot):
+            return []
+        table, location = self._chapter.table, self._location
+        return ChangedData(self._seen, table, self.metadata, location).written(changes)
 
     # Files
 

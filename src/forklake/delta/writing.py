@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from forklake.catalog.faces import FaceReading
 from forklake.delta.actions import Txn
-from forklake.delta.files import text_of
 from forklake.delta.stating import stated
-from forklake.model.faces import FaceAction, FaceCommit
-from forklake.store.faces import milliseconds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from forklake.spark.session import Session
-
-_OPERATION = "STREAMING UPDATE"
 
 
 def write_once(
@@ -39,13 +33,11 @@ def write_once(
     table = session.find_table(view, place)
     if _last_version(FaceReading(view, table), app_id) >= version:
         return False
-    told = Txn(app_id=app_id, version=version, last_updated=milliseconds(datetime.now(UTC)))
-    action = FaceAction(Txn.kind, app_id, text_of(told))
     key = f"delta/{int(table.table_id)}/{app_id}/{version}"
     with session.transaction_once(key):
         session.write(df, (place.attachment.alias, place.schema, place.table), mode=mode)
         with session.changing(place.attachment) as change:
-            change.transaction.tell(table, FaceCommit(_OPERATION, (action,)))
+            change.transaction.tell_progress(table, app_id, version)
     committed = change.transaction.committed
     return committed is not None and not committed.was_applied_before
 

@@ -80,6 +80,7 @@ def add_data_files(
     with session.changing(place.attachment) as change:
         found = session.find_table(change.transaction, place)
         target = Target(place.attachment, change.transaction.state, found)
+        target.refuse_unchecked("with files")
         if target.is_encrypted:
             raise InvalidInput(
                 f"The files of table '{place}' are encrypted, and those to add are not.",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklake.catalog.catalog import Catalog
+from forklake.catalog.list_keeping import keep_listings
 from forklake.errors import InvalidInput
 from forklake.maintenance.expiring import writable
 
@@ -27,7 +28,7 @@ class Step:
 
 
 def checkpoint(session: Session, alias: str) -> list[Step]:
-    """Flush, expire, merge, rewrite, clean up, remove orphans: as the catalog's options say."""
+    """Flush, expire, merge, rewrite, list, clean up, remove orphans, as the options say."""
     if session.in_transaction:
         raise InvalidInput(
             "A checkpoint cannot run inside a transaction.", remedy="Commit or roll back first."
@@ -71,6 +72,7 @@ def steps(
     work: dict[str, tuple[str, Work]] = dict(compacting or {})
     work["expire_snapshots"] = ("snapshots", lambda: len(catalog.expire_snapshots()))
     work["cleanup_old_files"] = ("files", lambda: len(catalog.cleanup_old_files()))
+    work["list_files"] = ("tables", lambda: keep_listings(catalog))
     work["delete_orphaned_files"] = ("files", lambda: len(catalog.delete_orphaned_files()))
     for operation in _ORDER:
         if operation in work and (until is None or time.monotonic() < until):
@@ -85,6 +87,7 @@ _ORDER = (
     "expire_snapshots",
     "merge_adjacent_files",
     "rewrite_data_files",
+    "list_files",
     "cleanup_old_files",
     "delete_orphaned_files",
 )

@@ -20,8 +20,8 @@ from forklake.store.heads import find_head
 if TYPE_CHECKING:
     from forklake.spark.session import Session
 
-# Dropped catalogs that are reclaimed at a time.
-_DROPPED = 1000
+# Catalogs that are dropped, or reclaimed, at a time.
+_BATCH = 1000
 Compacting = Callable[[Catalog], AbstractContextManager[dict[str, tuple[str, Work]]]]
 
 
@@ -35,12 +35,15 @@ def maintain(
     """Do what is due and tell each step once it is done.
 
     Args:
-        names: which catalogs; all, and what was dropped, if none are named.
+        names: which catalogs; if none are named all, and before them those whose time to live
+            is over are dropped, and after them what was dropped is reclaimed.
         seconds: begin nothing new after that time.
         compacting: what compacts a catalog (see `with_session`); without it nothing is compacted,
             and no Spark is needed.
     """
     until = None if seconds is None else time.monotonic() + seconds
+    if names is None:
+        yield from _drop_expired(metastore, until)
     catalogs = (
         (Catalog(metastore, row) for row in metastore.all_catalogs())
         if names is None
@@ -71,17 +74,29 @@ def _maintain(
                 yield Step(catalog.name, "failed", 0, reason.message, 0.0)
 
 
+def _drop_expired(metastore: Metastore, until: float | None) -> Iterator[Step]:
+    """Catalogs whose time to live is over, batch by batch."""
+    while until is None or time.monotonic() < until:
+        began = time.monotonic()
+        dropped = metastore.drop_expired(_BATCH)
+        if dropped:
+            taken = time.monotonic() - began
+            yield Step("", "drop_expired", len(dropped), "catalogs", taken)
+        if len(dropped) < _BATCH:
+            return
+
+
 def _reclaim(metastore: Metastore, until: float | None) -> Iterator[Step]:
     """Dropped catalogs, batch by batch."""
     while until is None or time.monotonic() < until:
         began = time.monotonic()
-        done = metastore.reclaim_dropped(_DROPPED)
+        done = metastore.reclaim_dropped(_BATCH)
         taken = time.monotonic() - began
         if done.catalogs:
             yield Step("", "reclaim_dropped", len(done.catalogs), "catalogs", taken)
         if done.files:
             yield Step("", "cleanup_old_files", len(done.files), "files", taken)
-        if len(done.catalogs) < _DROPPED:
+        if len(done.catalogs) < _BATCH:
             return
 
 

@@ -15,14 +15,15 @@ from forklake.model.ids import UNCOMMITTED, ColumnId, SnapshotId
 # Tags that Forklake keeps for itself, since what they tell must outlive old snapshots: on columns
 # the physical name where it is not the name, and the type before each promotion (numbered; the
 # tag's begin is the promotion's snapshot); on tables the physical names of dropped columns, the
-# highest number that a column had, the order of rows in new files, and why rows cannot be read or
-# changed.
+# highest number that a column had, the order of rows in new files, the rules for rows, and why rows
+# cannot be read or changed.
 _INTERNAL = "_forklake_"
 PHYSICAL_NAME = f"{_INTERNAL}physical_name"
 TYPE_BEFORE = f"{_INTERNAL}type_before_"
 DROPPED_NAMES = f"{_INTERNAL}dropped_names"
 HIGHEST_COLUMN = f"{_INTERNAL}highest_column"
 SORTED_BY = f"{_INTERNAL}sorted_by"
+RULES = f"{_INTERNAL}rules"
 UNREADABLE = f"{_INTERNAL}unreadable"
 UNWRITABLE = f"{_INTERNAL}unwritable"
 # Promotions that Spark's reader does not do by itself: such files are read as what they were.

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from forklake.errors import InvalidInput
 
 MAX_NAME_BYTES = 255
+# What stored texts of views and macros say instead of the alias of the catalog that they are in.
+PLACEHOLDER = "{DUCKLAKE_CATALOG}"
 _FOLDER = re.compile(r"[A-Za-z0-9_-]+")
 _NOT_IN_CATALOG_NAMES = frozenset("/\\\"'`")
 

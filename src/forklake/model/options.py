@@ -29,7 +29,8 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_FACTORS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _INTERVAL = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(microsecond|millisecond|second|minute|hour|day|week|month|year)s?",
+    r"(\d+(?:\.\d+)?)\s*"
+    r"(?:(microsecond|millisecond|second|minute|hour|day|week|month|year)s?|([smhdw]))",
     re.IGNORECASE,
 )
 _UNITS = {
@@ -43,6 +44,7 @@ _UNITS = {
     "month": timedelta(days=30),
     "year": timedelta(days=365),
 }
+_SHORT_UNITS = {name[0]: name for name in ("second", "minute", "hour", "day", "week")}
 _CODECS = ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw")
 
 
@@ -140,13 +142,21 @@ def as_age(interval: str) -> timedelta:
 
     >>> as_age("36 hours")
     datetime.timedelta(days=1, seconds=43200)
+    >>> as_age("90m")
+    datetime.timedelta(seconds=5400)
     """
     match = _INTERVAL.fullmatch(interval.strip())
     if match is None:
         raise InvalidInput(
             f"{interval!r} is not a length of time.", remedy="Write one such as '7 days'."
         )
-    return float(match[1]) * _UNITS[match[2].lower()]
+    unit = match[2] or _SHORT_UNITS[match[3].lower()]
+    try:
+        return float(match[1]) * _UNITS[unit.lower()]
+    except OverflowError:
+        raise InvalidInput(
+            f"{interval!r} is longer than any time that can be kept.", remedy="Write a shorter one."
+        ) from None
 
 
 def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | None]:
@@ -174,3 +184,15 @@ def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | N
         raise InvalidInput(
             f"The option {rule.name!r} cannot be {text!r}.", remedy=f"Wanted: {reason}."
         ) from None
+
+
+def as_bytes(size: str) -> int:
+    """A size as options have it.
+
+    >>> as_bytes("1.5kB")
+    1500
+    """
+    try:
+        return int(_size(size))
+    except ValueError as reason:
+        raise InvalidInput(f"{size!r} is not {reason}.", remedy="Write one such as 10GB.") from None

@@ -61,6 +61,12 @@ class TableWork:
         return sum(file.file_size_bytes for file in self.ended_files)
 
     @property
+    def added_bytes(self) -> int:
+        """Bytes of the new files."""
+        data = sum(file.file_size_bytes for _, file in self.data_files)
+        return data + sum(file.file_size_bytes for _, file in self.delete_files)
+
+    @property
     def touched_files(self) -> set[DataFileId]:
         """Committed data files whose rows this commit ends."""
         touched = {file.data_file_id for file in self.ended_files}
@@ -138,6 +144,7 @@ class CommitPlan:
     info: CommitInfo = field(default_factory=CommitInfo)
     name_of: Callable[[int], str | None] = lambda _: None  # of a table, for messages
     key: str = ""  # makes a retry apply once; the user's own if they gave one
+    continues: bool = False  # the next plan of the series is part of the same snapshot
 
     @property
     def changes_definitions(self) -> bool:

@@ -11,7 +11,7 @@ from copy import copy
 from typing import Any, TypeVar
 
 from forklake.errors import NotFound, Unsupported
-from forklake.model import kinds, sorting
+from forklake.model import kinds, rules, sorting
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
     Column,
@@ -29,6 +29,7 @@ from forklake.model.fields import (
     DROPPED_NAMES,
     HIGHEST_COLUMN,
     PHYSICAL_NAME,
+    RULES,
     SORTED_BY,
     TYPE_BEFORE,
     UNREADABLE,
@@ -39,6 +40,7 @@ from forklake.model.ids import CatalogId, ColumnId, SnapshotId
 from forklake.model.kinds import DEFINITIONS, KIND_OF, Kind
 from forklake.model.names import folded
 from forklake.model.options import CATALOG_SCOPE_ID, OPTIONS, Scope
+from forklake.model.rules import NO_RULES, Rules
 from forklake.model.sorting import SortKey
 
 R = TypeVar("R", bound=Row)
@@ -308,6 +310,11 @@ class CatalogState:
         """The keys by which rows are in order in new files of a table."""
         row = self.get(kinds.TAG, (table.table_id, SORTED_BY))
         return sorting.from_text(row.value) if isinstance(row, Tag) else ()
+
+    def rules(self, table: Table) -> Rules:
+        """What every row of a table fulfils, and what is not done to its rows."""
+        row = self.get(kinds.TAG, (table.table_id, RULES))
+        return rules.from_text(row.value) if isinstance(row, Tag) else NO_RULES
 
     def macro_type(self, macro: Macro) -> str:
         """`scalar` or `table`."""

@@ -60,6 +60,11 @@ class Attachment:
     metadata_catalog: str | None = None
 
     @property
+    def address(self) -> str:
+        """Where the metastore is; empty if whoever attached it did not say so."""
+        return self.metastore.database.address if self.uri else ""
+
+    @property
     def metadata_name(self) -> str:
         """The name under which the tables of the metastore itself can be read."""
         return self.metadata_catalog or f"__ducklake_metadata_{self.alias}"
@@ -125,7 +130,10 @@ class Attachments:
             if gone:
                 self._found = {}
         for attachment in gone:
-            _metastores.give_back(attachment.metastore)
+            self._give_back(attachment.metastore)
+
+    def _give_back(self, metastore: Metastore) -> None:
+        _metastores.give_back(metastore)
 
     def aliases(self) -> list[str]:
         """The names under which catalogs are attached."""
@@ -158,7 +166,7 @@ class Attachments:
             )
         alias = alias or options.catalog
         self._refuse_taken(alias, options.metadata_catalog)
-        _check(options)
+        check_options(options)
         metastore = _metastores.take(uri, options)
         try:
             opened = _opened(metastore, parse_uri(uri), alias, options)
@@ -209,10 +217,10 @@ class Attachments:
         self.get(alias)
         with self._guard:
             gone = self._found.pop(folded(alias))
-        _metastores.give_back(gone.metastore)
+        self._give_back(gone.metastore)
 
 
-def _check(options: AttachOptions) -> None:
+def check_options(options: AttachOptions) -> None:
     """What can be refused before anything is opened."""
     if options.snapshot_version is not None and options.snapshot_time is not None:
         raise InvalidInput(
@@ -236,6 +244,13 @@ def _is_encrypted(encrypted: bool | str | None) -> bool | None:
 def _opened(metastore: Metastore, target: Target, alias: str, options: AttachOptions) -> Attachment:
     catalog = _found_or_created(metastore, target, options)
     _check_encryption(catalog, options)
+    return attachment_of(metastore, catalog, alias, options)
+
+
+def attachment_of(
+    metastore: Metastore, catalog: Catalog, alias: str, options: AttachOptions
+) -> Attachment:
+    """A catalog under an alias, at the snapshot and with the defaults that the options say."""
     defaults = {}
     if options.data_inlining_row_limit is not None:
         defaults["data_inlining_row_limit"] = str(options.data_inlining_row_limit)

@@ -352,6 +352,7 @@ class Session(Transactions, Definitions):
         by_name: bool = False,
         partition_by: Sequence[str | tuple[str, str]] = (),
         replace_schema: bool = False,
+        where: str | None = None,
     ) -> int:
         """Write a DataFrame to a table; how many rows there were.
 
@@ -360,6 +361,8 @@ class Session(Transactions, Definitions):
             by_name: columns are found by name, and those that are missing get their defaults.
             partition_by: for a table that is made: columns, or `year(column)` and so on.
             replace_schema: `overwrite` makes the table anew, with the columns of the DataFrame.
+            where: `overwrite` replaces only the rows for which this condition in Spark SQL is
+                true; it must be true for all rows of the DataFrame.
         """
         from forklake.spark.writing.write import write
 
@@ -372,6 +375,7 @@ class Session(Transactions, Definitions):
                 by_name=by_name,
                 partition_by=partition_by,
                 replace_schema=replace_schema,
+                where=where,
             )
 
     def read_stream(self, name: str | Sequence[str], **options: object) -> DataFrame:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.errors import Conflict, Forbidden, ForklakeError, InvalidInput
+from forklake.errors import Conflict, Forbidden, ForklakeError, InvalidInput, Unsupported
 from forklake.files.systems import remove
 from forklake.model.entities import Table
 from forklake.model.plan import Committed
@@ -20,7 +20,7 @@ from forklake.model.snapshots import CommitInfo
 from forklake.spark.attachments import Attachment
 
 # A commit that ends with one of these has certainly changed nothing.
-_REFUSALS = (Conflict, Forbidden, InvalidInput)
+_REFUSALS = (Conflict, Forbidden, InvalidInput, Unsupported)
 
 
 class Change:

@@ -16,8 +16,8 @@ from forklake.spark.calculator import calculator
 from forklake.spark.types import arrow_type
 from forklake.spark.writing.conform import retyped
 
-# What makes an expression depend on rows.
-_OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter)
+# What makes an expression depend on rows, or take long: nobody can stop DuckDB in a lambda.
+_OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
 
 
 def is_constant(node: exp.Expr) -> bool:

@@ -49,7 +49,8 @@ def answer(session: Session, statement: exp.Expr) -> Result:
     table = handlers()
     for kind in type(statement).__mro__:
         if kind in table:
-            return table[kind](session, statement)
+            with session.guard.statement(kind):
+                return table[kind](session, statement)
     raise Unsupported(
         f"The statement {statement.key.upper()} is not supported.",
         remedy="See the list of statements in the documentation.",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from forklake.errors import InvalidInput
+from forklake.model.plan import Committed
 from forklake.spark import session as tables
-from forklake.spark.attachments import Attachments
+from forklake.spark.attachments import Attachment, Attachments
 from forklake.spark.work import Change
+from forklake.sql.guarding import Guard
 from forklake.sql.parameters import Parameters, given
 from forklake.sql.results import Result
 
@@ -35,9 +38,14 @@ class Session(tables.Session):
     """What a user works with: tables as DataFrames, and SQL over all that is attached."""
 
     def __init__(
-        self, spark: SparkSession | None = None, *, attachments: Attachments | None = None
+        self,
+        spark: SparkSession | None = None,
+        *,
+        attachments: Attachments | None = None,
+        guard: Guard | None = None,
     ) -> None:
         super().__init__(spark, attachments=attachments)
+        self.guard = guard or Guard()
         self.dialect = DUCKDB  # of the statement that runs
         self.frames: Mapping[str, DataFrame] = {}  # which it may name
         self.prepared: dict[str, exp.Expr] = {}
@@ -95,6 +103,26 @@ class Session(tables.Session):
 
         return write_once(self, df, name, app_id=app_id, version=version, mode=mode)
 
+    @contextmanager
+    def changing(
+        self, attachment: Attachment, *, idempotency_key: str | None = None
+    ) -> Iterator[Change]:
+        """A change of a catalog, if the guard lets it pass."""
+        with (
+            self.guard.change(attachment),
+            super().changing(attachment, idempotency_key=idempotency_key) as change,
+        ):
+            yield change
+            self.guard.proceed()
+
+    def commit(self) -> Committed | None:
+        """Make the changes of the transaction visible, if the guard lets them pass."""
+        changed = self._work.changed if self._work is not None else None
+        if changed is None:
+            return super().commit()
+        with self.guard.change(changed.attachment):
+            return super().commit()
+
     def _note(self, change: Change) -> None:
         super()._note(change)
         if change.transaction.changed_faces:
@@ -134,6 +162,7 @@ class Session(tables.Session):
             raise InvalidInput(
                 f"There is no dialect {dialect!r}.", remedy=f"Use '{DUCKDB}' or '{SPARK}'."
             )
+        self.guard.dialect(dialect)
         for statement in given(parse(text, dialect), parameters):
             self.dialect, self.frames = dialect, frames or {}
             try:

@@ -8,16 +8,19 @@ do: an absolute one can lead anywhere, so a relative one may as well.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from posixpath import normpath
 from urllib.parse import unquote
 
 from forklake.files.systems import file_system
 
+_REMEMBERED = 8192  # what a version says of a file is looked at more than once
 _ABSOLUTE = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:/")
 _STORE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/]*)?(.*)", re.DOTALL)
 _DOTS = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def canonical(path: str) -> str:
     """The one form of a path, decoded; it stays relative or absolute."""
     clean = file_system(path)[1] if path.startswith("file:/") else unquote(path)
@@ -29,6 +32,7 @@ def is_absolute(path: str) -> bool:
     return _ABSOLUTE.match(path) is not None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def full_path(root: str, path: str) -> str:
     """Where the file is, for a table at this root."""
     clean = canonical(path)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from forklake.delta.actions import (
     NO_COLUMNS,
     Add,
+    AnyAction,
     DomainMetadata,
     Metadata,
     Protocol,
@@ -34,21 +35,39 @@ class State:
     txns: dict[str, Txn] = field(default_factory=dict)
     domains: dict[str, DomainMetadata] = field(default_factory=dict)
 
+    _said: set[tuple[str | None, ...]] = field(default_factory=set)  # by the version
+
     def apply(self, version: Version) -> None:
         """Go on to a version."""
-        if version.is_state:
-            self._forget()
-        seen: set[tuple[str | None, ...]] = set()
+        self.begin(version)
         for action in version.actions:
-            if rule := _RULES.get(action.kind):
-                identity = rule.identity(action)
-                _require_new(seen, (action.kind, *identity), version.number)
-                rule.apply(self, identity, action)
-        self.version = version.number
+            self.note(action)
 
-    def _forget(self) -> None:
+    def begin(self, version: Version) -> None:
+        """Go on to a version whose actions are noted one by one."""
+        self.version, self._said = version.number, set()
+        if version.is_state:
+            self.forget()
+
+    def forget(self) -> None:
+        """Know nothing of the versions before."""
         self.adds, self.txns, self.domains = {}, {}, {}
         self.protocol = self.metadata = None
+
+    def note(self, action: AnyAction) -> None:
+        """What comes of an action; Corruption if the version has said it before."""
+        if rule := _RULES.get(action.kind):
+            identity = rule.identity(action)
+            _require_new(self._said, (action.kind, *identity), self.version)
+            rule.apply(self, identity, action)
+
+    def add(self, key: FileKey, action: Add) -> None:
+        """A file is in the table from here on."""
+        self.adds[key] = action
+
+    def remove(self, key: FileKey) -> None:
+        """A file is in the table no longer."""
+        self.adds.pop(key, None)
 
 
 def replay(log: DeltaLog, version: int | None = None) -> State:
@@ -101,11 +120,11 @@ def _set_metadata(state: State, identity: tuple[()], action: Metadata) -> None:
 
 
 def _add(state: State, identity: FileKey, action: Add) -> None:
-    state.adds[identity] = action
+    state.add(identity, action)
 
 
 def _remove(state: State, identity: FileKey, action: Remove) -> None:
-    state.adds.pop(identity, None)
+    state.remove(identity)
 
 
 def _set_txn(state: State, identity: tuple[str], action: Txn) -> None:

@@ -20,6 +20,7 @@ from forklake.spark.engine.remote import analysed
 from forklake.spark.names import perhaps, quoted, split_name
 from forklake.spark.reading.scan import ROW
 from forklake.spark.writing import align
+from forklake.spark.writing.rules import ruled
 from forklake.spark.writing.targets import Target
 
 Value = str | Column
@@ -46,12 +47,14 @@ def new_versions(
     # A row that is new in the transaction has no id yet that could be carried.
     own_id = F.when(F.col(ROW) < LOCAL_ROW_IDS, F.col(ROW)).alias(ROW_ID)
     with analysing(table):
-        columns = [
-            _assigned(F.col(f"{quoted(alias)}.{quoted(one.name)}"), one, tree.get(folded(one.name)))
-            for one in target.fields
-        ]
+        columns = []
+        for one in target.fields:
+            node = tree.get(folded(one.name))
+            if _is_given(node) or target.rules.of_column(one.name) is None:
+                old = F.col(f"{quoted(alias)}.{quoted(one.name)}")
+                columns.append(_assigned(old, one, node).alias(one.name))
         chosen = analysed(rows.select(*columns, own_id))
-    return align.aligned(chosen, target.fields, table, keep=(ROW_ID,))
+    return ruled(chosen, target, by_name=True, keep=(ROW_ID,))
 
 
 def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
@@ -67,7 +70,7 @@ def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
     no_id = F.lit(None).cast("bigint").alias(ROW_ID)
     with analysing(table):
         chosen = analysed(rows.select(*given.values(), no_id))
-    return align.aligned(chosen, target.fields, table, by_name=True, keep=(ROW_ID,))
+    return ruled(chosen, target, by_name=True, keep=(ROW_ID,))
 
 
 def literal_values(target: Target, assignments: Assignments) -> dict[str, Any] | None:
@@ -139,6 +142,11 @@ def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
             for one in column.fields
         )
     )
+
+
+def _is_given(node: _Node | None) -> bool:
+    """Whether a column gets a value that does not follow from anything else."""
+    return node is not None and not (node.value is not None and _is_default(node.value))
 
 
 def _is_default(value: Value) -> bool:

@@ -47,22 +47,34 @@ def delete(
             remedy="Say which rows belong together.",
         )
     with session.changing(place.attachment) as change:
-        if using is None and _is_always_true(where):
-            return _truncate(session, change, session.find_table(change.transaction, place))
-        narrowed = text_of(where) if using is None else about(target_alias, where)
-        found = matching(session, name, change, target_alias, narrowed)
-        few = found.decided(where) if using is None else None
-        if few is not None:
-            if few:
-                change.transaction.delete_rows(found.target.table, few)
-            return len(few)
-        table = found.target.table.table_name
+        table = session.find_table(change.transaction, place)
         if using is None:
-            rows = filtered(found.rows(where), where, table)
-        else:
-            source = aliased(using, source_alias)
-            rows = joined(found.rows(where), source, where, "left_semi", table)
+            return delete_from(session, change, table, where, alias=target_alias)
+        found = matching(session, change, table, target_alias, about(target_alias, where))
+        source = aliased(using, source_alias)
+        rows = joined(found.rows(where), source, where, "left_semi", table.table_name)
         return found.removal().end(rows).count
+
+
+def delete_from(
+    session: Session,
+    change: Change,
+    table: Table,
+    where: Condition | None,
+    *,
+    alias: str = "target",
+) -> int:
+    """The same as part of a change, for a condition on the rows of the table alone."""
+    if _is_always_true(where):
+        return _truncate(session, change, table)
+    found = matching(session, change, table, alias, text_of(where))
+    few = found.decided(where)
+    if few is None:
+        rows = filtered(found.rows(where), where, table.table_name)
+        return found.removal().end(rows).count
+    if few:
+        change.transaction.delete_rows(table, few)
+    return len(few)
 
 
 def truncate(session: Session, name: str | Sequence[str]) -> int:

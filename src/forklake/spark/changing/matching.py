@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from forklake.errors import InvalidInput
-from forklake.model.entities import InlinedRow
+from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.model.scans import ScanFile
@@ -103,10 +103,9 @@ class Matching:
 
 
 def matching(
-    session: Session, name: str | Sequence[str], change: Change, alias: str, narrowed: str | None
+    session: Session, change: Change, table: Table, alias: str, narrowed: str | None
 ) -> Matching:
-    """The same for a table by its name."""
-    table = session.find_table(change.transaction, session.resolve(name))
+    """The same for a table as a change sees it."""
     target = Target(change.attachment, change.transaction.state, table)
     return Matching(session, change, target, alias, narrowed)
 

@@ -162,9 +162,9 @@ def merge(
     with session.changing(place.attachment) as change:
         kinds = {clause.when for clause in when}
         is_narrow = When.NOT_MATCHED_BY_SOURCE not in kinds
-        found = matching(
-            session, name, change, target_alias, about(target_alias, on) if is_narrow else None
-        )
+        table = session.find_table(change.transaction, place)
+        narrowed = about(target_alias, on) if is_narrow else None
+        found = matching(session, change, table, target_alias, narrowed)
         merging = _Merging(found, source, source_alias, when)
         how = _JOINS[When.NOT_MATCHED in kinds, not is_narrow]
         is_small = how == "right" and _is_small(source)
@@ -276,7 +276,13 @@ class _Merging:
                 remedy="Say what the columns are set to.",
             )
         theirs = {folded(name): name for name in self.source.columns}
-        missing = [one.name for one in self.found.fields if folded(one.name) not in theirs]
+        rules = self.found.target.rules
+        wanted = [
+            one
+            for one in self.found.fields
+            if folded(one.name) in theirs or rules.of_column(one.name) is None
+        ]
+        missing = [one.name for one in wanted if folded(one.name) not in theirs]
         if missing:
             raise InvalidInput(
                 f"The source has no column '{missing[0]}', which table '{self._table}' has.",
@@ -286,7 +292,7 @@ class _Merging:
             quoted(one.name): F.col(
                 f"{quoted(self.source_alias)}.{quoted(theirs[folded(one.name)])}"
             )
-            for one in self.found.fields
+            for one in wanted
         }
 
     def counts(self, rows: DataFrame) -> MergeCounts:

@@ -49,18 +49,18 @@ def update(
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         narrowed = text_of(where) if source is None else about(target_alias, where)
-        found = matching(session, name, change, target_alias, narrowed)
+        table = session.find_table(change.transaction, place)
+        found = matching(session, change, table, target_alias, narrowed)
         few = found.decided(where) if source is None else None
         values = literal_values(found.target, assignments) if few is not None else None
         if few is not None and values is not None and len(few) <= found.target.inlined_rows:
             if few:
-                change.transaction.update_rows(found.target.table, [(one, values) for one in few])
+                change.transaction.update_rows(table, [(one, values) for one in few])
             return len(few)
-        table = found.target.table.table_name
         rows = found.rows(where, on, *assignments.values())
         if source is not None:
-            rows = joined(rows, aliased(source, source_alias), on, "inner", table)
-        rows = filtered(rows, where, table)
+            rows = joined(rows, aliased(source, source_alias), on, "inner", table.table_name)
+        rows = filtered(rows, where, table.table_name)
         with align.translating(), persisted(rows) as kept:
             versions = new_versions(kept, found.target, assignments, target_alias)
             ended = found.removal().end(kept, refuse_doubles=source is not None)

@@ -24,6 +24,7 @@ SESSION = {
 }
 
 SMALL_BOX_CORES = 4
+TASKS_ON_A_CORE = 4
 
 
 def local(cores: int | None) -> dict[str, str]:
@@ -44,8 +45,29 @@ def local(cores: int | None) -> dict[str, str]:
         # Files are often small here: opening one costs less than Spark assumes.
         "spark.sql.files.openCostInBytes": "256k",
         "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
+        # A task that runs out of memory fails, and not all that others do in the same machine.
+        "spark.executor.killOnFatalError.depth": "0",
+        # Nobody looks at what is over.
+        "spark.ui.retainedJobs": "100",
+        "spark.ui.retainedStages": "200",
+        "spark.ui.retainedTasks": "1000",
+        "spark.sql.ui.retainedExecutions": "50",
         # Listing folders needs no cluster.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000000",
+    }
+
+
+def shared(cores: int | None) -> dict[str, str]:
+    """What differs where many work on our own Spark at once: nobody waits for others' long tasks.
+
+    A query is cut into as many tasks as there are cores, of which more can run at once; and whoever
+    has the fewest running comes next.
+    """
+    cores = cores or available_cores()
+    return {
+        "spark.master": f"local[{cores * TASKS_ON_A_CORE}]",
+        "spark.default.parallelism": str(cores),
+        "spark.scheduler.mode": "FAIR",
     }
 
 

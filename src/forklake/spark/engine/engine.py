@@ -63,12 +63,14 @@ class Engine:
         *,
         cores: int | None = None,
         memory: str | None = None,
+        is_shared: bool = False,
     ) -> Engine:
         """An engine on the user's Spark, or on our own, started unless it runs.
 
-        Cores and memory (as Java has it: "2g") are of our own Spark when it is started.
+        Cores and memory (as Java has it: "2g") are of our own Spark when it is started; and
+        whether many will work on it at once.
         """
-        return cls(spark if spark is not None else _own.session(cores, memory))
+        return cls(spark if spark is not None else _own.session(cores, memory, is_shared))
 
     def new_session(self) -> Engine:
         """An engine on the same Spark with settings and temporary views of its own.
@@ -168,17 +170,18 @@ class _OwnSpark:
         self._session: SparkSession | None = None
         self._engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
-    def session(self, cores: int | None, memory: str | None) -> SparkSession:
+    def session(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
         """The running Spark of this process, or a new one."""
         with self._lock:
             running: Any = SparkContext._active_spark_context
             if running is not None:
                 return SparkSession.builder.getOrCreate()
-            self._session = self._started(cores, memory)
+            self._session = self._started(cores, memory, is_shared)
             return self._session
 
-    def _started(self, cores: int | None, memory: str | None) -> SparkSession:
-        builder = SparkSession.builder.config(map=dict(conf.local(cores)))
+    def _started(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
+        settings = {**conf.local(cores), **(conf.shared(cores) if is_shared else {})}
+        builder = SparkSession.builder.config(map=dict(settings))
         if SparkContext._gateway is not None:  # the Java machine outlives a Spark that was stopped
             session = builder.getOrCreate()
         else:

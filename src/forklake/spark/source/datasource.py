@@ -28,6 +28,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from forklake.catalog.faces import find_face
 from forklake.errors import Conflict, InvalidInput
 from forklake.files.keys import Key
 from forklake.files.systems import remove
@@ -39,6 +40,7 @@ from forklake.spark.engine import conf
 from forklake.spark.source.feed import COLUMNS, Part, read_rows
 from forklake.spark.source.places import Place, When, switch
 from forklake.spark.types import logical_schema, spark_type
+from forklake.spark.work import Change
 
 NAME = "forklake"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -225,7 +227,9 @@ class _Writing:
             table = session.find_table(view, name)
             name.attachment.require_writable()
             self._table_id = table.table_id
-            self._plan = WritePlan.of(Target(name.attachment, view.state, table))
+            target = Target(name.attachment, view.state, table)
+            target.refuse_unchecked("by the data source")
+            self._plan = WritePlan.of(target)
 
     def _write(self, batches: Iterator[pa.RecordBatch]) -> Written:
         from forklake.spark.source.arrow_writing import FilesWriter
@@ -237,12 +241,14 @@ class _Writing:
                 writer.add(batch)
         return Written(writer.paths, self._plan.job_key, query_id)
 
-    def _commit(self, messages: Sequence[Any], key: str | None = None) -> None:
-        """Add the files of all tasks to the table, in place of what it held if so asked."""
+    def _commit(self, messages: Sequence[Any], batch: tuple[str, int] | None = None) -> None:
+        """Add the files of all tasks to the table, in place of what it held if so asked; those of
+        a batch of a streaming query once."""
         from forklake.spark.source.arrow_writing import add_files
 
         written = [message for message in messages if isinstance(message, Written)]
         paths = [path for message in written for path in message.paths]
+        key = None if batch is None else batch_key(*batch, self._table_id)
         with self._place.opened() as (session, name):
             with session.changing(name.attachment, idempotency_key=key) as change:
                 change.wrote(paths)
@@ -252,6 +258,8 @@ class _Writing:
                     change.transaction.truncate(table)
                 if paths:
                     add_files(change, table, paths, written[0].job_key)
+                if paths and batch is not None:
+                    tell_batch(change, table, *batch)
             change.remove_unused(table)
 
     def _require_same(self, table: Table, fields: Sequence[Field]) -> None:
@@ -294,7 +302,7 @@ class StreamWriter(_Writing, DataSourceStreamArrowWriter):
         queries = {one.query_id for one in messages if isinstance(one, Written)}
         if queries:
             (query_id,) = queries
-            self._commit(messages, batch_key(str(query_id), batchId, self._table_id))
+            self._commit(messages, (str(query_id), batchId))
 
     def abort(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803
         self._abort(messages)
@@ -303,3 +311,9 @@ class StreamWriter(_Writing, DataSourceStreamArrowWriter):
 def batch_key(query_id: str, batch_id: int, table_id: int) -> str:
     """The key under which a batch of a streaming query is added to a table, once."""
     return f"stream:{query_id}:{batch_id}:{table_id}"
+
+
+def tell_batch(change: Change, table: Table, query_id: str, batch_id: int) -> None:
+    """Tell the log of a Delta table how far a streaming query is."""
+    if find_face(change.transaction.state, table) is not None:
+        change.transaction.tell_progress(table, query_id, batch_id)

@@ -38,6 +38,7 @@ from forklake.spark.source.datasource import (
     batch_key,
     exactly,
     shown_fields,
+    tell_batch,
 )
 from forklake.spark.source.feed import COLUMNS, read_changes, read_rows
 from forklake.spark.source.places import Place, When, number, switch
@@ -310,7 +311,8 @@ def append_batches(
             key = batch_key(query_id, batch_id, table.table_id)
             with own.changing(place.attachment, idempotency_key=key) as change:
                 table = own.find_table(change.transaction, place)
-                append(engine, change, table, rows, by_name=by_name)
+                if append(engine, change, table, rows, by_name=by_name):
+                    tell_batch(change, table, query_id, batch_id)
             change.remove_unused(table)
 
     return append_batch

@@ -155,11 +155,11 @@ def require_known(given: Sequence[str], columns: Sequence[str], owner: str) -> N
 def _column(source: Source | None, field: Field, table: str) -> Column:
     path = f"{table}.{field.name}"
     if source is None:
-        return _required(default(field), field, path)
+        return required(default(field), field, path)
     value, given = source
     if _is_same(given.dataType, _physical(field)) and not _is_limited(field):
-        return _required(value, field, path, is_nullable=given.nullable)
-    return _required(_assigned(value, given.dataType, field, path), field, path)
+        return required(value, field, path, is_nullable=given.nullable)
+    return required(_assigned(value, given.dataType, field, path), field, path)
 
 
 def _find_misfit(df: DataFrame, pairs: Sequence[tuple[Source | None, Field]], table: str) -> None:
@@ -198,7 +198,8 @@ def _assigned(value: Column, source: DataType, field: Field, path: str) -> Colum
     if fits is not None:
         bad = bad | ~fits(converted)
     shown = F.substring(value.cast("string"), 1, _SHOWN)
-    complaint = _marked(F.lit(f"Column '{path}' of type {field.type} cannot hold '"), shown)
+    begin = F.lit(f"Column '{path}' of type {field.type} cannot hold '")
+    complaint = raised(F.concat(begin, shown, F.lit("'.")))
     return F.when(value.isNotNull() & bad, complaint).otherwise(converted)
 
 
@@ -263,13 +264,14 @@ def _struct(value: Column, source: StructType, field: Field, path: str) -> Colum
 def _inner(value: Column, source: DataType, field: Field, path: str) -> Column:
     if _is_same(source, _physical(field)) and not _is_limited(field):
         return value
-    return _required(_assigned(value, source, field, path), field, path)
+    return required(_assigned(value, source, field, path), field, path)
 
 
-def _required(value: Column, field: Field, path: str, *, is_nullable: bool = True) -> Column:
+def required(value: Column, field: Field, path: str, *, is_nullable: bool = True) -> Column:
+    """The value, or what stops the job where it is null and may not be."""
     if field.nulls_allowed or not is_nullable:
         return value
-    complaint = _marked(F.lit(f"NOT NULL constraint failed: {path}"))
+    complaint = raised(F.lit(f"NOT NULL constraint failed: {path}"))
     return F.when(value.isNull(), complaint).otherwise(value)
 
 
@@ -333,9 +335,9 @@ def _mismatch(source: DataType, field: Field, path: str) -> InvalidInput:
 # Errors
 
 
-def _marked(*parts: Column) -> Column:
-    end = F.lit("'." + _END if len(parts) > 1 else _END)
-    return F.raise_error(F.concat(F.lit(_MARK), *parts, end))
+def raised(message: Column) -> Column:
+    """What stops the job that computes it; `translated` finds the message again."""
+    return F.raise_error(F.concat(F.lit(_MARK), message, F.lit(_END)))
 
 
 def translated(error: BaseException) -> ForklakeError | None:

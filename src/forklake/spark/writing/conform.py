@@ -57,6 +57,14 @@ def conformed(rows: Rows, fields: Sequence[Field], table: str) -> pa.Table:
     return pa.table(arrays, names=[field.name for field in fields])
 
 
+def given_names(rows: Rows) -> set[str] | None:
+    """The columns that rows name, in lower case; None if they name none and give all."""
+    if isinstance(rows, pa.Table):
+        return {folded(name) for name in rows.column_names}
+    named = [row for row in rows if isinstance(row, Mapping)]
+    return {folded(name) for row in named for name in row} if named else None
+
+
 Values: TypeAlias = list[Any] | pa.ChunkedArray
 
 

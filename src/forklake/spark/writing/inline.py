@@ -16,9 +16,10 @@ from forklake.files.systems import make_folder, write
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID
-from forklake.spark.types import arrow_type
+from forklake.model.names import folded
+from forklake.spark.types import arrow_type, logical_schema
 from forklake.spark.work import Change
-from forklake.spark.writing.conform import Rows, conformed, retyped
+from forklake.spark.writing.conform import Rows, conformed, given_names, retyped
 from forklake.spark.writing.targets import ParquetOptions, Target, described
 from forklake.store.phases import reached
 
@@ -41,18 +42,37 @@ def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
-        return insert(change, table, rows)
+        return insert(session, change, table, rows)
 
 
-def insert(change: Change, table: Table, rows: Rows) -> int:
-    """The same as part of a change."""
+def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
+    """The same as part of a change. Spark is needed only where the table has rules for rows."""
     target = Target(change.attachment, change.transaction.state, table)
+    if target.rules.concern_rows:
+        return _insert_by_rules(session, change, target, rows)
     fitting = conformed(rows, target.fields, table.table_name)
     if 0 < fitting.num_rows <= target.inlined_rows:
         return _keep(change, table, target.fields, fitting)
     if fitting.num_rows:
         _write_files(change, target, fitting)
     return int(fitting.num_rows)
+
+
+def _insert_by_rules(session: Session, change: Change, target: Target, rows: Rows) -> int:
+    """Insert rows by Spark, which computes and checks what the rules of the table say."""
+    from forklake.spark.writing.write import append
+
+    given = given_names(rows)
+    fields = [
+        field
+        for field in target.fields
+        if given is None
+        or folded(field.name) in given
+        or target.rules.of_column(field.name) is None
+    ]
+    fitting = conformed(rows, fields, target.table.table_name)
+    frame = session.engine.spark.createDataFrame(fitting, logical_schema(fields))
+    return append(session.engine, change, target.table, frame, by_name=True)
 
 
 def insert_physical(change: Change, table: Table, rows: pa.Table) -> int:

@@ -20,6 +20,7 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.files import NewDataFile
 from forklake.model.options import Scope, checked_option
+from forklake.model.rules import Rules
 from forklake.model.sorting import SortKey
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
@@ -60,6 +61,11 @@ class Target:
         return None if self.is_flat else partitioning_of(self.state, self.table)
 
     @cached_property
+    def rules(self) -> Rules:
+        """What every row fulfils."""
+        return self.state.rules(self.table)
+
+    @cached_property
     def sort_order(self) -> list[Column]:
         """How rows of physical names are put in order in a file."""
         names = {field.column_id: field.physical_name for field in self.fields}
@@ -69,6 +75,16 @@ class Target:
     def folder(self) -> str:
         """The full path of the table's folder, with a slash at its end."""
         return self.attachment.located(self.attachment.folder(self.state, self.table))
+
+    def refuse_unchecked(self, how: str) -> None:
+        """Unsupported if the table has rules, for rows that come in a way in which nobody looks
+        at them."""
+        if self.rules.concern_rows:
+            raise Unsupported(
+                f"Table '{self.table.table_name}' has rules for rows, which are not checked for"
+                f" rows that come {how}.",
+                remedy="Write the rows by a session: write, write_stream, or INSERT.",
+            )
 
     def stored(self, path: str) -> str:
         """The form in which the full path of a file beneath the folder is kept."""

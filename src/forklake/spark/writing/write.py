@@ -24,6 +24,7 @@ from forklake.files.footers import decryption
 from forklake.files.systems import file_system, in_parallel, open_input, remove, translating
 from forklake.model.entities import Table
 from forklake.model.files import LINEAGE, ROW_ID, NewDataFile
+from forklake.model.rules import Check
 from forklake.model.state import CatalogState
 from forklake.spark.definitions import as_column_specs, partition_keys
 from forklake.spark.engine.engine import Engine
@@ -32,6 +33,7 @@ from forklake.spark.names import quoted
 from forklake.spark.types import field_ids, physical_schema
 from forklake.spark.work import Change
 from forklake.spark.writing import align, inline
+from forklake.spark.writing.rules import ruled
 from forklake.spark.writing.targets import ParquetOptions, Target, described
 from forklake.store.phases import reached
 
@@ -71,6 +73,7 @@ def write(
     by_name: bool = False,
     partition_by: Sequence[str | tuple[str, str]] = (),
     replace_schema: bool = False,
+    where: str | None = None,
 ) -> int:
     """Write a DataFrame to a table; how many rows there were.
 
@@ -80,9 +83,13 @@ def write(
         by_name: columns are found by name, and those that are missing get their defaults.
         partition_by: for a table that is made: columns, or `year(column)` and so on.
         replace_schema: `overwrite` makes the table anew, with the columns of the DataFrame.
+        where: `overwrite` replaces the rows for which this condition is true, which it is for all
+            rows of the DataFrame.
     """
     if mode not in MODES:
         raise InvalidInput(f"There is no mode {mode!r}.", remedy=f"Use one of {', '.join(MODES)}.")
+    if where is not None:
+        _require_replacing(mode, replace_schema)
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         found = _find(change, place)
@@ -93,10 +100,13 @@ def write(
                 f"Table '{place}' already exists",
                 remedy="Append to it, overwrite it, or choose another name.",
             )
-        if mode == "append" or (found is not None and not replace_schema):
+        checks = []
+        if mode == "append" or where is not None or (found is not None and not replace_schema):
             table = session.find_table(change.transaction, place)
             _require_partitioning(change.transaction.state, table, partition_by)
-            if mode == "overwrite":
+            if where is not None:
+                checks.append(_emptied(session, change, table, where))
+            elif mode == "overwrite":
                 change.transaction.truncate(table)
         else:
             table = change.transaction.create_table(
@@ -107,7 +117,23 @@ def write(
                 partition_by=partition_keys(partition_by),
                 or_replace=replace_schema,
             )
-        return append(session.engine, change, table, df, by_name=by_name)
+        return append(session.engine, change, table, df, by_name=by_name, checks=checks)
+
+
+def _require_replacing(mode: str, replace_schema: bool) -> None:
+    if mode != "overwrite" or replace_schema:
+        raise InvalidInput(
+            "A condition says which rows of a table that stays are replaced.",
+            remedy="Give it with mode='overwrite' and without replace_schema.",
+        )
+
+
+def _emptied(session: Session, change: Change, table: Table, where: str) -> Check:
+    """Delete the rows for which a condition is true; the check that the new ones fulfil it."""
+    from forklake.spark.changing.deleting import delete_from  # which stands above this module
+
+    delete_from(session, change, table, where)
+    return Check("condition by which rows are replaced", where)
 
 
 def create_table_as(
@@ -156,17 +182,18 @@ def append(
     *,
     by_name: bool = False,
     with_row_ids: bool = False,
+    checks: Sequence[Check] = (),
 ) -> int:
     """Add the rows of a DataFrame to a table, as part of a change; how many there were.
 
     Few rows are kept in the metastore. With `with_row_ids` the rows are new versions of others,
-    whose ids they carry in the column ROW_ID.
+    whose ids they carry in the column ROW_ID. All fulfil the rules of the table, and the checks.
     """
     target = Target(change.attachment, change.transaction.state, table)
     keep = (ROW_ID,) if with_row_ids else ()
     limit = 0 if with_row_ids else target.inlined_rows
     with align.translating():
-        rows = align.aligned(df, target.fields, table.table_name, by_name=by_name, keep=keep)
+        rows = ruled(df, target, by_name=by_name, keep=keep, checks=checks)
         if limit and _most_rows(rows) <= limit:
             return inline.insert_physical(change, table, rows.toArrow())
     files, job_key = new_files(engine, change, target, rows, row_ids=not with_row_ids)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from forklake.errors import NotFound
-from forklake.model.names import folded
+from forklake.model.names import PLACEHOLDER, folded
 from forklake.model.names import quoted as duckdb_quoted
 from forklake.spark.names import quoted as spark_quoted
 from forklake.sql.dialect import nodes
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from forklake.spark.session import TableName
     from forklake.sql.session import Session
 
-PLACEHOLDER = "{DUCKLAKE_CATALOG}"
 _QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}
 _OPEN = [TokenType.L_BRACE, TokenType.VAR, TokenType.R_BRACE]
 _QUOTED_NAME = re.compile(r'"((?:[^"]|"")*)"')

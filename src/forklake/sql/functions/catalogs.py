@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
+from forklake.model.options import as_age
 from forklake.spark.attachments import Attachment, absolute
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def list_catalogs(session: Session, catalog: Attachment | None = None) -> Iterat
     attached = session.attachments() if catalog is None else [catalog]
     metastores = {id(one.metastore): one.metastore for one in attached}
     for metastore in metastores.values():
-        for row in metastore.all_catalogs():
+        for row in session.guard.catalogs(metastore):
             yield (
                 row.catalog_id,
                 row.catalog_name,
@@ -45,7 +46,7 @@ def list_settings(session: Session, catalog: Attachment) -> list[tuple[Any, ...]
             row.catalog_id,
             row.catalog_name,
             row.catalog_uuid,
-            catalog.metastore.database.address,
+            catalog.address,
             catalog.metadata_name,
             catalog.read_only or catalog.pinned is not None,
         )
@@ -60,6 +61,7 @@ def fork_catalog(
     if_not_exists: bool = False,
     mode: str = "inherit",
     at: int | None = None,
+    ttl: str | None = None,
 ) -> list[tuple[int, str, bool]]:
     """A fork of a catalog, which is an attached one or another of the same metastore.
 
@@ -71,15 +73,17 @@ def fork_catalog(
             remedy="Commit first.",
         )
     metastore, name = session.find_catalog(parent)
-    fork, is_new = metastore.fork_or_find(
+    fork, is_new = session.guard.fork(
+        metastore,
         name,
         new_name,
         at=_pinned_at(session, parent) if at is None else at,
         data_path=None if data_path is None else absolute(data_path),
         mode=mode.lower(),
         if_not_exists=if_not_exists,
+        ttl=None if ttl is None else as_age(ttl),
     )
-    return [(fork.catalog_id, fork.name, is_new)]
+    return [(fork.catalog_id, fork.catalog_name, is_new)]
 
 
 def _pinned_at(session: Session, parent: str) -> int | None:

@@ -75,7 +75,9 @@ def read_files(
     reader = READERS[function.lower()]
     options = {name.lower(): value for name, value in named.items()}
     _check_options(function, reader, options)
-    files = found_files(_patterns(function, positional))
+    patterns = _patterns(function, positional)
+    session.guard.files(patterns)
+    files = found_files(patterns)
     spark = session.engine.spark
     hive = hive_folders(files, _boolean(function, options, "hive_partitioning"))
     own = {name: value for name, value in options.items() if name not in _COMMON}

@@ -170,7 +170,7 @@ _FUNCTIONS = {
         {
             "database_name": (_TEXT, "alias"),
             "database_oid": (_LONG, "catalog_id"),
-            "path": (_TEXT, "attachment.metastore.database.address"),
+            "path": (_TEXT, "attachment.address"),
             "comment": (_TEXT, _always(None)),
             "tags": (_TAGS, _tags_of_catalog),
             "internal": (_BOOL, _always(False)),

@@ -13,9 +13,10 @@ from forklake.catalog.transaction import Transaction
 from forklake.model.duckdb_types import shown_name
 from forklake.model.entities import Schema, Table, View
 from forklake.model.fields import Field
+from forklake.model.names import PLACEHOLDER
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
-from forklake.sql.dialect.stored import PLACEHOLDER, aliases_of
+from forklake.sql.dialect.stored import aliases_of
 
 if TYPE_CHECKING:
     from forklake.spark import session as tables

@@ -116,6 +116,7 @@ def add_data_files(
     take_ownership: bool = False,
 ) -> Iterator[tuple[str]]:
     """Make Parquet files that are there already part of a table."""
+    session.guard.files(path)
     alias, inside, table = table_place(session, catalog, table_name, schema)
     added = maintenance.add_data_files(
         session,

@@ -194,6 +194,7 @@ _PROCEDURES = (
             named("if_not_exists", BOOLEAN),
             named("mode", TEXT),
             named("at", NUMBER),
+            named("ttl", TEXT),
         ),
         _columns(catalog_id=_LONG, catalog_name=_STRING, created=_BOOL),
         catalogs.fork_catalog,
@@ -320,6 +321,12 @@ class Bound:
         self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> pa.Table | DataFrame:
         """What the function gives for values of Python's."""
+        with session.guard.function(self.function.name):
+            return self._called(session, positional, named)
+
+    def _called(
+        self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
+    ) -> pa.Table | DataFrame:
         by_name = {name.lower(): value for name, value in named.items()}
         fitting = (one for one in self.signatures if one.fits(positional, by_name))
         chosen = next(fitting, self.signatures[0])

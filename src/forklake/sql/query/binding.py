@@ -60,6 +60,7 @@ class Binding:
 
         If it has no rows, tables are nothing but their columns.
         """
+        session.guard.dialect(dialect)
         self.session = session
         self.dialect = dialect
         self._seen = seen or Seen(session)

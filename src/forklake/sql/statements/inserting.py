@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from forklake.errors import InvalidInput
+from forklake.errors import InvalidInput, Unsupported
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.spark.names import perhaps
 from forklake.sql import constants
 from forklake.sql.dialect.nodes import names
+from forklake.sql.query.names import Written
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
 
@@ -27,11 +28,17 @@ _PLAIN = (exp.Literal, exp.Null, exp.Boolean)
 def run_insert(session: Session, statement: exp.Expr) -> Result:
     """Rows of values are computed here; those of a query are left to Spark."""
     assert isinstance(statement, exp.Insert)
+    if statement.this.find(exp.Partition):
+        raise Unsupported(
+            "INSERT does not take a PARTITION.",
+            remedy="Give the values of the partition's columns with the rows.",
+        )
     columns = _columns(statement)
     if statement.args.get("default"):
         return _insert_cells(session, statement, [], [[]])
     source = _source(statement)
-    cells = None if statement.args.get("by_name") else _cells(session, source)
+    is_query = statement.args.get("by_name") or statement.args.get("where")
+    cells = None if is_query else _cells(session, source)
     if cells is not None:
         return _insert_cells(session, statement, columns, cells)
     return _insert_query(session, statement, columns, source)
@@ -89,11 +96,19 @@ def _insert_cells(
         chosen = _chosen(fields, columns, table.table_name) if columns else list(fields)
         if statement.args.get("overwrite"):
             change.transaction.truncate(table)
-        if cells == [[]]:
-            return Result.counted("INSERT", insert(change, table, [{}]))
-        _require_width(cells, len(chosen), table.table_name)
-        rows = constants.rows(cells, chosen, table.table_name)
-        return Result.counted("INSERT", insert(change, table, rows))
+        if cells != [[]]:
+            _require_width(cells, len(chosen), table.table_name)
+        given = [at for at in range(len(chosen)) if not _is_left_out(cells, at)]
+        if not given or cells == [[]]:
+            return Result.counted("INSERT", insert(session, change, table, [{}] * len(cells)))
+        cells = [[row[at] for at in given] for row in cells]
+        rows = constants.rows(cells, [chosen[at] for at in given], table.table_name)
+        return Result.counted("INSERT", insert(session, change, table, rows))
+
+
+def _is_left_out(cells: Cells, column: int) -> bool:
+    """Whether a column gets no value of its own in any row."""
+    return all(not row or constants.is_default(row[column]) for row in cells)
 
 
 def _chosen(fields: Sequence[Field], columns: Sequence[str], table: str) -> list[Field]:
@@ -126,8 +141,10 @@ def _require_width(cells: Cells, width: int, table: str) -> None:
 def _insert_query(
     session: Session, statement: exp.Insert, columns: Sequence[str], source: exp.Expr
 ) -> Result:
+    from forklake.sql.query.binding import Binding
+
     target = names(statement.this)
-    with atomic(session):
+    with atomic(session), Binding(session, session.dialect) as binding:
         place = session.resolve(target)
         table = session.find_table(session.viewing(place.attachment), place)
         rows = session.query(source)
@@ -141,11 +158,13 @@ def _insert_query(
                     remedy="Name as many columns as the query has.",
                 )
             rows = rows.toDF(*(field.name for field in chosen))
+        where = statement.args.get("where") or None  # REPLACE WHERE
         count = session.write(
             rows,
             target,
-            mode="overwrite" if statement.args.get("overwrite") else "append",
+            mode="overwrite" if where or statement.args.get("overwrite") else "append",
             by_name=bool(columns or statement.args.get("by_name")),
+            where=None if where is None else binding.text(where, Written(target, target[-1])),
         )
     return Result.counted("INSERT", count)
 

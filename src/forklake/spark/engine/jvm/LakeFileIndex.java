@@ -73,7 +73,7 @@ public final class LakeFileIndex implements FileIndex {
 
     private List list(List texts) {
         try {
-            String answer = (String) listing.apply(JSON.writeValueAsString(texts));
+            String answer = Questions.ask(listing, JSON.writeValueAsString(texts));
             return new Listing(constants).parse(answer);
         } catch (java.io.IOException e) {
             throw new IllegalStateException("the listing of files is malformed", e);

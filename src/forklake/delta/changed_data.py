@@ -1,0 +1,123 @@
+"""Change data files: what a version did to rows, for readers of a table's change data feed.
+
+Readers find out by themselves what a version did that only added files, or only removed whole
+ones. All else is told to them row by row, out of the lake's own change feed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forklake.catalog.reading import Snapshotted
+from forklake.delta.actions import Cdc, Metadata
+from forklake.delta.values import log_value
+from forklake.files.putting import put_if_absent
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.ids import SnapshotId
+from forklake.model.names import folded
+from forklake.model.scans import TableChanges
+from forklake.model.values import to_text
+from forklake.spark.source.arrow_planning import Changes, Planner
+from forklake.spark.source.feed import CHANGE_TYPE, read_changes
+from forklake.spark.writing.conform import retyped
+from forklake.spark.writing.inline import file_schema
+
+_FOLDER = "_change_data"
+_TYPE = pa.field("_change_type", pa.string())
+_ROWS = 1_000_000  # of a file, at most
+
+
+def must_tell(changes: TableChanges, at: SnapshotId) -> bool:
+    """Whether readers cannot know from files alone what a snapshot did to rows."""
+    if at in changes.rewrites:
+        return False
+    ended = [one for one in changes.deleted if one.snapshot_id == at]
+    is_partial = any(one.after is not None for one in ended)
+    has_new = any(one.file.begin_snapshot == at for one in changes.added)
+    return at in changes.mixed or is_partial or bool(ended and has_new)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedData:
+    """The rows that a version changed, for readers at a location."""
+
+    seen: Snapshotted
+    table: Table
+    metadata: Metadata
+    location: str
+
+    def written(self, changes: TableChanges) -> list[Cdc]:
+        """The files that tell of them, made anew each time: those that no commit names are seen
+        by nobody."""
+        at = self.seen.snapshot_id
+        fields = self.seen.state.fields(self.table)
+        parts = Planner(self.seen, self.table, fields).changed_rows(Changes(changes, at - 1, at))
+        batches = (batch for part in parts for batch in read_changes(part))
+        return [
+            self._file(fields, rows, values)
+            for some in _bundled(batches)
+            for values, rows in self._by_partition(fields, some)
+        ]
+
+    def _keys(self, fields: Sequence[Field]) -> list[Field]:
+        named = {folded(one.name): one for one in fields}
+        return [named[folded(name)] for name in self.metadata.partition_columns]
+
+    def _by_partition(
+        self, fields: Sequence[Field], rows: pa.Table
+    ) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
+        """The rows of each partition, with its values as a log has them."""
+        keys = self._keys(fields)
+        if not keys:
+            yield (), rows
+            return
+        members: dict[tuple[str | None, ...], list[int]] = {}
+        columns = ([_log_text(key, one) for one in rows[key.name].to_pylist()] for key in keys)
+        for position, values in enumerate(zip(*columns, strict=True)):
+            members.setdefault(values, []).append(position)
+        for values, positions in members.items():
+            yield values, rows.take(positions)
+
+    def _file(self, fields: Sequence[Field], rows: pa.Table, values: tuple[str | None, ...]) -> Cdc:
+        keys = self._keys(fields)
+        inside = [one for one in fields if one not in keys]
+        schema = file_schema(inside).append(_TYPE)
+        names = [*(one.name for one in inside), CHANGE_TYPE]
+        columns = [
+            retyped(rows[name], kind) for name, kind in zip(names, schema.types, strict=True)
+        ]
+        sink = pa.BufferOutputStream()
+        pq.write_table(
+            pa.table(columns, schema=schema),
+            sink,
+            store_schema=False,
+            store_decimal_as_integer=True,
+        )
+        name = f"{_FOLDER}/cdc-{uuid.uuid4()}.snappy.parquet"
+        data = sink.getvalue().to_pybytes()
+        put_if_absent(f"{self.location}/{name}", data)
+        told = {key.physical_name: value for key, value in zip(keys, values, strict=True)}
+        return Cdc(path=name, partition_values=told, size=len(data), data_change=False)
+
+
+def _bundled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Rows in tables of a bounded size."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > _ROWS:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+        if batch.num_rows:
+            waiting.append(batch)
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _log_text(key: Field, value: object) -> str | None:
+    return None if value is None else log_value(key.type, to_text(key.type, value))

@@ -1,0 +1,156 @@
+"""The rules of a Delta table: what its log demands of those who write rows, as the lake keeps it.
+
+A rule counts if the protocol says so. What cannot be honoured keeps the table only from what would
+break it: who may not write rows may still delete them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from forklake.catalog.transaction import Transaction
+from forklake.delta.actions import Metadata, Protocol
+from forklake.delta.expressions import Unusable, usable
+from forklake.delta.features import why_unwritable, writer_features
+from forklake.delta.schema import DeltaColumnMapping, DeltaField, parse_schema
+from forklake.model.entities import Table
+from forklake.model.rules import NO_RULES, Check, Generated, Rules
+
+_CONSTRAINT = "delta.constraints."
+_IDENTITY = "delta.identity.start"
+# Functions of Spark's that may be defaults, and what they are called in defaults of the lake.
+_MOMENTS: dict[type[exp.Expr], str] = {
+    exp.CurrentTimestamp: "now()",
+    exp.CurrentDate: "current_date",
+}
+
+
+def apply_rules(
+    transaction: Transaction,
+    table: Table,
+    protocol: Protocol | None,
+    metadata: Metadata | None,
+) -> None:
+    """Give a table the rules and the defaults that its log says it has."""
+    reason = why_unwritable(protocol, metadata)
+    transaction.set_unwritable(table, reason)
+    if reason is not None or protocol is None or metadata is None:
+        transaction.set_rules(table, NO_RULES)
+        return
+    found = _Reading(protocol, metadata)
+    transaction.set_rules(table, found.rules())
+    for name, (text, kind) in found.defaults.items():
+        transaction.set_default(table, name, text, default_type=kind)
+
+
+@dataclass
+class _Reading:
+    """Reads the rules off what a log says of a table."""
+
+    protocol: Protocol
+    metadata: Metadata
+    defaults: dict[str, tuple[str | None, str]] = field(default_factory=dict)
+    _obstacles: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._features = writer_features(self.protocol)
+        mapping = DeltaColumnMapping.of(self.metadata.configuration)
+        self._fields = parse_schema(self.metadata.schema_string, mapping)
+        if "allowColumnDefaults" in self._features:
+            self._read_defaults()
+
+    def rules(self) -> Rules:
+        """What the lake keeps of it."""
+        checks = (*self._constraints(), *self._invariants(self._fields))
+        generated = tuple(self._generated())
+        if "identityColumns" in self._features:
+            self._note_identities()
+        return Rules(
+            checks, generated, " ".join(self._obstacles) or None, no_ends=self._append_only()
+        )
+
+    def _append_only(self) -> str | None:
+        value = self.metadata.configuration.get("delta.appendOnly") or ""
+        is_set = "appendOnly" in self._features and value.lower() == "true"
+        return "It is append-only: its rows are never deleted or changed." if is_set else None
+
+    # Conditions
+
+    def _constraints(self) -> Iterator[Check]:
+        if "checkConstraints" in self._features:
+            for key, text in sorted(self.metadata.configuration.items()):
+                if key.startswith(_CONSTRAINT) and text:
+                    name = f"CHECK constraint '{key.removeprefix(_CONSTRAINT)}'"
+                    yield from self._check(name, text)
+
+    def _invariants(self, fields: Sequence[DeltaField], inside: str = "") -> Iterator[Check]:
+        for one in fields if "invariants" in self._features else ():
+            path = f"{inside}{one.name}"
+            if one.invariant is not None:
+                yield from self._check(f"invariant of column '{path}'", one.invariant)
+            yield from self._invariants(one.fields, f"{path}.")
+
+    def _check(self, name: str, text: str) -> Iterator[Check]:
+        try:
+            found = usable(text, [one.name for one in self._fields])
+            yield Check(name, found.text, found.columns)
+        except Unusable as reason:
+            self._obstacles.append(f"Its {name} ({text}) cannot be checked here: {reason}.")
+
+    # Columns
+
+    def _generated(self) -> Iterator[Generated]:
+        for one in self._fields if "generatedColumns" in self._features else ():
+            text = one.generation_expression
+            if text is None:
+                continue
+            others = [other.name for other in self._fields if other.generation_expression is None]
+            try:
+                found = usable(text, others)
+                yield Generated(one.name, found.text, found.columns)
+            except Unusable as reason:
+                self._obstacles.append(
+                    f"Its column '{one.name}' ({text}) cannot be computed here: {reason}."
+                )
+
+    def _note_identities(self) -> None:
+        for one in self._fields:
+            if _IDENTITY in one.metadata:
+                self._obstacles.append(
+                    f"Its column '{one.name}' is an identity column, which is not counted here."
+                )
+
+    def _read_defaults(self) -> None:
+        for one in self._fields:
+            try:
+                self.defaults[one.name] = _default(one.default)
+            except Unusable:
+                self._obstacles.append(
+                    f"Its column '{one.name}' has a default that is not computed here:"
+                    f" {one.default}."
+                )
+
+
+def _default(text: str | None) -> tuple[str | None, str]:
+    """A default as the lake has it: a plain value, or an expression."""
+    try:
+        node = None if text is None else sqlglot.parse_one(text, read="spark")
+    except (SqlglotError, RecursionError):
+        raise Unusable from None
+    match node:
+        case None | exp.Null():
+            return None, "literal"
+        case exp.Literal() | exp.Boolean() | exp.Neg(this=exp.Literal(is_string=False)):
+            return node.name if isinstance(node, exp.Literal) else node.sql(), "literal"
+        case exp.Cast(this=exp.Literal()):  # DATE '2024-01-31'
+            return node.this.name, "literal"
+        case exp.Anonymous() if node.name.lower() == "now":
+            return "now()", "expression"
+        case _ if type(node) in _MOMENTS:
+            return _MOMENTS[type(node)], "expression"
+    raise Unusable

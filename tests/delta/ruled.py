@@ -1,0 +1,63 @@
+"""Delta tables with rules for writers: logs written by hand, and taken over into a lake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forklake import Catalog, Session
+from forklake.delta.importing import import_delta
+from forklake.delta.owning import take_over
+from forklake.model.rules import Rules
+from tests.delta.hand_written import HandWrittenLog
+
+ALL = (
+    "appendOnly",
+    "invariants",
+    "checkConstraints",
+    "generatedColumns",
+    "allowColumnDefaults",
+    "identityColumns",
+    "changeDataFeed",
+)
+Column = tuple[str, Any, Mapping[str, Any]]  # its name, its type, what is said of it
+
+
+def write_rules(
+    written: HandWrittenLog,
+    columns: Sequence[Column],
+    configuration: Mapping[str, str] | None = None,
+    *,
+    features: Sequence[str] = ALL,
+    partition_by: Sequence[str] = (),
+    reader: int = 1,
+) -> None:
+    """The first version of a table, which says what its columns and properties are."""
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": dict(said)}
+        for name, kind, said in columns
+    ]
+    protocol = {"minReaderVersion": reader, "minWriterVersion": 7, "writerFeatures": list(features)}
+    metadata = {
+        "id": "one",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({"type": "struct", "fields": fields}),
+        "partitionColumns": list(partition_by),
+        "configuration": dict(configuration or {}),
+    }
+    written.commit(0, {"protocol": protocol}, {"metaData": metadata})
+
+
+def imported_rules(catalog: Catalog, written: HandWrittenLog) -> Rules:
+    """The rules that a table gets from a log."""
+    import_delta(catalog, str(written.root), "t")
+    state = catalog.now().state
+    return state.rules(state.table("t"))
+
+
+def taken_over(lake: Session, location: str, name: str = "t") -> None:
+    """Make a Delta table one of the lake's own."""
+    catalog = lake.attachment("lake").catalog
+    import_delta(catalog, location, name)
+    take_over(catalog, catalog.now().state.table(name))

@@ -1,0 +1,268 @@
+"""Random Delta logs, and what is true at each of their versions by a model of a few lines.
+
+The model knows files by number; paths, vectors and actions are only what it is told in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from hypothesis import strategies as st
+
+from forklake.files.vectors import inline_vector
+from tests.delta.hand_written import PROTOCOL, Body, HandWrittenLog, add, commit_info, remove
+
+ROWS = 10  # of every file
+_TOLD = -1  # among the files that a version has touched: it has told more
+# Types of partition columns, with texts of the log and those of the lake.
+VALUES: dict[str, dict[str | None, str | None]] = {
+    "string": {"a b": "a b", "x/y=%:ü北\n'": "x/y=%:ü北\n'", "": None, None: None},
+    "long": {"-7": "-7", "9223372036854775807": "9223372036854775807", None: None},
+    "boolean": {"true": "true", "false": "false", "": None},
+    "date": {"2024-02-29": "2024-02-29", "0001-01-01": "0001-01-01"},
+    "decimal(5,2)": {"1.5": "1.50", "-999.99": "-999.99"},
+    "double": {"NaN": "nan", "-Infinity": "-inf", "0.1": "0.1"},
+    "timestamp": {
+        "2024-01-31 12:00:00": "2024-01-31 12:00:00+00",
+        "2024-01-31T12:00:00.000001Z": "2024-01-31 12:00:00.000001+00",
+    },
+    "timestamp_ntz": {"2024-01-31 12:00:00.5": "2024-01-31 12:00:00.5"},
+    "binary": {"ab": "ab", "\\u0000\\u00FF": "\\x00\\xFF"},
+}
+_NAMES = ("plain", "with space", "per%25cent", "ünï北", "plus+and&", "hash#mark?", "p=a%2Fb/x")
+_RELATIVE: tuple[Callable[[str], str], ...] = (
+    quote,
+    lambda path: quote(path, safe=""),
+    lambda path: "".join(f"%{one:02x}" for one in path.encode()),
+    lambda path: f"./{quote(path)}",
+)
+_ABSOLUTE = ("", "file:", "file://")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the table, by the path that the file system has."""
+
+    path: str
+    is_absolute: bool
+    values: dict[str, str | None]
+
+    def spelled(self, way: int) -> str:
+        """The path in one of the ways in which a log may have it."""
+        if self.is_absolute:
+            return _ABSOLUTE[way % len(_ABSOLUTE)] + quote(self.path)
+        return _RELATIVE[way % len(_RELATIVE)](self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is true at a version."""
+
+    time: int
+    deleted: dict[int, int]  # live files, each with how many of its rows are deleted
+    said: tuple[Body, ...]  # the state, as a checkpoint has it
+
+
+class Story:
+    """A log that is written version by version, as a strategy draws it."""
+
+    def __init__(self, log: HandWrittenLog, draw: Callable[[Any], Any]) -> None:
+        self._log = log
+        self._draw = draw
+        kinds = draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=3, unique=True))
+        self.keys = {f"p{number} ü": kind for number, kind in enumerate(kinds)}
+        self.files: list[File] = []
+        self.truths: list[Truth] = []
+        self._vectors: dict[int, Body] = {}  # of live files; {} for none
+        self._adds: dict[int, Body] = {}  # as they were said last
+        self._columns = 1
+        self._txns: dict[str, Body] = {}
+
+    # Versions
+
+    def go_on(self) -> None:
+        """Write the next version."""
+        number, said, touched = len(self.truths), [], set[int]()
+        kinds = self._draw(st.lists(st.sampled_from(_STEPS), max_size=4))
+        for step in kinds:
+            said += step(self, touched)
+        if number == 0 or self._draw(st.integers(0, 4)) == 0:
+            self._columns += self._draw(st.booleans())
+            said += [PROTOCOL, self.metadata()]
+        time = self._draw(st.integers(1, 50))
+        is_exact = self._draw(st.booleans())
+        more = {"inCommitTimestamp": time} if is_exact else {}
+        said.append(commit_info(time + 3 * is_exact, **more))
+        self._log.commit(number, *self._draw(st.permutations(said)))
+        before = self.truths[-1].time if self.truths else -1
+        deleted = {one: self._deleted(one) for one in self._vectors}
+        state = (PROTOCOL, self.metadata(), *self._txns.values(), *self._adds.values())
+        self.truths.append(Truth(max(time, before + 1), deleted, state))
+
+    def metadata(self) -> Body:
+        """What the table is by now."""
+        types = {f"c{number}": "long" for number in range(self._columns)} | self.keys
+        fields = [
+            {"name": name, "type": kind, "nullable": True, "metadata": {}}
+            for name, kind in types.items()
+        ]
+        return {
+            "metaData": {
+                "id": "one",
+                "format": {"provider": "parquet", "options": {}},
+                "schemaString": json.dumps({"type": "struct", "fields": fields}),
+                "partitionColumns": list(self.keys),
+                "configuration": {},
+            }
+        }
+
+    def _deleted(self, file: int) -> int:
+        vector = self._vectors[file].get("deletionVector")
+        return 0 if vector is None else int(vector["cardinality"])
+
+    def _spelled(self, file: int) -> str:
+        return self.files[file].spelled(self._draw(st.integers(0, 11)))
+
+    def _added(self, file: int, vector: Body) -> Body:
+        of = {"partitionValues": self.files[file].values, "stats": f'{{"numRecords":{ROWS}}}'}
+        said = add(self._spelled(file), **of, **vector)
+        self._vectors[file], self._adds[file] = vector, said
+        return said
+
+    def _removed(self, file: int) -> Body:
+        del self._adds[file]
+        return remove(self._spelled(file), **self._vectors.pop(file))
+
+    def _chosen(self, touched: set[int]) -> int | None:
+        left = sorted(self._vectors.keys() - touched)
+        if not left:
+            return None
+        file: int = self._draw(st.sampled_from(left))
+        touched.add(file)
+        return file
+
+    # What a version may do
+
+    def add(self, touched: set[int]) -> list[Body]:
+        """A new file."""
+        file = len(self.files)
+        name = f"{self._draw(st.sampled_from(_NAMES))}-{file}"
+        is_absolute = self._draw(st.integers(0, 3)) == 0
+        values = {
+            key: self._draw(st.sampled_from(sorted(VALUES[kind], key=str)))
+            for key, kind in self.keys.items()
+        }
+        path = f"{self._log.root.parent}/else where/{name}" if is_absolute else name
+        self.files.append(File(path, is_absolute, values))
+        touched.add(file)
+        return [self._added(file, {})]
+
+    def remove(self, touched: set[int]) -> list[Body]:
+        """A file that is there."""
+        file = self._chosen(touched)
+        return [] if file is None else [self._removed(file)]
+
+    def delete_rows(self, touched: set[int]) -> list[Body]:
+        """Other rows of a file are deleted, or none any more."""
+        file = self._chosen(touched)
+        if file is None:
+            return []
+        rows = self._draw(st.lists(st.integers(0, ROWS - 1), max_size=4, unique=True))
+        vector = inline_vector(sorted(rows))
+        told = {
+            "storageType": vector.storage_type,
+            "pathOrInlineDv": vector.path_or_inline,
+            "sizeInBytes": vector.size_in_bytes,
+            "cardinality": vector.cardinality,
+        }
+        said = {"deletionVector": told} if rows else {}
+        if said == self._vectors[file]:
+            return []
+        return [self._removed(file), self._added(file, said)]
+
+    def say_again(self, touched: set[int]) -> list[Body]:
+        """A file is added that is there already."""
+        file = self._chosen(touched)
+        return [] if file is None else [self._added(file, self._vectors[file])]
+
+    def remove_nothing(self, touched: set[int]) -> list[Body]:
+        """A file that is not there any more, or is there with other rows deleted."""
+        gone = [one for one in range(len(self.files)) if one not in touched]
+        if not gone:
+            return []
+        file = self._draw(st.sampled_from(gone))
+        touched.add(file)
+        other = inline_vector([9, 99]).path_or_inline
+        told = {"storageType": "i", "pathOrInlineDv": other, "sizeInBytes": 1, "cardinality": 2}
+        return [remove(self._spelled(file), deletionVector=told)]
+
+    def tell_more(self, touched: set[int]) -> list[Body]:
+        """What is about no file of the table."""
+        if _TOLD in touched:
+            return []
+        touched.add(_TOLD)
+        self._txns["a"] = {"txn": {"appId": "a", "version": len(self.truths)}}
+        cdc: Body = {"cdc": {"path": "c", "partitionValues": {}, "size": 1}}
+        return [self._txns["a"], {"news": {"of": 1}}, cdc]
+
+    # Checkpoints
+
+    def checkpoint(self, version: int) -> None:
+        """Write a checkpoint of one of the kinds."""
+        kind = self._draw(st.sampled_from(("classic", "parts", "parquet", "json")))
+        said = self.truths[version].said
+        if kind == "classic":
+            self._log.checkpoint(version, *said)
+        elif kind == "parts":
+            for part in (0, 1):
+                infix = f".{part + 1:010d}.{2:010d}"
+                self._log.checkpoint(version, *said[part::2], infix=infix)
+        else:
+            self._second(version, said, kind)
+
+    def _second(self, version: int, said: tuple[Body, ...], kind: str) -> None:
+        """A checkpoint of the second kind, with sidecars."""
+        adds = tuple(one for one in said if "add" in one)
+        facts = [one for one in said if "add" not in one]
+        for number in (0, 1):
+            name = f"{version}-{number}.parquet"
+            path = self._log.parquet(f"_sidecars/{name}", adds[number::2])
+            size = path.stat().st_size
+            sidecar = {"path": name, "sizeInBytes": size, "modificationTime": 1}
+            facts.append({"sidecar": sidecar})
+        if kind == "parquet":
+            self._log.checkpoint(version, *facts, infix=f".{UUID(int=version)}")
+        else:
+            facts.append({"checkpointMetadata": {"version": version}})
+            text = "\n".join(map(json.dumps, facts))
+            self._log.file(f"{version:020d}.checkpoint.{UUID(int=version)}.json", text)
+
+    def clean_up(self, version: int, *, with_own: bool) -> None:
+        """Remove what came before a checkpoint, its own commit perhaps too."""
+        for path in self._log.folder.iterdir():
+            if path.is_file():
+                number = int(path.name[:20])
+                is_own = number == version and with_own and len(path.name) == 25
+                if number < version or is_own:
+                    path.unlink()
+
+
+_STEPS = (
+    Story.add,
+    Story.add,
+    Story.remove,
+    Story.delete_rows,
+    Story.say_again,
+    Story.remove_nothing,
+    Story.tell_more,
+)
+
+
+def full_paths(story: Story, root: str) -> Iterator[str]:
+    """Where the files are, in the order of their numbers."""
+    yield from (one.path if one.is_absolute else f"{root}/{one.path}" for one in story.files)

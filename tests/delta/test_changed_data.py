@@ -1,0 +1,79 @@
+"""The change data feed of Delta tables that are changed here, as other readers read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from forklake.delta.auditing import audit_catalog
+from forklake.delta.changed_data import must_tell
+from forklake.model.ids import SnapshotId
+from forklake.model.scans import TableChanges
+from forklake.sql.session import Session
+from tests.delta.hand_written import HandWrittenLog
+from tests.delta.mirrored import said
+from tests.delta.ruled import Column, taken_over, write_rules
+
+COLUMNS: list[Column] = [
+    ("id", "long", {}),
+    ("region", "string", {}),
+    ("price", "decimal(10,2)", {}),
+]
+FEED = {"delta.enableChangeDataFeed": "true"}
+Changes = Counter[tuple[Any, ...]]
+
+
+def told(location: Path, version: int) -> Changes:
+    """What a version did, as a reader of files sees it."""
+    table = DeltaTable(str(location))
+    found = table.load_cdf(starting_version=version, ending_version=version).read_all()
+    names = ["id", "region", "price", "_change_type"]
+    return Counter(tuple(row.values()) for row in pa.table(found).select(names).to_pylist())
+
+
+def known(lake: Session) -> Changes:
+    """What the newest snapshot did, as the lake sees it."""
+    at = lake.attachment("lake").catalog.current_snapshot()
+    rows = lake.table_changes("t", at, at).select("id", "region", "price", "change_type").collect()
+    return Counter(tuple(row) for row in rows)
+
+
+@pytest.mark.parametrize("partition_by", [[], ["region"]])
+def test_readers_of_the_feed_see_what_the_lake_sees(
+    lake: Session, written: HandWrittenLog, partition_by: list[str]
+) -> None:
+    write_rules(written, COLUMNS, FEED, partition_by=partition_by)
+    taken_over(lake, str(written.root))
+    version = 1
+    for statement, files in (
+        ("INSERT INTO t SELECT i, CASE i % 2 WHEN 0 THEN 'eu' END, i / 4 FROM range(9) r(i)", None),
+        ("DELETE FROM t WHERE id IN (0, 1)", "cdc"),
+        ("UPDATE t SET price = price + 1, region = 'us' WHERE id IN (2, 3)", "cdc"),
+        ("INSERT OVERWRITE t SELECT id, region, 0 FROM t WHERE id > 6", "cdc"),
+        ("TRUNCATE t", None),
+    ):
+        lake.execute(statement)
+        version += 1
+        assert told(written.root, version) == known(lake), statement
+        has_files = any("cdc" in one for one in said(written.root, version))
+        assert has_files == (files is not None), statement
+    assert audit_catalog(lake.attachment("lake").catalog) == []
+
+
+def test_a_table_without_a_feed_has_no_change_data(lake: Session, written: HandWrittenLog) -> None:
+    write_rules(written, COLUMNS)
+    taken_over(lake, str(written.root))
+    lake.execute("INSERT INTO t VALUES (1, 'eu', 1), (2, 'eu', 2); DELETE FROM t WHERE id = 1")
+    assert not (written.root / "_change_data").exists()
+
+
+def test_moved_rows_are_not_told() -> None:
+    none: TableChanges = TableChanges((), (), (), (), frozenset({SnapshotId(3)}), frozenset())
+    assert not must_tell(none, SnapshotId(3))
+    mixed = TableChanges((), (), (), (), frozenset(), frozenset({SnapshotId(3)}))
+    assert must_tell(mixed, SnapshotId(3))
