@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
@@ -13,8 +14,10 @@ from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_ra
 from forklake.catalog.changes import table_changes
 from forklake.catalog.cleanup import cleanup_old_files, delete_orphaned_files
 from forklake.catalog.expiry import Moment, expire_snapshots
+from forklake.catalog.leases import expiry_of
 from forklake.catalog.paths import DataPaths
 from forklake.catalog.reading import Snapshotted, load_state
+from forklake.catalog.series import Series
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, InvalidInput, Unavailable
 from forklake.model.entities import Table
@@ -26,9 +29,11 @@ from forklake.model.snapshots import CommitInfo, Head, Snapshot
 from forklake.model.state import CatalogState
 from forklake.store import scheduled
 from forklake.store.catalogs import CatalogRow, has_ancestors, missing
+from forklake.store.commit import series as commits_of
 from forklake.store.database import Connection, Database
 from forklake.store.expired import require_retained, retained_statement
 from forklake.store.heads import find_head
+from forklake.store.leases import find_lease, set_lease
 from forklake.store.snapshots import (
     first_snapshot_since,
     list_snapshots,
@@ -82,6 +87,20 @@ class Catalog:
         """The metadata database that it lives in."""
         return self._metastore.database
 
+    # Time to live
+
+    def expires_at(self) -> datetime | None:
+        """From when on it may be dropped, if its time to live is limited."""
+        with self.database.reading() as connection:
+            return find_lease(connection, self.catalog_id)
+
+    def extend(self, ttl: timedelta | None) -> datetime | None:
+        """Let it live for so long from now on, or without limit; until when that is."""
+        expires_at = expiry_of(ttl)
+        if not set_lease(self.database, self.catalog_id, expires_at):
+            raise missing(self.name)
+        return expires_at
+
     # Snapshots
 
     def head(self) -> Head:
@@ -100,12 +119,15 @@ class Catalog:
         """The newest snapshot that was committed through this object."""
         return self._last_committed
 
-    def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
-        """The history, oldest first: also what happened before it was forked off."""
+    def snapshots(self, *, before: int | None = None, limit: int | None = None) -> list[Snapshot]:
+        """The history, oldest first: also what happened before it was forked off.
+
+        A limit leaves the newest ones, of those `before` a snapshot if one is given.
+        """
         if limit is not None and not 1 <= limit <= 10**9:
             raise InvalidInput(f"{limit} snapshots cannot be listed.", remedy="Use 1 or more.")
         with self.database.reading() as connection:
-            return list_snapshots(connection, self.catalog_id, limit=limit)
+            return list_snapshots(connection, self.catalog_id, before=before, limit=limit)
 
     def at(self, *, version: int | None = None, timestamp: datetime | None = None) -> Snapshotted:
         """The catalog as it was at a snapshot or a moment."""
@@ -244,6 +266,17 @@ class Catalog:
             return Transaction(self, seen.state, info, has_begun=True)
         return Transaction(self, self._fresh() or self.refresh(), info)
 
+    @contextmanager
+    def series(self) -> Iterator[Series]:
+        """Transactions that become visible together at the end, each as a snapshot of its own; or
+        none of them, after an error. Nobody else commits to the catalog meanwhile."""
+        known = self.refresh()
+        with commits_of(self.database) as commits:
+            found = Series(self, commits, known)
+            yield found
+        if found.latest is not None:
+            self.noted(found.latest, changed=found.state.schema_version != known.schema_version)
+
     def run(
         self, work: Callable[[Transaction], T], *, attempts: int = 100, message: str | None = None
     ) -> T:
@@ -294,8 +327,19 @@ class Catalog:
         self, name: str, value: object, *, schema: str | None = None, table: str | None = None
     ) -> None:
         """Set an option in a transaction of its own; None removes it."""
-        with self.transaction(message=f"set option {name}") as transaction:
-            transaction.set_option(name, value, schema=schema, table=table)
+        self.set_options({name: value}, schema=schema, table=table)
+
+    def set_options(
+        self,
+        values: Mapping[str, object],
+        *,
+        schema: str | None = None,
+        table: str | None = None,
+    ) -> None:
+        """Set options, all in one transaction; None removes one."""
+        with self.transaction(message=f"set options: {', '.join(values)}") as transaction:
+            for name, value in values.items():
+                transaction.set_option(name, value, schema=schema, table=table)
 
     # What may go
 

@@ -201,6 +201,7 @@ class ColumnChanges:
                 remedy="Change the sort order first.",
             )
         self._refuse_element(column)
+        self._refuse_ruled(table, column)
         self._note_dropped(table, column)
         self._drop_nodes(table, column)
 
@@ -210,6 +211,17 @@ class ColumnChanges:
             raise InvalidInput(
                 f"The {column.column_name} of a {parent.column_type} cannot be dropped or renamed.",
                 remedy="Change the column that holds it.",
+            )
+
+    def _refuse_ruled(self, table: Table, column: Column) -> None:
+        """InvalidInput if a rule of the table needs the column, or what holds it, by its name."""
+        while (parent := self._parent(column)) is not None:
+            column = parent
+        for rule in self._draft.state.rules(table).naming(column.column_name):
+            raise InvalidInput(
+                f"Column '{column.column_name}' cannot be dropped or renamed: a rule of table"
+                f" '{table.table_name}' names it: {rule.expression}.",
+                remedy="Add another column and copy the values.",
             )
 
     def _parent(self, column: Column) -> Column | None:
@@ -232,6 +244,7 @@ class ColumnChanges:
         new_name = _checked_column_name(new_name)
         column = self._ready().state.column(table, *_names(path))
         self._refuse_element(column)
+        self._refuse_ruled(table, column)
         if folded(new_name) != folded(column.column_name):
             self._refuse_taken(table, new_name, column.parent_column)
         if new_name != column.column_name:

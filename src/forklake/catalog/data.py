@@ -80,8 +80,10 @@ class DataChanges:
         files: Sequence[DataFile],
         *,
         change: ChangeKind = ChangeKind.DELETED,
+        deletes: Sequence[DeleteFile] | None = None,
     ) -> None:
-        """End whole data files, with the deletes that applied to them."""
+        """End whole data files, with the deletes that applied to them; those are looked up unless
+        they are given."""
         self._ready()
         work = self._work(table, change)
         gone = {file.data_file_id for file in files}
@@ -92,7 +94,7 @@ class DataChanges:
         if not committed:
             return
         ids = [file.data_file_id for file in committed]
-        delete_files, inlined = self._committed_deletes(table, ids)
+        delete_files, inlined = self._committed_deletes(table, ids, deletes)
         work.ended_delete_files.extend(delete_files)
         work.ended_inlined_deletes.extend(inlined)
         work.ended_files.extend(committed)
@@ -129,19 +131,23 @@ class DataChanges:
         files: Sequence[NewDeleteFile],
         *,
         change: ChangeKind = ChangeKind.DELETED,
-    ) -> None:
-        """Add delete files; each holds all deleted positions of its data file so far."""
+        deletes: Sequence[DeleteFile] | None = None,
+    ) -> list[DeleteFileId]:
+        """Add delete files; each holds all deleted positions of its data file so far, and takes
+        the place of the deletes that it had: they are looked up unless they are given."""
         self._ready()
         work = self._work(table, change)
         ids = [file.data_file_id for file in files if file.data_file_id >= 0]
-        previous, inlined = self._committed_deletes(table, ids)
+        previous, inlined = self._committed_deletes(table, ids, deletes)
         work.ended_delete_files.extend(previous)
         work.ended_inlined_deletes.extend(inlined)
         # What this transaction deleted from the same files before is in the new ones too.
         again = {file.data_file_id for file in files}
         work.delete_files = [one for one in work.delete_files if one[1].data_file_id not in again]
         work.inlined_deletes = [one for one in work.inlined_deletes if one[0] not in again]
-        work.delete_files += [(DeleteFileId(self._draft.file_ids.take()), file) for file in files]
+        staged = [(DeleteFileId(self._draft.file_ids.take()), file) for file in files]
+        work.delete_files += staged
+        return [number for number, _ in staged]
 
     def truncate(self, table: Table) -> None:
         """End everything that a table holds, at no cost per file."""
@@ -165,9 +171,14 @@ class DataChanges:
         work.inlined_deletes += [(file.data_file_id, place) for place in fresh]
 
     def _committed_deletes(
-        self, table: Table, ids: Sequence[DataFileId]
+        self,
+        table: Table,
+        ids: Sequence[DataFileId],
+        known: Sequence[DeleteFile] | None = None,
     ) -> tuple[list[DeleteFile], list[InlinedDelete]]:
         """The deletes in force for some data files that this transaction has not ended."""
+        if known is not None:
+            return list(known), []
         if table.table_id < 0 or not ids or max(ids) < 0:
             return [], []
         work = self._draft.work_on(table)

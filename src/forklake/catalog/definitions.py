@@ -157,13 +157,20 @@ class DefinitionChanges(ColumnChanges):
             return
         self._draft.drop_table(state.table(name, schema))
 
-    def set_partitioning(self, table: Table, keys: Sequence[tuple[str, str]]) -> None:
-        """Partition files that are written from now on; no keys mean no partitioning."""
+    def set_partitioning(
+        self, table: Table, keys: Sequence[tuple[str, str]], *, by_others: bool = False
+    ) -> None:
+        """Partition files that are written from now on; no keys mean no partitioning.
+
+        Args:
+            by_others: others write the files, who may partition by bytes.
+        """
         state = self._ready().state
         columns = [(state.column(table, name), transform.lower()) for name, transform in keys]
         for column, transform in columns:
             can_be = has_text if transform == "identity" else has_date
-            if transform not in TRANSFORMS or not can_be(column.column_type):
+            is_theirs = by_others and column.column_type == "blob"
+            if transform not in TRANSFORMS or not (can_be(column.column_type) or is_theirs):
                 raise InvalidInput(
                     f"Column '{column.column_name}' of type {column.column_type} cannot be"
                     f" partitioned by {transform!r}.",

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from forklake.catalog.draft import Draft
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
-from forklake.model.changes import Change
+from forklake.model.changes import Change, ChangeKind
 from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table, Tag
-from forklake.model.faces import FaceCommit, FaceMode, operation_of
+from forklake.model.faces import FaceAction, FaceCommit, FaceMode, operation_of
 from forklake.model.fields import UNWRITABLE
 from forklake.model.ids import FOREVER, NOBODY, TableId
 from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE, TAG, Kind
 from forklake.model.state import CatalogState
+from forklake.store.faces import milliseconds
+
+_STREAMING = "STREAMING UPDATE"  # what Delta's history calls the writes of such applications
 
 
 def find_face(state: CatalogState, table: Table) -> DeltaTable | None:
@@ -63,6 +68,13 @@ class FaceChanges:
             )
         self._told[table.table_id] = commit
 
+    def tell_progress(self, table: Table, application: str, version: int) -> None:
+        """Tell the log of a Delta table how far an application is that counts its own writes."""
+        now = milliseconds(datetime.now(UTC))
+        body = {"appId": application, "version": version, "lastUpdated": now}
+        action = FaceAction("txn", application, json.dumps(body, separators=(",", ":")))
+        self.tell(table, FaceCommit(_STREAMING, (action,)))
+
     def _face_commits(self, changes: set[Change]) -> dict[TableId, FaceCommit]:
         """What the commit tells the logs of all Delta tables that it changes."""
         faces = self._draft.state.rows(DELTA_TABLE)
@@ -76,7 +88,7 @@ class FaceChanges:
                 told = FaceCommit(operation_of(kinds))
             if told is not None and told.version is None:
                 self._refuse_following(face)
-                self._refuse_unwritable(face)
+                self._refuse_unwritable(face, kinds)
             if told is not None:
                 found[face.table_id] = told
         return found
@@ -90,12 +102,21 @@ class FaceChanges:
                 remedy="Take it over to change it here, or change a fork of the catalog.",
             )
 
-    def _refuse_unwritable(self, face: DeltaTable) -> None:
+    def _refuse_unwritable(self, face: DeltaTable, kinds: set[ChangeKind]) -> None:
+        table = self._draft.state.get(TABLE, (face.table_id,))
+        if face.table_id not in self._draft.tables or not isinstance(table, Table):
+            return
         tag = self._draft.state.get(TAG, (face.table_id, UNWRITABLE))
-        if isinstance(tag, Tag) and face.table_id in self._draft.tables:
+        if isinstance(tag, Tag):
             raise Unsupported(
-                f"Rows of this Delta table cannot be changed here. {tag.value}",
+                f"Rows of the Delta table '{table.table_name}' cannot be changed here. {tag.value}",
                 remedy="Change it with an engine that can, or have it written without that.",
+            )
+        reason = self._draft.state.rules(table).why_not(kinds)
+        if reason is not None:
+            raise Forbidden(
+                f"The rules of the Delta table '{table.table_name}' forbid this change. {reason}",
+                remedy="Change it in another way, or copy its rows to a table without rules.",
             )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
+from datetime import datetime, timedelta
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.expiry import Moment
+from forklake.catalog.leases import drop_expired, expiry_of
 from forklake.catalog.reclaiming import Reclaimed, reclaim
 from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
@@ -25,7 +27,11 @@ from forklake.store.database import Database
 from forklake.store.forks import ForkMode, ForkRequest, fork_catalogs
 from forklake.store.materialize import materialize
 from forklake.store.options import read_options, write_option
+from forklake.store.provisioning import Besides, nothing_besides
 from forklake.store.snapshots import latest_snapshot_of_all
+
+if TYPE_CHECKING:
+    from forklake.catalog.compute.node import Node
 
 T = TypeVar("T")
 # A batch is one transaction; this many keep it short and its memory small.
@@ -108,11 +114,18 @@ class Metastore:
         with self.database.reading() as connection:
             return store.count_catalogs(connection)
 
-    def children(self, name: str) -> list[store.CatalogRow]:
-        """The catalogs that were forked from one."""
+    def children(
+        self, name: str, *, after: str = "", limit: int | None = None
+    ) -> list[store.CatalogRow]:
+        """The catalogs that were forked from one, or a page of them, by name."""
         parent = self.catalog(name)
         with self.database.reading() as connection:
-            return store.list_children(connection, parent.catalog_id)
+            return store.list_children(connection, parent.catalog_id, after=after, limit=limit)
+
+    def count_children(self, catalog_ids: Sequence[CatalogId]) -> dict[CatalogId, int]:
+        """How many catalogs were forked from each of some, of those that have any."""
+        with self.database.reading() as connection:
+            return store.count_children(connection, catalog_ids)
 
     def latest_snapshot(self) -> SnapshotId:
         """A snapshot of the whole metastore up to which everything is final."""
@@ -121,29 +134,52 @@ class Metastore:
     # Creating
 
     def create_catalog(
-        self, name: str, *, data_path: str | None = None, if_not_exists: bool = False
+        self,
+        name: str,
+        *,
+        data_path: str | None = None,
+        if_not_exists: bool = False,
+        ttl: timedelta | None = None,
     ) -> Catalog:
-        """A new, empty catalog with the schema `main`."""
-        (row,) = self._create([checked_catalog_name(name)], data_path, if_not_exists)
+        """A new, empty catalog with the schema `main`; with a time to live, see `leases`."""
+        (row,) = self._create([checked_catalog_name(name)], data_path, if_not_exists, ttl)
         return Catalog(self, row)
 
     def create_catalogs(
-        self, names: Sequence[str], *, data_path: str | None = None, if_not_exists: bool = False
+        self,
+        names: Sequence[str],
+        *,
+        data_path: str | None = None,
+        if_not_exists: bool = False,
+        ttl: timedelta | None = None,
+        besides: Besides = nothing_besides,
     ) -> list[store.CatalogRow]:
         """Many catalogs, ten thousand in a snapshot."""
         checked = checked_catalog_names(names)
         found: list[store.CatalogRow] = []
         for first in range(0, len(checked), BATCH):
-            found += self._create(checked[first : first + BATCH], data_path, if_not_exists)
+            batch = checked[first : first + BATCH]
+            found += self._create(batch, data_path, if_not_exists, ttl, besides)
         return found
 
     def _create(
-        self, names: Sequence[str], data_path: str | None, if_not_exists: bool
+        self,
+        names: Sequence[str],
+        data_path: str | None,
+        if_not_exists: bool,
+        ttl: timedelta | None,
+        besides: Besides = nothing_besides,
     ) -> list[store.CatalogRow]:
         path = checked_data_path(data_path) if data_path is not None else None
+        expires_at = expiry_of(ttl)
         return _once(
             lambda: provisioning.create_catalogs(
-                self.database, names, data_path=path, if_not_exists=if_not_exists
+                self.database,
+                names,
+                data_path=path,
+                if_not_exists=if_not_exists,
+                expires_at=expires_at,
+                besides=besides,
             ),
             if_not_exists,
         )
@@ -159,10 +195,17 @@ class Metastore:
         data_path: str | None = None,
         mode: str = "inherit",
         if_not_exists: bool = False,
+        ttl: timedelta | None = None,
     ) -> Catalog:
         """A fork of a catalog as it is, or as it was at a snapshot; takes about a millisecond."""
         fork, _ = self.fork_or_find(
-            parent, name, at=at, data_path=data_path, mode=mode, if_not_exists=if_not_exists
+            parent,
+            name,
+            at=at,
+            data_path=data_path,
+            mode=mode,
+            if_not_exists=if_not_exists,
+            ttl=ttl,
         )
         return fork
 
@@ -175,6 +218,7 @@ class Metastore:
         data_path: str | None = None,
         mode: str = "inherit",
         if_not_exists: bool = True,
+        ttl: timedelta | None = None,
     ) -> tuple[Catalog, bool]:
         """A fork, or the catalog that has its name already; and whether it was made now."""
         rows, made = self._fork(
@@ -184,6 +228,7 @@ class Metastore:
             data_path=data_path,
             mode=mode,
             if_not_exists=if_not_exists,
+            ttl=ttl,
         )
         return Catalog(self, rows[0]), bool(made)
 
@@ -196,6 +241,8 @@ class Metastore:
         data_path: str | None = None,
         mode: str = "inherit",
         if_not_exists: bool = False,
+        ttl: timedelta | None = None,
+        besides: Besides = nothing_besides,
     ) -> list[store.CatalogRow]:
         """Many forks of one catalog, ten thousand in a snapshot."""
         checked = checked_catalog_names(names)
@@ -208,6 +255,8 @@ class Metastore:
                 data_path=data_path,
                 mode=mode,
                 if_not_exists=if_not_exists,
+                ttl=ttl,
+                besides=besides,
             )
             found += rows
         return found
@@ -221,6 +270,8 @@ class Metastore:
         data_path: str | None,
         mode: str,
         if_not_exists: bool,
+        ttl: timedelta | None,
+        besides: Besides = nothing_besides,
     ) -> tuple[list[store.CatalogRow], int]:
         modes = {one.value: one for one in ForkMode}
         if mode not in modes:
@@ -235,6 +286,8 @@ class Metastore:
             data_path=path,
             mode=modes[mode],
             if_not_exists=if_not_exists,
+            expires_at=expiry_of(ttl),
+            besides=besides,
         )
         return _once(lambda: fork_catalogs(self.database, request), if_not_exists)
 
@@ -254,17 +307,27 @@ class Metastore:
 
     # Renaming and dropping
 
-    def rename_catalog(self, name: str, new_name: str) -> Catalog:
+    def rename_catalog(
+        self, name: str, new_name: str, *, besides: Besides = nothing_besides
+    ) -> Catalog:
         """The catalog under another name; its folder and contents stay."""
         checked = checked_catalog_name(new_name)
-        row = provisioning.rename_catalog(self.database, _possible_name(name), checked)
+        row = provisioning.rename_catalog(
+            self.database, _possible_name(name), checked, besides=besides
+        )
         return Catalog(self, row)
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
         """End a catalog. Its forks live on."""
         self.drop_catalogs([name], if_exists=if_exists)
 
-    def drop_catalogs(self, names: Sequence[str], *, if_exists: bool = False) -> int:
+    def drop_catalogs(
+        self,
+        names: Sequence[str],
+        *,
+        if_exists: bool = False,
+        besides: Besides = nothing_besides,
+    ) -> int:
         """End many catalogs, ten thousand in a snapshot; returns how many there were."""
         count = 0
         wanted: list[str] = []
@@ -273,8 +336,15 @@ class Metastore:
                 wanted.append(_possible_name(name))
         for first in range(0, len(wanted), BATCH):
             batch = wanted[first : first + BATCH]
-            count += len(provisioning.drop_catalogs(self.database, batch, if_exists=if_exists))
+            dropped = provisioning.drop_catalogs(
+                self.database, batch, if_exists=if_exists, besides=besides
+            )
+            count += len(dropped)
         return count
+
+    def drop_expired(self, limit: int = 1000, *, now: datetime | None = None) -> list[str]:
+        """End catalogs whose time to live is over; their names. Many may do so at once."""
+        return drop_expired(self, limit, now)
 
     def reclaim_dropped(
         self, limit: int = 1000, *, older_than: Moment | None = None, cleanup_all: bool = False
@@ -285,6 +355,14 @@ class Metastore:
     def storage(self, names: Sequence[str]) -> list[CatalogStorage]:
         """What the files of some catalogs take; see `catalog.storage`."""
         return storage(self, [self.catalog(name).row for name in names])
+
+    def duckdb(
+        self, name: str, *, version: int | None = None, timestamp: datetime | None = None
+    ) -> Node:
+        """DuckDB, in this process, over a catalog as it is, or as it was; see `catalog.compute`."""
+        from forklake.catalog.compute.node import Node
+
+        return Node(self.catalog(name), version=version, timestamp=timestamp)
 
     # Options for all catalogs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from forklake.catalog.paths import DataPaths
 from forklake.model.children import (
@@ -43,17 +43,21 @@ from forklake.model.kinds import (
     PARTITION,
     TABLE_STATISTICS,
 )
-from forklake.model.predicates import Anything, Predicate, question
+from forklake.model.predicates import Anything, Predicate, Question, question
 from forklake.model.scans import FoundFile, Outline, ScanFile
 from forklake.model.snapshots import Head
 from forklake.model.state import CatalogState
 from forklake.store import inlined
-from forklake.store.database import Connection, Database
+from forklake.store.database import Connection, Readable
 from forklake.store.expired import require_retained, retained_statement
+from forklake.store.listings import are_kept
 from forklake.store.operations import Statement
 from forklake.store.pruning import pruned
 from forklake.store.rows import Reader, child_statement, decoded, decoded_children
 from forklake.store.visibility import table_history
+
+if TYPE_CHECKING:
+    from forklake.catalog.file_columns import KnownFiles
 
 C = TypeVar("C", bound=Child)
 
@@ -88,7 +92,7 @@ class Snapshotted:
 
     def __init__(
         self,
-        database: Database,
+        database: Readable,
         state: CatalogState,
         *,
         inherits: bool = True,
@@ -152,14 +156,36 @@ class Snapshotted:
                 *answers, retained = connection.run([files, *rest, self._retained()])
                 found, deletes, positions = map(decoded, kinds, answers)
             else:
-                narrowed = pruned(files, DATA_FILE.columns, asked, connection.dialect)
-                (answer,) = connection.run([narrowed])
-                found = decoded(DATA_FILE, answer)
+                likely, dialect = self._likely_files(reader, table, asked), connection.dialect
+                narrowed = [
+                    pruned(one, DATA_FILE.columns, asked, dialect, are_few=bool(likely))
+                    for one in likely or [files]
+                ]
+                answers = connection.run(narrowed)
+                found = [row for answer in answers for row in decoded(DATA_FILE, answer)]
                 ids = [file.data_file_id for file in found]
                 deletes, positions = self._deletes_of(connection, table, ids)
                 (retained,) = connection.run([self._retained()])
         require_retained(retained, self.snapshot_id)
         return with_deletes(sorted(found, key=_file_order), deletes, positions)
+
+    def _likely_files(
+        self, reader: Reader, table: Table, asked: Question
+    ) -> list[Statement] | None:
+        """Statements that read the files that may match, where a listing helps to find them."""
+        if not are_kept(self._database):
+            return None
+        from forklake.catalog.listings import likely_files  # loads Arrow
+
+        return likely_files(reader, table.table_id, asked)
+
+    def file_columns(self, table: Table, columns: Sequence[ColumnId]) -> KnownFiles:
+        """The data files of a table as columns, with what is known of some of the table's."""
+        from forklake.catalog.listings import fetch_files
+
+        with self._database.reading() as connection:
+            reader, are_listed = self._reader(connection), are_kept(self._database)
+            return fetch_files(reader, table.table_id, columns, are_listed=are_listed)
 
     def narrowed(
         self, table: Table, files: Sequence[DataFileId], predicate: Predicate

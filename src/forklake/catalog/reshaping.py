@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from forklake.catalog.columns import ColumnChanges
 from forklake.catalog.definitions import COMMENT
 from forklake.model.entities import Column, ColumnTag, Table, Tag
-from forklake.model.fields import PHYSICAL_NAME, TYPE_BEFORE, UNREADABLE, UNWRITABLE
+from forklake.model.fields import PHYSICAL_NAME, RULES, TYPE_BEFORE, UNREADABLE, UNWRITABLE
 from forklake.model.ids import ColumnId
 from forklake.model.kinds import COLUMN_TAG, TAG
 from forklake.model.names import checked_name
+from forklake.model.rules import NO_RULES, Rules, to_text
 from forklake.model.types import is_wider
 from forklake.model.values import INTEGER_RANGES, decimal_digits
 
@@ -42,16 +43,20 @@ class Reshaping(ColumnChanges):
 
     def set_unreadable(self, table: Table, reason: str | None) -> None:
         """Say why rows of a table cannot be read here; None if they can."""
-        self._set_reason(table, UNREADABLE, reason)
+        self._set_tag(table, UNREADABLE, reason)
 
     def set_unwritable(self, table: Table, reason: str | None) -> None:
         """Say why rows of a table cannot be changed here; None if they can."""
-        self._set_reason(table, UNWRITABLE, reason)
+        self._set_tag(table, UNWRITABLE, reason)
 
-    def _set_reason(self, table: Table, key: str, reason: str | None) -> None:
+    def set_rules(self, table: Table, rules: Rules) -> None:
+        """Say what every row of a table fulfils, and what is not done to its rows."""
+        self._set_tag(table, RULES, None if rules == NO_RULES else to_text(rules))
+
+    def _set_tag(self, table: Table, key: str, value: str | None) -> None:
         old = self._ready().state.get(TAG, (table.table_id, key))
-        if reason is not None:
-            self._draft.put(Tag(object_id=table.table_id, key=key, value=reason))
+        if value is not None:
+            self._draft.put(Tag(object_id=table.table_id, key=key, value=value))
         elif old is not None:
             self._draft.end(old)
 

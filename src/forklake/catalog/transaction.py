@@ -122,14 +122,18 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
                 remedy="Set one with set_commit_message.",
             )
         try:
-            self.committed = commit(self._catalog.database, plan)
+            self.committed = self._apply(plan)
             self.changed_faces = tuple(plan.faces)
         except Conflict:
             self._catalog.forget()  # or a transaction that never looks would meet it again
             raise
         self.status = TransactionState.COMMITTED
-        self._catalog.noted(self.committed, changed=plan.changes_definitions)
         return self.committed
+
+    def _apply(self, plan: CommitPlan) -> Committed:
+        committed = commit(self._catalog.database, plan)
+        self._catalog.noted(committed, changed=plan.changes_definitions)
+        return committed
 
     def staged_paths(self) -> set[str]:
         """The relative paths of the files that the commit will add."""

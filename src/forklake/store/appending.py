@@ -27,6 +27,7 @@ from forklake.store.database import Database
 from forklake.store.heads import queue_for_head
 from forklake.store.operations import Statement
 from forklake.store.phases import reached
+from forklake.store.quotas import LIMIT_OF_CATALOG
 from forklake.store.table_writing import bound_values
 
 _APPENDS = (ChangeKind.INSERTED.value, ChangeKind.INLINED_INSERT.value)
@@ -116,7 +117,8 @@ WITH unchanged AS MATERIALIZED (
           AND h.changes_made !~ '{_ONLY_APPENDS}')
       AND NOT EXISTS (
         SELECT 1 FROM ducklake_expired_snapshots
-        WHERE catalog_id = :catalog AND :since < end_snapshot){_STILL_NEWEST if widens else ""}),
+        WHERE catalog_id = :catalog AND :since < end_snapshot)
+      AND NOT EXISTS ({LIMIT_OF_CATALOG}){_STILL_NEWEST if widens else ""}),
 before AS MATERIALIZED (
     SELECT s.* FROM unchanged, (
         SELECT begin_snapshot, end_snapshot, record_count, next_row_id, file_size_bytes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import count, groupby
 from typing import Any
@@ -18,8 +18,10 @@ from forklake.store.operations import PARAMETER, Allocate, Insert, Operation, St
 
 # An INSERT of more rows than this is sent in bulk instead.
 BULK_ABOVE = 24
+# More writes than this are sent one by one: to plan one statement of them all would cost more.
+_JOINED_UP_TO = 48
 _ALLOCATE = """
-    SELECT nextval('ducklake_snapshot_id_seq'),
+    SELECT ARRAY(SELECT nextval('ducklake_snapshot_id_seq') FROM generate_series(1, :snapshots)),
            ARRAY(SELECT nextval('ducklake_entity_id_seq') FROM generate_series(1, :entities)),
            ARRAY(SELECT nextval('ducklake_file_id_seq') FROM generate_series(1, :files)),
            (SELECT last_value + is_called::int FROM ducklake_entity_id_seq),
@@ -42,8 +44,8 @@ def batched(operations: Sequence[Operation]) -> Iterator[Batch]:
     """The fewest statements that do the same, in the same order."""
     for way, members in groupby(operations, key=_way):
         group = list(members)
-        if way is _alone:
-            yield from (_alone([operation]) for operation in group)
+        if way is _alone or (way is _writes and len(group) > _JOINED_UP_TO):
+            yield from (way([operation]) for operation in group)
         else:
             yield way(group)
 
@@ -105,7 +107,7 @@ def _shape(operation: Operation) -> tuple[Shape, Any]:
     if isinstance(operation, Statement):
         return operation.sql, operation.parameters
     if isinstance(operation, Allocate):
-        return _ALLOCATE, {"entities": operation.entities, "files": operation.files}
+        return _ALLOCATE, asdict(operation)
     shape = (operation.table, operation.columns, len(operation.rows), operation.skips_existing)
     return shape, operation.rows
 

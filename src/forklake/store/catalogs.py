@@ -90,6 +90,13 @@ def names_statement(connection: Connection, names: Sequence[str]) -> Statement:
     return Statement(text, {"names": dialect.array(names)})
 
 
+def catalogs_of(connection: Connection, ids: Sequence[CatalogId]) -> list[CatalogRow]:
+    """The live catalogs among some ids."""
+    dialect = connection.dialect
+    text = f"{_LIVE} AND {dialect.any_of('c.catalog_id', 'ids')} ORDER BY c.catalog_name"
+    return [CatalogRow(*row) for row in connection.fetch(text, ids=dialect.array(ids))]
+
+
 def find_names(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
     """The names of the live catalogs among some ids."""
     dialect = connection.dialect
@@ -128,13 +135,29 @@ def count_catalogs(connection: Connection) -> int:
     return int(connection.fetch("SELECT count(*) FROM ducklake_catalog_head")[0][0])
 
 
-def list_children(connection: Connection, parent_id: CatalogId) -> list[CatalogRow]:
-    """The live catalogs that were forked from this one."""
+def list_children(
+    connection: Connection, parent_id: CatalogId, *, after: str = "", limit: int | None = None
+) -> list[CatalogRow]:
+    """The live catalogs that were forked from this one, by name."""
     text = (
-        f"{_LIVE} AND c.catalog_id IN (SELECT l.catalog_id FROM ducklake_catalog_lineage l"
-        " WHERE l.ancestor_id = :parent AND l.depth = 1) ORDER BY c.catalog_name"
+        f"{_LIVE} AND c.catalog_name > :after AND c.catalog_id IN (SELECT l.catalog_id"
+        " FROM ducklake_catalog_lineage l WHERE l.ancestor_id = :parent AND l.depth = 1)"
+        " ORDER BY c.catalog_name"
     )
-    return [CatalogRow(*row) for row in connection.fetch(text, parent=parent_id)]
+    if limit is not None:
+        text += f" LIMIT {int(limit)}"
+    return [CatalogRow(*row) for row in connection.fetch(text, parent=parent_id, after=after)]
+
+
+def count_children(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, int]:
+    """How many live catalogs were forked from each of some, of those that have any."""
+    dialect = connection.dialect
+    text = (
+        "SELECT l.ancestor_id, count(*) FROM ducklake_catalog_lineage l"
+        " JOIN ducklake_catalog_head h ON h.catalog_id = l.catalog_id WHERE l.depth = 1"
+        f" AND {dialect.any_of('l.ancestor_id', 'ids')} GROUP BY l.ancestor_id"
+    )
+    return dict(connection.fetch(text, ids=dialect.array(ids)))
 
 
 def has_ancestors(connection: Connection, catalog_id: CatalogId) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import sys
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,3 +36,27 @@ def columns_of_csv(text: bytes, schema: pa.Schema) -> pa.Table:
             quoted_strings_can_be_null=False,
         ),
     )
+
+
+def numbers_of_bytes(body: bytes) -> pa.Int64Array:
+    """Numbers of 64 bits one after the other, the highest byte of each first."""
+    numbers = array("q", body)
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def as_bytes(table: pa.Table) -> bytes:
+    """A table as a value of bytes."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table.combine_chunks())
+    body: bytes = sink.getvalue().to_pybytes()
+    return body
+
+
+def from_bytes(body: bytes) -> pa.Table:
+    """The table that was made bytes of."""
+    with pa.ipc.open_stream(body) as reader:
+        return reader.read_all()

@@ -25,6 +25,7 @@ class Lock(Enum):
     TURN = 4  # transactions that start over after a conflict, one at a time
     SWEEP = 5  # the going of rows and files; shared by those who copy rows
     UPKEEP = 6  # the maintenance of one catalog, one at a time
+    ACCESS = 7  # the making of access tables, principals and signing keys
 
 
 class Dialect(Protocol):
@@ -38,6 +39,7 @@ class Dialect(Protocol):
     for_commit: str
     for_fork: str
     for_removal: str
+    for_picking: str  # how rows are taken of which any will do: those that nobody else has
     every_column: str  # reads table, column and type of all columns of the metastore, in order
 
     def __hash__(self) -> int: ...
@@ -84,12 +86,28 @@ class Connection(Protocol):
         """The rows of a statement that has very many, column by column."""
         ...
 
+    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
+        """The numbers of a statement that reads very many, one a row."""
+        ...
+
+    def fetch_bodies(self, statement: Statement) -> Rows:
+        """The rows of a statement that reads large values of bytes."""
+        ...
+
     def columns_of(self, table: str) -> list[str]:
         """The names of a table's columns."""
         ...
 
     def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
         """Run the operations and commit, in one round trip where the database can."""
+        ...
+
+
+class Readable(Protocol):
+    """A metadata database, or a transaction of it that sees what it has written."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A connection to read from."""
         ...
 
 

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -15,7 +16,7 @@ from uuid import UUID
 import duckdb
 
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
-from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.ids import CatalogId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.operations import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 # Up to this many rows are one INSERT; more go through Arrow, which parses nothing.
 _ARROW_ABOVE = 32
 _ALLOCATE = """
-    SELECT nextval('ducklake_snapshot_id_seq'),
+    SELECT (SELECT coalesce(list(nextval('ducklake_snapshot_id_seq')), []) FROM range($snapshots)),
            (SELECT coalesce(list(nextval('ducklake_entity_id_seq')), []) FROM range($entities)),
            (SELECT coalesce(list(nextval('ducklake_file_id_seq')), []) FROM range($files))
 """
@@ -59,6 +60,7 @@ class DuckdbDialect:
     for_commit = ""
     for_fork = ""
     for_removal = ""
+    for_picking = ""
     every_column = (
         "SELECT table_name, column_name, data_type FROM duckdb_columns()"
         " WHERE database_name = current_database() AND schema_name = current_schema()"
@@ -114,6 +116,15 @@ class DuckdbConnection:
 
         return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
 
+    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
+        import pyarrow as pa
+
+        rows = self.fetch(statement.sql, **statement.parameters)
+        return pa.array([number for (number,) in rows], pa.int64())
+
+    def fetch_bodies(self, statement: Statement) -> Rows:
+        return self.fetch(statement.sql, **statement.parameters)
+
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
         return [column[0] for column in cursor.description or ()]
@@ -161,12 +172,9 @@ class DuckdbConnection:
             self._raw.unregister("forklake_rows")
 
     def _allocate(self, wanted: Allocate) -> Allocation:
-        counts = {"entities": wanted.entities, "files": wanted.files}
-        ((snapshot, entities, files),) = self._raw.execute(_ALLOCATE, counts).fetchall()
+        ((snapshots, entities, files),) = self._raw.execute(_ALLOCATE, asdict(wanted)).fetchall()
         (next_entity,), (next_file,) = self._raw.execute(_NEXT).fetchall()
-        return Allocation(
-            SnapshotId(snapshot), entities, files, next_entity, next_file, datetime.now(UTC)
-        )
+        return Allocation(snapshots, entities, files, next_entity, next_file, datetime.now(UTC))
 
 
 class DuckdbDatabase:

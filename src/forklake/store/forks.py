@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 from forklake.model.changes import Change, ChangeKind
@@ -12,14 +13,17 @@ from forklake.model.snapshots import Head
 from forklake.store.catalogs import CatalogRow, find_parent_and_forks, missing
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import as_head, following, head_statement, snapshot_insert
+from forklake.store.leases import leases_insert
 from forklake.store.materialize import copy_operations
 from forklake.store.operations import Allocate, Insert, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.provisioning import (
     LINEAGE_COLUMNS,
+    Besides,
     Folders,
     catalog_inserts,
     names_to_make,
+    nothing_besides,
 )
 from forklake.store.snapshots import snapshot_at_version
 
@@ -44,6 +48,8 @@ class ForkRequest:
     data_path: str | None = None
     mode: ForkMode = ForkMode.INHERIT
     if_not_exists: bool = False
+    expires_at: datetime | None = None
+    besides: Besides = nothing_besides
 
 
 Ancestor = tuple[CatalogId, SnapshotId]
@@ -91,6 +97,8 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
             snapshot_insert(allocation, new_head),
             *catalog_inserts(made, new_head, forked),
             Insert("ducklake_catalog_lineage", LINEAGE_COLUMNS, _lineage_rows(made, line)),
+            *leases_insert([row.catalog_id for row in made], request.expires_at),
+            *request.besides(connection, made),
         ]
         if request.mode is ForkMode.COPY or len(line) >= MAX_DEPTH:
             connection.run(operations)

@@ -49,10 +49,15 @@ def create_statement(connection: Connection, name: str, columns: Iterable[Column
 
     Columns are named by id, which a rename does not change.
     """
-    declared = "".join(
-        f", c{int(column.column_id)} {connection.dialect.column_type(column.column_type)}"
-        for column in columns
+    kinds = connection.dialect.column_type
+    return declared_statement(
+        name, [(f"c{int(column.column_id)}", kinds(column.column_type)) for column in columns]
     )
+
+
+def declared_statement(name: str, columns: Iterable[tuple[str, str]]) -> Statement:
+    """The same for columns whose types in the metastore are known."""
+    declared = "".join(f", {column} {kind}" for column, kind in columns)
     return Statement(
         f"CREATE TABLE IF NOT EXISTS {name} (catalog_id BIGINT NOT NULL, table_id BIGINT NOT NULL,"
         " row_id BIGINT NOT NULL, begin_snapshot BIGINT NOT NULL, end_snapshot BIGINT"

@@ -28,7 +28,8 @@ _TOMBSTONE_COLUMNS = (
 class Ledger:
     """Turns what is local to a transaction into rows of one catalog at one snapshot.
 
-    A row of the catalog's own is ended where it stands; an inherited one by a tombstone.
+    A row of the catalog's own is ended where it stands; an inherited one by a tombstone. Each part
+    of a commit brings an allocation of its own, all with the same snapshot.
     """
 
     catalog_id: CatalogId
@@ -36,6 +37,13 @@ class Ledger:
     allocation: Allocation
     _tombstones: list[Values] = field(default_factory=list)
     _shared_tombstones: list[Values] = field(default_factory=list)
+    _final: dict[str, Callable[[Any], Any]] = field(init=False)  # how values become so, by column
+
+    def __post_init__(self) -> None:
+        catalog_id, snapshot = self.catalog_id, self.snapshot
+        self._final = {"catalog_id": lambda _: catalog_id, "begin_snapshot": lambda _: snapshot}
+        self._final |= dict.fromkeys(ENTITY_ID_COLUMNS, unless_none(self.entity))
+        self._final |= dict.fromkeys(FILE_ID_COLUMNS, unless_none(self.file))
 
     @property
     def snapshot(self) -> SnapshotId:
@@ -52,17 +60,7 @@ class Ledger:
 
     def insert(self, name: str, columns: tuple[str, ...], rows: Iterable[Any]) -> Insert:
         """New rows of one table."""
-        return insert_of(name, columns, rows, self._final())
-
-    def _final(self) -> dict[str, Callable[[Any], Any]]:
-        """How values become final, by column."""
-        catalog_id, snapshot = self.catalog_id, self.snapshot
-        final: dict[str, Callable[[Any], Any]] = {
-            "catalog_id": lambda _: catalog_id,
-            "begin_snapshot": lambda _: snapshot,
-        }
-        final |= dict.fromkeys(ENTITY_ID_COLUMNS, unless_none(self.entity))
-        return final | dict.fromkeys(FILE_ID_COLUMNS, unless_none(self.file))
+        return insert_of(name, columns, rows, self._final)
 
     def is_own(self, row: Row) -> bool:
         """Whether the catalog wrote the row itself."""
@@ -85,24 +83,25 @@ class Ledger:
     def replace(self, kind: Kind, before: Row | None, after: Row) -> Iterator[Operation]:
         """End one version of a row and insert the next."""
         if before is not None and self.is_own(before):
-            yield self._update(kind, before, "begin_snapshot = :began")
+            yield self._update(kind, before, "begin_snapshot = :began", names_rows=True)
         elif before is not None:
             self.bury(kind, before)
         yield self.insert(kind.name, kind.columns, [after])
 
-    def _update(self, kind: Kind, row: Row, version: str) -> Statement:
+    def _update(self, kind: Kind, row: Row, version: str, *, names_rows: bool = False) -> Statement:
         matches = " AND ".join(f"{column} = :{column}" for column in kind.identity)
         return self.ending(
             f"UPDATE {kind.name} SET end_snapshot = :ended WHERE catalog_id = :catalog"
             f" AND {matches} AND {version}",
+            names_rows=names_rows,
             began=row.begin_snapshot,
             **{column: getattr(row, column) for column in kind.identity},
         )
 
-    def ending(self, text: str, **parameters: Any) -> Statement:
+    def ending(self, text: str, *, names_rows: bool = False, **parameters: Any) -> Statement:
         """A statement that ends rows: :ended is the snapshot, :catalog the catalog."""
         given = {"ended": self.snapshot, "catalog": self.catalog_id} | parameters
-        return Statement(text, given)
+        return Statement(text, given, names_rows=names_rows)
 
     def bury(self, kind: Kind, row: Row) -> None:
         """End an inherited row."""

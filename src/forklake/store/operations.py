@@ -24,12 +24,14 @@ class Statement:
     """One SQL statement and its parameters.
 
     `is_plain_read`: a SELECT of numbers, texts and truth values only, which may be sent together
-    with others.
+    with others. `names_rows`: it changes only rows that it names by their numbers, so that it does
+    not matter which others are inserted before it.
     """
 
     sql: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     is_plain_read: bool = False
+    names_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,28 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Take a snapshot id, and ids for new entities and files."""
+    """Take a snapshot id or several, and ids for new entities and files."""
 
     entities: int = 0
     files: int = 0
+    snapshots: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """The ids taken, what the counters will give next, and the database's time."""
 
-    snapshot_id: SnapshotId
+    snapshot_ids: Sequence[SnapshotId]
     entity_ids: Sequence[int]
     file_ids: Sequence[int]
     next_entity_id: int
     next_file_id: int
     now: datetime
+
+    @property
+    def snapshot_id(self) -> SnapshotId:
+        """The snapshot, of those who asked for one."""
+        return self.snapshot_ids[0]
 
 
 Operation = Statement | Insert | Allocate

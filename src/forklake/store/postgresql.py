@@ -54,6 +54,7 @@ class PostgresDialect:
     for_commit = " FOR NO KEY UPDATE"
     for_fork = " FOR KEY SHARE"
     for_removal = " FOR UPDATE"
+    for_picking = " FOR UPDATE SKIP LOCKED"
     every_column = (
         "SELECT table_name::text, column_name::text, data_type::text"
         " FROM information_schema.columns WHERE table_schema = current_schema()"
@@ -96,9 +97,25 @@ class PostgresConnection:
     def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
         from forklake.store.columns import columns_of_csv
 
-        text = f"COPY ({with_parameters(statement.sql, _in_copy)}) TO STDOUT (FORMAT csv)"
-        bound = psycopg.ClientCursor(self._raw).mogrify(text, statement.parameters)
-        return columns_of_csv(self._raw.copy_out(bound), schema)
+        text = f"COPY ({self._bound(statement)}) TO STDOUT (FORMAT csv)"
+        return columns_of_csv(self._raw.copy_out(text), schema)
+
+    def _bound(self, statement: Statement) -> str:
+        """The statement with its parameters written out: planned for them, as it reads much."""
+        text = with_parameters(statement.sql, _written_out)
+        return psycopg.ClientCursor(self._raw).mogrify(text, statement.parameters)
+
+    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
+        from forklake.store.columns import numbers_of_bytes
+
+        # One value, and not a row for each.
+        text = f"SELECT string_agg(int8send(n), '') FROM ({statement.sql}) AS found(n)"
+        ((body,),) = self.fetch_bodies(Statement(text, statement.parameters))
+        return numbers_of_bytes(body or b"")
+
+    def fetch_bodies(self, statement: Statement) -> Rows:
+        with self._raw.cursor(binary=True) as cursor:
+            return cursor.execute(self._bound(statement).encode(), prepare=False).fetchall()
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
@@ -175,11 +192,15 @@ class PostgresDatabase:
         self, dsn: str, *, metadata_schema: str | None = None, connect_timeout: float = 30.0
     ) -> None:
         self.address = _described(dsn)
+        # What the address says about connecting holds for waiting for a free connection too.
+        said = psycopg.conninfo.conninfo_to_dict(dsn).get("connect_timeout")
+        connect_timeout = float(said or connect_timeout)
         self._schema = metadata_schema
         self._lock_space = zlib.crc32((metadata_schema or "public").encode()) & 0x7FFF
         try:
             # The pool would try for long in the background: learn at once that nobody is there.
-            psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))).close()
+            with psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))) as first:
+                self._is_pooled = self._find_pooler(first)
             self._pool = self._new_pool(dsn, 32, connect_timeout)
             # Whoever has a turn needs a connection besides: these must not be the same ones.
             self._turns = self._new_pool(dsn, 8, connect_timeout)
@@ -203,6 +224,27 @@ class PostgresDatabase:
         raw.adapters.register_dumper(int, Int8Dumper)
         raw.adapters.register_loader("uuid", TextLoader)
         raw.autocommit = True
+        if self._is_pooled:
+            raw.prepare_threshold = None
+        else:
+            self._set_up(raw)
+        raw.autocommit = False
+        prepare(raw, is_pooled=self._is_pooled)
+
+    def _find_pooler(self, first: psycopg.Connection[Any]) -> bool:
+        """Whether a pooler stands between, which makes up process ids: what one transaction sets
+        or prepares would be another's."""
+        rows = first.execute("SELECT pg_backend_pid(), current_schema()").fetchall()
+        pid, schema = rows[0]
+        is_pooled = bool(pid != first.info.backend_pid)
+        if is_pooled and self._schema not in {None, schema}:
+            raise InvalidInput(
+                f"Behind a pooler, the schema '{self._schema}' has to be the role's own.",
+                remedy="Say so with ALTER ROLE … SET search_path = …, or connect to the server.",
+            )
+        return is_pooled
+
+    def _set_up(self, raw: WireConnection) -> None:
         raw.execute("SET default_transaction_isolation = 'read committed'")
         # Every statement finds its rows by an index whatever its parameters are: planning it
         # again for each of them would only cost time.
@@ -210,8 +252,6 @@ class PostgresDatabase:
         if self._schema is not None:
             name = identifiers.Identifier(self._schema)
             raw.execute(identifiers.SQL("SET search_path TO {}").format(name))
-        raw.autocommit = False
-        prepare(raw)
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
@@ -257,6 +297,10 @@ class PostgresDatabase:
             connection = PostgresConnection(raw, self._lock_space, is_writing=True)
             yield connection.try_lock(Lock.UPKEEP, catalog_id)
 
+    def pool_statistics(self) -> dict[str, int]:
+        """How many connections there are, how many are free, and how many wait for one."""
+        return self._pool.get_stats()
+
     def is_initialised(self) -> bool:
         with self.reading() as connection:
             found = connection.fetch(_IS_INITIALISED)
@@ -281,6 +325,12 @@ class PostgresDatabase:
                     raw.rollback()
                     raw.autocommit = False
 
+    def run_script(self, script: identifiers.Composed) -> None:
+        """Run statements, all of them or none."""
+        with self._translating(), self._borrowed() as raw:
+            raw.execute(script)
+            raw.commit()
+
     def close(self) -> None:
         self._pool.close()
         self._turns.close()
@@ -289,7 +339,7 @@ class PostgresDatabase:
     def _translating(self) -> Iterator[None]:
         try:
             yield
-        except (psycopg.Error, PoolTimeout) as reason:
+        except (psycopg.Error, PoolTimeout, UnicodeEncodeError) as reason:
             raise self._translated(reason) from reason
 
     def _translated(self, reason: Exception) -> ForklakeError:
@@ -329,7 +379,7 @@ class PostgresDatabase:
 
 def _is_text_problem(reason: Exception) -> bool:
     # psycopg itself refuses NUL and lone surrogates before anything is sent.
-    return isinstance(reason, psycopg.DataError)
+    return isinstance(reason, (psycopg.DataError, UnicodeEncodeError))
 
 
 def _described(dsn: str) -> str:
@@ -345,5 +395,5 @@ def _described(dsn: str) -> str:
     return f"postgres:{parts.get('dbname') or parts.get('user') or ''}@{host}"
 
 
-def _in_copy(name: str) -> str:
+def _written_out(name: str) -> str:
     return f"%({name})s"

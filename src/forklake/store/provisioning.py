@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from operator import attrgetter
 from typing import cast
 
@@ -15,6 +16,7 @@ from forklake.model.snapshots import Head
 from forklake.store.catalogs import (
     CATALOG_COLUMNS,
     CatalogRow,
+    catalogs_of,
     find_catalog,
     find_catalogs,
     missing,
@@ -32,9 +34,13 @@ from forklake.store.heads import (
     snapshot_insert,
     versions_insert,
 )
-from forklake.store.operations import Allocate, Insert, Operation, Statement, Values
+from forklake.store.leases import end_expired, leases_end, leases_insert
+from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement, Values
 from forklake.store.phases import reached
 
+# Looks on inside the transaction while catalogs are made, renamed or ended: it may refuse with an
+# error, and what it answers is committed with the rest.
+Besides = Callable[[Connection, Sequence[CatalogRow]], Sequence[Operation]]
 LINEAGE_COLUMNS = ("catalog_id", "depth", "ancestor_id", "upto_snapshot")
 _SCHEMA_COLUMNS = (
     "catalog_id",
@@ -47,8 +53,19 @@ _SCHEMA_COLUMNS = (
 )
 
 
+def nothing_besides(connection: Connection, rows: Sequence[CatalogRow]) -> Sequence[Operation]:
+    """Nobody looks on."""
+    return ()
+
+
 def create_catalogs(
-    database: Database, names: Sequence[str], *, data_path: str | None, if_not_exists: bool
+    database: Database,
+    names: Sequence[str],
+    *,
+    data_path: str | None,
+    if_not_exists: bool,
+    expires_at: datetime | None = None,
+    besides: Besides = nothing_besides,
 ) -> list[CatalogRow]:
     """New, empty catalogs with a schema `main`, all in one snapshot; existing ones are kept."""
     with database.writing() as connection:
@@ -79,6 +96,7 @@ def create_catalogs(
             for row, number in zip(made, schema_ids, strict=True)
         ]
         main = Change(ChangeKind.CREATED_SCHEMA, name=("main",))
+        more = besides(connection, made)
         reached("create.allocated")
         connection.commit(
             [
@@ -91,6 +109,8 @@ def create_catalogs(
                     LINEAGE_COLUMNS,
                     [(row.catalog_id, 0, row.catalog_id, FOREVER) for row in made],
                 ),
+                *leases_insert([row.catalog_id for row in made], expires_at),
+                *more,
             ]
         )
         reached("create.committed")
@@ -162,7 +182,9 @@ class Folders:
         ]
 
 
-def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
+def rename_catalog(
+    database: Database, name: str, new_name: str, *, besides: Besides = nothing_besides
+) -> CatalogRow:
     """Give a catalog another name; its folder and everything in it stay."""
     with database.writing() as connection:
         row = find_catalog(connection, name)
@@ -179,6 +201,7 @@ def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
         ((allocation,),) = connection.run([Allocate()])
         moved = following(head, allocation)
         renamed = replace(row, catalog_name=new_name, begin_snapshot=moved.snapshot_id)
+        more = besides(connection, [renamed])
         # The folder goes over to the new row: one row of each catalog keeps others out of it.
         connection.fetch(
             "UPDATE ducklake_catalog SET end_snapshot = :snapshot, path = NULL"
@@ -192,23 +215,32 @@ def rename_catalog(database: Database, name: str, new_name: str) -> CatalogRow:
                 changes_insert([row.catalog_id], moved, []),
                 Insert("ducklake_catalog", CATALOG_COLUMNS, [_values(renamed)]),
                 move_head(row.catalog_id, moved),
+                *more,
             ]
         )
         return renamed
 
 
-def drop_catalogs(database: Database, names: Sequence[str], *, if_exists: bool) -> list[CatalogRow]:
+def drop_catalogs(
+    database: Database,
+    names: Sequence[str],
+    *,
+    if_exists: bool,
+    besides: Besides = nothing_besides,
+) -> list[CatalogRow]:
     """End catalogs, all in one snapshot. Rows that a fork still sees stay.
 
     Taking the head away waits for commits and forks under way and lets none begin.
     """
     dropped: list[CatalogRow] | None = None
     while dropped is None:
-        dropped = _drop(database, names, if_exists=if_exists)
+        dropped = _drop(database, names, if_exists, besides)
     return dropped
 
 
-def _drop(database: Database, names: Sequence[str], *, if_exists: bool) -> list[CatalogRow] | None:
+def _drop(
+    database: Database, names: Sequence[str], if_exists: bool, besides: Besides
+) -> list[CatalogRow] | None:
     """One try; None if a catalog got another name on the way, and nothing was dropped."""
     with database.writing() as connection:
         rows = find_catalogs(connection, names)
@@ -216,16 +248,12 @@ def _drop(database: Database, names: Sequence[str], *, if_exists: bool) -> list[
         if not rows:
             return []
         reached("drop.begun")
-        dialect = connection.dialect
-        among = dialect.any_of("catalog_id", "ids")
-        ids = dialect.array(sorted(row.catalog_id for row in rows))
-        *_, gone, current, (allocation,) = connection.run(
+        ids = [row.catalog_id for row in rows]
+        *_, gone, _, current, (allocation,) = connection.run(
             [
                 *connection.lock(Lock.FENCE, shared=True),  # before the heads: commits do so too
-                Statement(
-                    f"DELETE FROM ducklake_catalog_head WHERE {among} RETURNING catalog_id",
-                    {"ids": ids},
-                ),
+                _heads_end(connection, ids),
+                leases_end(connection, ids),
                 names_statement(connection, names),
                 Allocate(),
             ]
@@ -236,21 +264,57 @@ def _drop(database: Database, names: Sequence[str], *, if_exists: bool) -> list[
             return None
         rows = [row for row in still if row.catalog_id in ours]
         _require_all(names, rows, if_exists=if_exists)
-        if not rows:
-            return []
-        reached("drop.locked")
-        connection.commit(
-            [
-                snapshot_insert(allocation, Head(allocation.snapshot_id, 0, allocation.now)),
-                Statement(
-                    "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
-                    f" WHERE {among} AND end_snapshot IS NULL",
-                    {"snapshot": allocation.snapshot_id, "ids": dialect.array(sorted(ours))},
-                ),
-            ]
-        )
-        reached("drop.committed")
+        if rows:
+            _end(connection, rows, allocation, besides(connection, rows))
         return rows
+
+
+def drop_expired(database: Database, now: datetime, limit: int) -> list[CatalogRow]:
+    """End catalogs whose time was over at a moment, all in one snapshot; which ones."""
+    with database.writing() as connection:
+        connection.run(connection.lock(Lock.FENCE, shared=True))  # as above
+        ids = end_expired(connection, now, limit)
+        if not ids:
+            return []
+        reached("drop.begun")
+        _, (allocation,) = connection.run([_heads_end(connection, ids), Allocate()])
+        rows = catalogs_of(connection, ids)
+        _end(connection, rows, allocation)
+        return rows
+
+
+def _heads_end(connection: Connection, ids: Sequence[CatalogId]) -> Statement:
+    """The statement that takes heads away and tells which were there."""
+    dialect = connection.dialect
+    return Statement(
+        f"DELETE FROM ducklake_catalog_head WHERE {dialect.any_of('catalog_id', 'ids')}"
+        " RETURNING catalog_id",
+        {"ids": dialect.array(sorted(ids))},
+    )
+
+
+def _end(
+    connection: Connection,
+    rows: Sequence[CatalogRow],
+    allocation: Allocation,
+    more: Sequence[Operation] = (),
+) -> None:
+    """End catalogs whose heads were taken away, and commit."""
+    reached("drop.locked")
+    dialect = connection.dialect
+    ids = dialect.array(sorted(row.catalog_id for row in rows))
+    connection.commit(
+        [
+            snapshot_insert(allocation, Head(allocation.snapshot_id, 0, allocation.now)),
+            Statement(
+                "UPDATE ducklake_catalog SET end_snapshot = :snapshot"
+                f" WHERE {dialect.any_of('catalog_id', 'ids')} AND end_snapshot IS NULL",
+                {"snapshot": allocation.snapshot_id, "ids": ids},
+            ),
+            *more,
+        ]
+    )
+    reached("drop.committed")
 
 
 def _require_all(names: Sequence[str], rows: Sequence[CatalogRow], *, if_exists: bool) -> None:

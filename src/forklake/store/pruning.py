@@ -32,15 +32,24 @@ _DATES = {OrderKind.DATE, OrderKind.TIMESTAMP}
 
 
 def pruned(
-    files: Statement, columns: tuple[str, ...], asked: Question, dialect: Dialect
+    files: Statement,
+    columns: tuple[str, ...],
+    asked: Question,
+    dialect: Dialect,
+    *,
+    are_few: bool = False,
 ) -> Statement:
-    """The statement that selects files, narrowed to those that may match."""
+    """The statement that selects files, narrowed to those that may match.
+
+    `are_few`: it selects few of the files of the table, before it is narrowed.
+    """
     if asked == Anything():
         return files
     pruning = _Pruning(dialect)
     condition = pruning.condition(asked)
     facts = ", ".join(_facts(column, order) for column, order in pruning.columns.items())
-    joins = " ".join(_join(column) for column in pruning.columns)
+    join = _look_up if are_few and dialect.name == "postgresql" else _join
+    joins = " ".join(join(column) for column in pruning.columns)
     chosen = ", ".join(f"f.{column}" for column in columns)
     return Statement(
         f"SELECT {chosen} FROM (SELECT r.*, {facts} FROM ({files.sql}) r {joins}) f"
@@ -53,6 +62,15 @@ def _join(column: int) -> str:
     return (
         f"LEFT JOIN ducklake_file_column_stats s{column} ON s{column}.table_id = :scope"
         f" AND s{column}.column_id = {column} AND s{column}.data_file_id = r.data_file_id"
+    )
+
+
+def _look_up(column: int) -> str:
+    """The same for few files: the limit keeps the planner from reading the statistics of all."""
+    return (
+        "LEFT JOIN LATERAL (SELECT * FROM ducklake_file_column_stats s WHERE s.table_id = :scope"
+        f" AND s.column_id = {column} AND s.data_file_id = r.data_file_id LIMIT 1) s{column}"
+        " ON TRUE"
     )
 
 

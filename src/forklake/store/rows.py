@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -10,9 +11,9 @@ from forklake.model.children import Child
 from forklake.model.entities import Row
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.kinds import Kind
-from forklake.store.database import Connection, Rows
+from forklake.store.database import Connection, Dialect, Rows
 from forklake.store.operations import Insert, Statement, Values
-from forklake.store.visibility import newest_rows, table_history, visible_rows
+from forklake.store.visibility import lineage_cte, newest_rows, table_history, visible_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +37,16 @@ class Reader:
         self._parameters = {"catalog": catalog_id, "snapshot": snapshot_id}
         self._inherits = inherits
 
+    @property
+    def inherits(self) -> bool:
+        """Whether rows of ancestors are read."""
+        return self._inherits
+
+    @property
+    def dialect(self) -> Dialect:
+        """What the database wants differently."""
+        return self._connection.dialect
+
     def rows(
         self, kind: Kind, *, scope: int | None = None, where: str = "", **parameters: Any
     ) -> list[Any]:
@@ -58,6 +69,24 @@ class Reader:
     def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
         """The rows of a statement that has very many, column by column."""
         return self._connection.fetch_columns(statement, schema)
+
+    def fetch(self, statement: Statement) -> Rows:
+        """The rows of a statement."""
+        (rows,) = self._connection.run([statement])
+        return rows
+
+    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
+        """The numbers that a statement reads, very many of them."""
+        return self._connection.fetch_numbers(statement)
+
+    def fetch_bodies(self, statement: Statement) -> Rows:
+        """The rows of a statement that reads large values."""
+        return self._connection.fetch_bodies(statement)
+
+    def on_line(self, text: str, **parameters: Any) -> Statement:
+        """A statement about the catalogs on the line, with the CTE `lineage`."""
+        sql = f"WITH {lineage_cte(self._connection.dialect)} {text}"
+        return Statement(sql, self._parameters | parameters)
 
     def many(self, kinds: Sequence[Kind]) -> dict[Kind, list[Any]]:
         """The visible rows of several kinds, in one round trip."""
@@ -131,8 +160,8 @@ def insert_of(
     name: str, columns: tuple[str, ...], rows: Iterable[Any], final: dict[str, Callable[[Any], Any]]
 ) -> Insert:
     """Instances as an insert; `final` turns what is local to a transaction into what is stored."""
-    get = cast("Callable[[Any], Values]", attrgetter(*columns))
-    changed = [(columns.index(name), change) for name, change in final.items() if name in columns]
+    get, places = _access(columns, tuple(final))
+    changed = [(place, final[name]) for place, name in places]
 
     def values(row: Any) -> Values:
         found = list(get(row))
@@ -141,3 +170,12 @@ def insert_of(
         return tuple(found)
 
     return Insert(name, columns, [values(row) for row in rows])
+
+
+@lru_cache(maxsize=512)
+def _access(
+    columns: tuple[str, ...], names: tuple[str, ...]
+) -> tuple[Callable[[Any], Values], tuple[tuple[int, str], ...]]:
+    """What reads the values of columns, and the places of those of some names."""
+    get = cast("Callable[[Any], Values]", attrgetter(*columns))
+    return get, tuple((columns.index(name), name) for name in names if name in columns)

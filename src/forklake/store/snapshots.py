@@ -27,9 +27,11 @@ def list_snapshots(
     connection: Connection,
     catalog_id: CatalogId,
     *,
+    before: int | None = None,
     limit: int | None = None,
 ) -> list[Snapshot]:
-    """The snapshots of a catalog, oldest first; with a limit the newest ones."""
+    """The snapshots of a catalog, oldest first; with a limit the newest ones, or the newest before
+    one."""
     dialect = connection.dialect
     text = (
         f"WITH {lineage_cte(dialect)}"
@@ -39,7 +41,8 @@ def list_snapshots(
     )
     if limit is not None:
         text += f" LIMIT {int(limit)}"
-    rows = connection.fetch(text, catalog=catalog_id, snapshot=FOREVER)
+    newest = FOREVER if before is None else SnapshotId(before - 1)
+    rows = connection.fetch(text, catalog=catalog_id, snapshot=newest)
     return [
         Snapshot(number, as_time(moment), version, owner, parse_changes(changes), *info)
         for number, moment, version, owner, changes, *info in reversed(rows)

@@ -45,6 +45,7 @@ class SqliteDialect:
     for_commit = ""
     for_fork = ""
     for_removal = ""
+    for_picking = ""
     every_column = (
         "SELECT t.name, c.name, c.type FROM sqlite_master t, pragma_table_info(t.name) c"
         " WHERE t.type IN ('table', 'view') ORDER BY t.name, c.cid"
@@ -103,6 +104,15 @@ class SqliteConnection:
 
         return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
 
+    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
+        import pyarrow as pa
+
+        rows = self.fetch(statement.sql, **statement.parameters)
+        return pa.array([number for (number,) in rows], pa.int64())
+
+    def fetch_bodies(self, statement: Statement) -> Rows:
+        return self.fetch(statement.sql, **statement.parameters)
+
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
         return [column[0] for column in cursor.description]
@@ -120,11 +130,11 @@ class SqliteConnection:
         return [self._allocate(operation)]
 
     def _allocate(self, wanted: Allocate) -> Allocation:
-        snapshot = self._take("snapshot", 1)
+        snapshot = self._take("snapshot", wanted.snapshots)
         entity = self._take("entity", wanted.entities)
         file = self._take("file", wanted.files)
         return Allocation(
-            SnapshotId(snapshot),
+            [SnapshotId(snapshot + one) for one in range(wanted.snapshots)],
             range(entity, entity + wanted.entities),
             range(file, file + wanted.files),
             entity + wanted.entities,

@@ -36,6 +36,7 @@ from forklake.model.kinds import (
 )
 from forklake.store.database import Connection, Database, Dialect, Lock
 from forklake.store.known import is_ours
+from forklake.store.listings import are_kept, idle_text
 from forklake.store.operations import Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.retention import (
@@ -73,6 +74,8 @@ def sweep(database: Database, catalogs: Sequence[CatalogId]) -> int:
             with database.writing() as connection:
                 sweeping = _Sweeping(connection, catalogs)
                 noted += sweeping.files(kind)
+                if kind is DATA_FILE and are_kept(database):
+                    sweeping.listings()
                 sweeping.commit()
     tables = _with_dead_rows(database, catalogs, list(versioned_tables()))
     if tables or _has_inlined_rows(database, catalogs):
@@ -169,6 +172,10 @@ class _Sweeping:
         if kind is DATA_FILE:
             self._children_of_files(last)
         return len(ours)
+
+    def listings(self) -> None:
+        """Listings of files that all go, or went before."""
+        self._todo.append(Statement(idle_text(self._dialect), self._given))
 
     def _files_text(self, kind: Kind) -> str:
         others = (

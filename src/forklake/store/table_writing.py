@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from forklake.model.children import FileAction, FileColumnStatistics, FilePartitionValue
-from forklake.model.entities import Column, ColumnStatistics, InlinedTable, TableStatistics
+from forklake.model.entities import (
+    Column,
+    ColumnStatistics,
+    DeltaVersion,
+    InlinedTable,
+    TableStatistics,
+)
 from forklake.model.files import ColumnBounds, NewDataFile
 from forklake.model.ids import ColumnId, TableId
 from forklake.model.kinds import (
@@ -30,27 +36,38 @@ from forklake.store.database import Connection, Lock
 from forklake.store.ledger import Ledger, unless_none
 from forklake.store.operations import Insert, Operation, Values
 
+R = TypeVar("R", TableStatistics, ColumnStatistics)
 # The columns of FileColumnStatistics after the key are the fields of ColumnBounds, in order.
 bound_values = attrgetter(*(one.name for one in fields(ColumnBounds)))
 
 
+@dataclass(slots=True)
+class KnownTables:
+    """What was read of tables under the lock, or written since; None for what is not there."""
+
+    statistics: dict[TableId, TableStatistics | None] = field(default_factory=dict)
+    bounds: dict[TableId, dict[ColumnId, ColumnStatistics | None]] = field(default_factory=dict)
+    inlined: dict[TableId, list[InlinedTable]] = field(default_factory=dict)
+    versions: dict[TableId, list[DeltaVersion]] = field(default_factory=dict)  # the newest ones
+
+
 @dataclass(slots=True, kw_only=True)
 class TableWriting:
-    """Writes tables' data, given the statistics and inlined tables that hold before."""
+    """Writes tables' data, given what is known of them; at the end of a snapshot their
+    statistics."""
 
     connection: Connection
     ledger: Ledger
-    statistics: dict[TableId, TableStatistics]
-    bounds: dict[TableId, list[ColumnStatistics]]
-    inlined_tables: dict[TableId, list[InlinedTable]]
-    # The bounds that hold after the commit, of the columns that new files say something about.
+    known: KnownTables
+    # What holds with the parts so far: rows and bytes, and the bounds of the columns that new
+    # files say something about.
+    totals: dict[TableId, TableStatistics] = field(default_factory=dict)
     widened: dict[TableId, dict[ColumnId, ColumnStatistics]] = field(default_factory=dict)
 
     def operations(self, local_id: TableId, work: TableWork) -> Iterator[Operation]:
-        """Everything to send for one table."""
+        """Everything to send for one table but its statistics."""
         table_id: TableId = self.ledger.entity(local_id)
-        before = self.statistics.get(table_id)
-        start = before or TableStatistics(table_id=table_id)
+        start = self._totals(table_id)
         if work.truncates and local_id >= 0:
             yield from self.empty(table_id, CONTENT, ALL_FILES)
         yield from self._end_files(DATA_FILE, work.ended_files)
@@ -68,13 +85,35 @@ class TableWriting:
             size=sum(file.file_size_bytes for _, file in work.data_files) - work.removed_bytes,
             resets=work.truncates,
         )
-        yield from self.ledger.replace(TABLE_STATISTICS, before, delta.applied_to(start))
-        yield from self._widen(table_id, work)
+        self.totals[table_id] = delta.applied_to(start)
+        self._widen(table_id, work)
+
+    def _totals(self, table_id: TableId) -> TableStatistics:
+        found = self.totals.get(table_id) or self.known.statistics.get(table_id)
+        return found or TableStatistics(table_id=table_id)
+
+    def closing(self) -> Iterator[Operation]:
+        """The statistics, which are known from then on."""
+        for table_id, totals in self.totals.items():
+            before = self.known.statistics.get(table_id)
+            yield from self.ledger.replace(TABLE_STATISTICS, before, totals)
+            self.known.statistics[table_id] = self._written(totals)
+        for table_id, columns in self.widened.items():
+            known = self.known.bounds.setdefault(table_id, {})
+            for column_id, new in columns.items():
+                old = known.get(column_id)
+                if new != old:
+                    yield from self.ledger.replace(COLUMN_STATISTICS, old, new)
+                    known[column_id] = columns[column_id] = self._written(new)
+
+    def _written(self, row: R) -> R:
+        """A row as it is read from now on."""
+        return replace(row, catalog_id=self.ledger.catalog_id, begin_snapshot=self.ledger.snapshot)
 
     def empty(self, table_id: TableId, kinds: Sequence[Kind], cut: int) -> Iterator[Operation]:
         """End everything of some kinds beneath a table, inlined rows included."""
         places = [(kind.name, str(kind.scope)) for kind in kinds]
-        places += [(one.table_name, "table_id") for one in self.inlined_tables.get(table_id, [])]
+        places += [(one.table_name, "table_id") for one in self.known.inlined.get(table_id, [])]
         yield from self.ledger.empty(table_id, places, cut)
 
     def _end_files(self, kind: Kind, rows: Sequence[Any]) -> Iterator[Operation]:
@@ -91,6 +130,7 @@ class TableWriting:
             f"UPDATE {kind.name} SET end_snapshot = :ended WHERE catalog_id = :catalog"
             " AND table_id = :scope AND begin_snapshot BETWEEN :first AND :last"
             f" AND {dialect.any_of(entity, 'files')} AND end_snapshot IS NULL",
+            names_rows=True,
             scope=own[0].table_id,
             first=min(begins),
             last=max(begins),
@@ -231,21 +271,20 @@ class TableWriting:
         """The name of the table for these columns, made here if this catalog knows of none."""
         shape = inlined.shape_of(columns)
         name = inlined.table_name(table_id, shape)
-        if all(one.table_name != name for one in self.inlined_tables.get(table_id, [])):
+        known = self.known.inlined.setdefault(table_id, [])
+        if all(one.table_name != name for one in known):
             yield from self.connection.lock(Lock.INLINED, table_id)
             yield inlined.create_statement(self.connection, name, columns)
             row = InlinedTable(table_id=table_id, table_name=name, schema_version=shape)
             yield self.ledger.insert(INLINED_TABLE.name, INLINED_TABLE.columns, [row])
+            known.append(row)
         return name
 
-    def _widen(self, table_id: TableId, work: TableWork) -> Iterator[Operation]:
+    def _widen(self, table_id: TableId, work: TableWork) -> None:
         """New bounds for the columns of new files, where the old ones do not hold any more."""
-        before = {row.column_id: row for row in self.bounds.get(table_id, [])}
-        for column_id, new in work.widened(table_id, before).items():
-            old, kept = before.get(column_id), new
-            if new != old:
-                yield from self.ledger.replace(COLUMN_STATISTICS, old, new)
-                kept = replace(
-                    new, catalog_id=self.ledger.catalog_id, begin_snapshot=self.ledger.snapshot
-                )
-            self.widened.setdefault(table_id, {})[column_id] = kept
+        known = self.known.bounds.setdefault(table_id, {})
+        if work.truncates:
+            known.update(dict.fromkeys(known))  # they end with what they were about
+        held = known | self.widened.get(table_id, {})
+        before = {column_id: row for column_id, row in held.items() if row is not None}
+        self.widened.setdefault(table_id, {}).update(work.widened(table_id, before))

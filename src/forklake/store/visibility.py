@@ -189,6 +189,19 @@ def table_history(
     return f"SELECT * FROM ({text}) h WHERE {where}"
 
 
+def line_history(
+    kind: Kind,
+    dialect: Dialect,
+    columns: Sequence[str],
+    *,
+    table: str | None = None,
+    where: str = "TRUE",
+) -> str:
+    """SELECT of every row on the line, the catalog's own included, that it sees at any snapshot up
+    to :snapshot, with the end it sees; `columns` and `where` are expressions over the row `r`."""
+    return _history(kind, dialect, columns, table or kind.name, where)
+
+
 def _history(
     kind: Kind, dialect: Dialect, columns: Sequence[str], table: str, condition: str
 ) -> str:

@@ -32,6 +32,7 @@ class WireConnection(psycopg.Connection[Any]):
 
     prepared: dict[Key, bytes]
     prepared_count: int  # names are not used again: one may be left from a trip that failed
+    is_pooled: bool  # somebody in between gives each transaction another connection to the server
     transformer: AbstractTransformer
 
     def is_stale(self) -> bool:
@@ -141,6 +142,9 @@ class WireConnection(psycopg.Connection[Any]):
             wanted = [PyFormat.AUTO] * len(batch.parameters)
             values = transformer.dump_sequence(batch.parameters, wanted)
             types, formats = tuple(transformer.types or ()), transformer.formats or ()
+        if self.is_pooled:  # the next server would not know what this one has prepared
+            self.pgconn.send_query_params(batch.text.encode(), values, types, formats)
+            return [True]
         key = (batch.text, types)
         name = self.prepared.get(key)
         answers = [True]
@@ -177,8 +181,9 @@ class WireConnection(psycopg.Connection[Any]):
         return self.transformer.load_rows(0, result.ntuples, tuple)
 
 
-def prepare(connection: WireConnection) -> None:
+def prepare(connection: WireConnection, *, is_pooled: bool) -> None:
     """Make a new connection ready; its adapters are final from here on."""
+    connection.is_pooled = is_pooled
     connection.prepared = {}
     connection.prepared_count = 0
     connection.transformer = Transformer(connection)

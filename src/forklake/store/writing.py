@@ -8,14 +8,15 @@ from typing import Any
 
 from forklake.model.changes import Change, format_changes
 from forklake.model.entities import DeltaAction, DeltaVersion, Option, Row
+from forklake.model.faces import FaceCommit
 from forklake.model.ids import TableId
 from forklake.model.kinds import ALL_CONTENT, BENEATH_TABLE, KIND_OF
 from forklake.model.plan import CommitPlan
 from forklake.model.snapshots import Head
 from forklake.store.faces import following_version
-from forklake.store.heads import following, move_head, snapshot_insert, versions_insert
+from forklake.store.heads import following, snapshot_insert, versions_insert
 from forklake.store.ledger import Ledger
-from forklake.store.operations import Insert, Operation
+from forklake.store.operations import Allocation, Insert, Operation
 from forklake.store.table_writing import TableWriting
 
 _CHANGES_COLUMNS = (
@@ -31,41 +32,52 @@ _CHANGES_COLUMNS = (
 
 @dataclass(slots=True, kw_only=True)
 class Writing:
-    """One commit being written."""
+    """One snapshot being written: of one plan, or of several that are its parts."""
 
-    plan: CommitPlan
-    head: Head
+    plan: CommitPlan  # the first of them
+    head: Head  # before it
     ledger: Ledger
     tables: TableWriting
-    versions: dict[TableId, list[DeltaVersion]]  # the newest of Delta tables, on each line
-    new_head: Head = field(init=False)  # after the commit
+    _first: Allocation = field(init=False)
+    _defines: bool = False
+    _changes: set[Change] = field(default_factory=set)
+    _told: dict[TableId, FaceCommit] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        changed = self.plan.changes_definitions
-        self.new_head = following(self.head, self.ledger.allocation, changed=changed)
+        self._first = self.ledger.allocation
 
-    def operations(self) -> list[Operation]:
-        """Everything to send, the head last."""
-        done: list[Operation] = [
-            snapshot_insert(self.ledger.allocation, self.new_head),
-            self._changes(),
-        ]
-        if self.plan.changes_definitions:
-            done += self._definitions()
-        done += self._grouped(self.plan.children)
-        for local_id, work in self.plan.tables.items():
-            done += self.tables.operations(local_id, work)
-        done += self._grouped(list(self._faces()))
-        done += self.ledger.tombstones()
-        done.append(move_head(self.plan.catalog_id, self.new_head))
-        return done
+    @property
+    def new_head(self) -> Head:
+        """The head with the parts so far."""
+        return following(self.head, self._first, changed=self._defines)
 
-    def _changes(self) -> Insert:
+    def part(self, plan: CommitPlan, allocation: Allocation) -> Iterator[Operation]:
+        """What to send for one plan, which brings the ids that it asked for."""
+        self.ledger.allocation = allocation
+        self._defines |= plan.changes_definitions
+        self._changes.update(self._final(change) for change in plan.changes)
+        if plan.changes_definitions:
+            yield from self._definitions(plan)
+        yield from self._grouped(plan.children)
+        for local_id, work in plan.tables.items():
+            yield from self.tables.operations(local_id, work)
+        self._told |= {self.ledger.entity(number): told for number, told in plan.faces.items()}
+        yield from self._grouped(list(self._actions(plan)))
+
+    def closing(self) -> Iterator[Operation]:
+        """What to send when all parts are there, but for the head."""
+        yield snapshot_insert(self.ledger.allocation, self.new_head)
+        yield self._changes_insert()
+        yield from self.tables.closing()
+        yield from self._grouped(list(self._versions()))
+        yield from self.ledger.tombstones()
+
+    def _changes_insert(self) -> Insert:
         info = self.plan.info
         row = (
             self.plan.catalog_id,
             self.ledger.snapshot,
-            format_changes(self._final(change) for change in self.plan.changes),
+            format_changes(self._changes),
             info.author,
             info.message,
             info.extra_info,
@@ -78,33 +90,43 @@ class Writing:
             return change
         return replace(change, object_id=self.ledger.entity(change.object_id))
 
-    def _definitions(self) -> Iterator[Operation]:
-        yield versions_insert([self.plan.catalog_id], self.new_head)
-        yield from self.ledger.end(self.plan.ended_rows)
+    def _definitions(self, plan: CommitPlan) -> Iterator[Operation]:
+        yield versions_insert([plan.catalog_id], self.new_head)
+        yield from self.ledger.end(plan.ended_rows)
         # Two may set an option for the first time: the last one holds.
-        options = [row for row in self.plan.new_rows if isinstance(row, Option)]
+        options = [row for row in plan.new_rows if isinstance(row, Option)]
         yield from self.ledger.supersede(options)
-        for table_id in self.plan.dropped_tables:
+        for table_id in plan.dropped_tables:
             yield from self.tables.empty(table_id, BENEATH_TABLE, ALL_CONTENT)
-        yield from self._grouped(self.plan.new_rows)
+        yield from self._grouped(plan.new_rows)
 
-    def _faces(self) -> Iterator[Row]:
-        """The next version of each Delta table, and what it says."""
-        group = self.plan.key if len(self.plan.faces) > 1 else None
-        for table_id, told in self.plan.faces.items():
-            version, time = following_version(
-                told, self.versions.get(table_id, []), self.new_head.snapshot_time
-            )
-            yield DeltaVersion(
+    def _actions(self, plan: CommitPlan) -> Iterator[Row]:
+        """What a plan tells the logs of Delta tables."""
+        for number, told in plan.faces.items():
+            table_id: TableId = self.ledger.entity(number)
+            version, _ = self._version(table_id, told)
+            for kind, key, body in told.actions:
+                yield DeltaAction(table_id=table_id, version=version, kind=kind, key=key, body=body)
+
+    def _versions(self) -> Iterator[Row]:
+        """The next version of each Delta table, which is its newest from then on."""
+        key = self.plan.key
+        for table_id, told in self._told.items():
+            version, time = self._version(table_id, told)
+            row = DeltaVersion(
                 table_id=table_id,
                 version=version,
                 timestamp=time,
                 operation=told.operation,
-                transaction_id=self.plan.key,
-                group_id=group,
+                transaction_id=key,
+                group_id=key if len(self._told) > 1 else None,
             )
-            for kind, key, body in told.actions:
-                yield DeltaAction(table_id=table_id, version=version, kind=kind, key=key, body=body)
+            self.tables.known.versions[table_id] = [row]
+            yield row
+
+    def _version(self, table_id: TableId, told: FaceCommit) -> tuple[int, int]:
+        newest = self.tables.known.versions.get(table_id, [])
+        return following_version(told, newest, self.new_head.snapshot_time)
 
     def _grouped(self, rows: list[Any]) -> Iterator[Operation]:
         """Rows of several classes, one insert for each."""

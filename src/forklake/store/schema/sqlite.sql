@@ -98,6 +98,14 @@ CREATE TABLE ducklake_catalog_lineage (
 CREATE INDEX ducklake_catalog_lineage_pins ON ducklake_catalog_lineage (ancestor_id, upto_snapshot)
     WHERE depth > 0;
 
+-- Catalogs with a time to live: from this moment on they may be dropped; until then, and until
+-- somebody does so, nothing changes.
+CREATE TABLE ducklake_catalog_lease (
+    catalog_id BIGINT PRIMARY KEY,
+    expires_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX ducklake_catalog_lease_expires ON ducklake_catalog_lease (expires_at);
+
 -- Inherited rows that a catalog has ended.
 CREATE TABLE ducklake_tombstone (
     catalog_id BIGINT NOT NULL,
@@ -327,6 +335,20 @@ CREATE TABLE ducklake_file_partition_value (
     partition_value VARCHAR,
     PRIMARY KEY (table_id, partition_key_index, data_file_id)
 ) WITHOUT ROWID;
+
+-- Listings of very many files, as values in Arrow's format: made by maintenance and with checkpoints
+-- of Delta logs, used to read all files of a table fast and to find few of them. Whatever is missing
+-- here is read from the rows above; who owns the files is catalog_id.
+CREATE TABLE ducklake_file_listing (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    upto_snapshot BIGINT NOT NULL,
+    part VARCHAR NOT NULL,
+    column_id BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
+);
 
 CREATE TABLE ducklake_partition_info (
     catalog_id BIGINT NOT NULL,

@@ -1,0 +1,156 @@
+"""A compute node: a database of DuckDB's in this process that shows a catalog.
+
+Tables become views when a statement first names them, so that opening costs the same for a catalog
+of a thousand tables. Views follow the catalog; a node of a snapshot stays there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.compute.relations import INSIDE, Relation
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import Forbidden, ForklakeError, InvalidInput, NotFound, Unsupported
+from forklake.model.entities import Table, View
+from forklake.model.ids import SnapshotId
+from forklake.model.names import PLACEHOLDER, folded, quoted
+
+_MAIN = "main"
+_CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter)
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+Name = tuple[str, str]  # of a schema and of what is in it
+
+
+class Node:
+    """DuckDB over one catalog; reads only. Not to be shared between threads."""
+
+    def __init__(
+        self, catalog: Catalog, *, version: int | None = None, timestamp: datetime | None = None
+    ) -> None:
+        self._catalog = catalog
+        is_pinned = version is not None or timestamp is not None
+        self._pinned = catalog.at(version=version, timestamp=timestamp) if is_pinned else None
+        self.connection = duckdb.connect()
+        self.connection.execute(f"SET TimeZone = 'UTC'; CREATE SCHEMA {INSIDE}")
+        self._at: SnapshotId | None = None
+        self._made: set[Name] = set()
+
+    def __repr__(self) -> str:
+        return f"<Node of {self._catalog.name!r}>"
+
+    def __enter__(self) -> Node:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all memory."""
+        self.connection.close()
+
+    def sql(self, text: str, parameters: Any = None) -> duckdb.DuckDBPyRelation | None:
+        """Run statements over the catalog as it is now; the rows of the last one, if it has any."""
+        self.prepare(text)
+        try:
+            return self.connection.sql(text, params=parameters)
+        except duckdb.Error as reason:
+            raise _explained(reason) from reason
+
+    def prepare(self, text: str) -> None:
+        """Make what a text names present; for those who use `connection` themselves."""
+        seen = self._pinned or self._catalog.now()
+        if seen.snapshot_id != self._at:
+            self._made.clear()
+            self._at = seen.snapshot_id
+        for statement in _parsed(text):
+            _require_reading(seen, statement)
+            for name in _names(statement):
+                self._make(seen, name)
+
+    def _make(self, seen: Snapshotted, name: Name) -> None:
+        if name in self._made:
+            return
+        try:
+            found = seen.state.find_relation(name[1], name[0])
+        except NotFound:
+            return  # no such schema: DuckDB will say so
+        self._made.add(name)
+        if isinstance(found, Table):
+            self._show(
+                name, quoted(found.table_name), Relation(self.connection, seen, found).query()
+            )
+        elif isinstance(found, View):
+            self._make_view(seen, name, found)
+
+    def _make_view(self, seen: Snapshotted, name: Name, view: View) -> None:
+        if view.dialect != "duckdb":
+            raise Unsupported(
+                f"The view '{view.view_name}' is written in the SQL of {view.dialect}.",
+                remedy="Read it with Spark.",
+            )
+        query = view.sql.replace(f"{PLACEHOLDER}.", "")
+        for statement in _parsed(query):
+            for one in _names(statement, name[0]):
+                self._make(seen, one)
+        aliases = ", ".join(_QUOTED.findall(view.column_aliases or ""))
+        shown = quoted(view.view_name) + (f" ({aliases})" if aliases else "")
+        self._show(name, shown, query)
+
+    def _show(self, name: Name, shown: str, query: str) -> None:
+        schema = quoted(name[0])
+        self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        self.connection.execute(f"CREATE OR REPLACE VIEW {schema}.{shown} AS {query}")
+
+
+def _parsed(text: str) -> list[exp.Expr]:
+    try:
+        return [one for one in sqlglot.parse(text, read="duckdb") if one is not None]
+    except sqlglot.ParseError as reason:
+        raise InvalidInput(f"The statement cannot be read: {reason}.", remedy="Mend it.") from None
+
+
+def _names(statement: exp.Expr, schema: str = _MAIN) -> Iterator[Name]:
+    """What may be tables or views in a statement."""
+    for table in statement.find_all(exp.Table):
+        if table.name:
+            yield folded(table.db or schema), folded(table.name)
+
+
+def _require_reading(seen: Snapshotted, statement: exp.Expr) -> None:
+    """Forbidden if a statement changes something of the lake; what is DuckDB's own is free."""
+    if not isinstance(statement, _CHANGES):
+        return
+    target = statement.this if isinstance(statement.this, exp.Expr) else statement
+    table = target.find(exp.Table)
+    if table is None:
+        return
+    schema, name = folded(table.db or _MAIN), folded(table.name)
+    with suppress(NotFound):
+        if seen.state.find_relation(name, schema) is not None:
+            raise Forbidden(
+                f"'{table.name}' belongs to the lake, which can be read here and not changed.",
+                remedy="Change it in a session.",
+            )
+
+
+def _explained(reason: duckdb.Error) -> ForklakeError:
+    """An error of DuckDB's as one of ours."""
+    said = str(reason).strip()
+    if isinstance(reason, duckdb.CatalogException):
+        return NotFound(said, remedy="Look at the names of tables and columns.")
+    return InvalidInput(said, remedy="Mend the statement.")

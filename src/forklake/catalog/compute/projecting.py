@@ -1,0 +1,105 @@
+"""From what files hold to what a table shows, as expressions of DuckDB's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from forklake.model.children import NameMapping
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.fields import Field
+from forklake.model.ids import ColumnId
+from forklake.model.names import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How some files call and type the columns of a table.
+
+    `missing` are the leaves that are not in them, `types` those that are of another type there,
+    `names` what files that others wrote call them, `told` the columns whose values are told by
+    the relation `v` beside the files.
+    """
+
+    missing: frozenset[ColumnId] = frozenset()
+    types: Mapping[ColumnId, str] = field(default_factory=dict)
+    names: Mapping[ColumnId, NameMapping] | None = None
+    told: Mapping[ColumnId, str] = field(default_factory=dict)
+
+    def column(self, shown: Field) -> str:
+        """A column of the table, out of the relation `f` of the files."""
+        if shown.column_id in self.told:
+            value = f"v.{quoted(self.told[shown.column_id])}"
+            value = f"unhex({value})" if shown.type == "blob" else _cast(value, shown)
+        else:
+            value = self._inside("f", shown)
+        return f"{value} AS {quoted(shown.name)}"
+
+    def _inside(self, parent: str, shown: Field) -> str:
+        """A field of a relation or of a struct."""
+        if self._lacks(shown):
+            return _default(shown)
+        return self._value(f"{parent}.{quoted(self._name(shown))}", shown)
+
+    def _value(self, value: str, shown: Field) -> str:
+        if self._is_same(shown):
+            return value if shown.fields else _cast(value, shown)
+        match shown.type:
+            case "struct":
+                parts = ", ".join(
+                    f"{quoted(one.name)} := {self._inside(value, one)}" for one in shown.fields
+                )
+                return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({parts}) END"
+            case "list":
+                (element,) = shown.fields
+                return f"list_transform({value}, lambda e: {self._value('e', element)})"
+            case "map":
+                key, item = shown.fields
+                entry = (
+                    f"{{key: {self._value('e.key', key)}, value: {self._value('e.value', item)}}}"
+                )
+                entries = f"list_transform(map_entries({value}), lambda e: {entry})"
+                return f"CASE WHEN {value} IS NOT NULL THEN map_from_entries({entries}) END"
+        return _cast(value, shown)
+
+    def _name(self, shown: Field) -> str:
+        known = (self.names or {}).get(shown.column_id)
+        return shown.physical_name if known is None else known.source_name
+
+    def _lacks(self, shown: Field) -> bool:
+        if self.names is not None:
+            return shown.column_id not in self.names
+        if not shown.fields:
+            return shown.column_id in self.missing
+        return bool(self.missing) and all(self._lacks(one) for one in shown.fields)
+
+    def _is_same(self, shown: Field) -> bool:
+        """Whether a nested value needs no change; a leaf is only cast."""
+        is_struct = shown.type == "struct"
+        return all(
+            self._is_same(one)
+            and not (is_struct and (self._lacks(one) or self._name(one) != one.name))
+            for one in shown.fields
+        ) and (not self._is_changed(shown))
+
+    def _is_changed(self, leaf: Field) -> bool:
+        """Whether a leaf inside something nested is held as another type than it is shown."""
+        return not leaf.fields and (leaf.column_id in self.types or leaf.type in _HELD_OTHERWISE)
+
+
+# Types that Spark has not, so that files hold another one.
+_HELD_OTHERWISE = frozenset(
+    "uint8 uint16 uint32 uint64 int128 uint128 json uuid timestamp_s timestamp_ms".split()
+)
+
+
+def _cast(value: str, shown: Field) -> str:
+    return f"CAST({value} AS {duckdb_type(shown)})"
+
+
+def _default(shown: Field) -> str:
+    """What files show for a column that they do not have."""
+    if shown.initial_default is None:
+        return f"CAST(NULL AS {duckdb_type(shown)})"
+    text = shown.initial_default.replace("'", "''")
+    return _cast(f"'{text}'", shown)

@@ -1,0 +1,171 @@
+"""A table of the lake as a query of DuckDB's over its files and the rows in the metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from posixpath import basename
+from typing import Any
+from urllib.parse import unquote
+
+import duckdb
+import pyarrow as pa
+
+from forklake.catalog.compute.projecting import Layout
+from forklake.catalog.compute.shapes import Shape, shaped
+from forklake.catalog.reading import Snapshotted
+from forklake.files.deletes import read_positions
+from forklake.files.paths import NO_VALUE
+from forklake.files.systems import file_system, is_local
+from forklake.model.children import BY_STORED_VALUES, NameMapping
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.entities import Table
+from forklake.model.files import SNAPSHOT_ID
+from forklake.model.ids import ColumnId
+from forklake.model.names import folded, quoted
+from forklake.model.scans import ScanFile
+
+INSIDE = "_forklake"  # the schema of what views need besides files
+
+
+class Relation:
+    """One table at one snapshot, in one database of DuckDB's."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, seen: Snapshotted, table: Table
+    ) -> None:
+        seen.state.require_readable(table)
+        self._connection = connection
+        self._seen = seen
+        self._table = table
+        self._fields = seen.state.fields(table)
+
+    def query(self) -> str:
+        """The query that gives the table's rows."""
+        shapes = shaped(self._seen, self._table, self._fields)
+        parts = [
+            self._of_files(number, shape, files)
+            for number, (shape, files) in enumerate(shapes.items())
+        ]
+        parts += self._of_metastore()
+        return " UNION ALL ".join(parts) or self._nothing()
+
+    def _nothing(self) -> str:
+        columns = ", ".join(
+            f"CAST(NULL AS {duckdb_type(one)}) AS {quoted(one.name)}" for one in self._fields
+        )
+        return f"SELECT {columns} WHERE false"
+
+    # Files
+
+    def _of_files(self, number: int, shape: Shape, files: Sequence[ScanFile]) -> str:
+        layout = Layout(shape.missing, dict(shape.types))
+        joined = ""
+        if shape.mapping_id is not None:
+            layout, joined = self._mapped(number, shape, files)
+        columns = ", ".join(layout.column(one) for one in self._fields)
+        paths = ", ".join(_text(_plain(file.path)) for file in files)
+        conditions = list(self._conditions(number, shape, files))
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return (
+            f"SELECT {columns} FROM read_parquet([{paths}], hive_partitioning = false,"
+            f" filename = '_file', file_row_number = true) f{joined}{where}"
+        )
+
+    def _conditions(self, number: int, shape: Shape, files: Sequence[ScanFile]) -> Iterator[str]:
+        if shape.is_partial:
+            yield f"f.{SNAPSHOT_ID} <= {int(self._seen.snapshot_id)}"
+        if shape.has_deletes:
+            name = self._keep(f"deletes_{number}", _deleted(files))
+            yield (
+                f"NOT EXISTS (SELECT 1 FROM {name} d"
+                " WHERE d.file = f._file AND d.pos = f.file_row_number)"
+            )
+
+    def _mapped(self, number: int, shape: Shape, files: Sequence[ScanFile]) -> tuple[Layout, str]:
+        """The layout of files that others wrote, and what tells the values that are not in them."""
+        assert shape.mapping_id is not None
+        mapping, names = self._seen.name_mapping(shape.mapping_id)
+        inside = {one.target_field_id: one for one in names if not one.is_partition}
+        told = {one.target_field_id: one for one in names if one.is_partition}
+        columns = {number: f"c{int(number)}" for number in told}
+        layout = Layout(shape.missing, dict(shape.types), inside, columns)
+        if not told:
+            return layout, ""
+        values = self._told(files, told, is_stored=mapping.type == BY_STORED_VALUES)
+        name = self._keep(f"values_{number}", values)
+        return layout, f" JOIN {name} v ON v.file = f._file"
+
+    def _told(
+        self, files: Sequence[ScanFile], told: dict[ColumnId, NameMapping], *, is_stored: bool
+    ) -> pa.Table:
+        """The values of columns that are not in files, as texts."""
+        found = (
+            self._seen.values_by_column(self._table, (file.file for file in files))
+            if is_stored
+            else {
+                file.file.data_file_id: {
+                    number: _folder_value(one.source_name, file.path)
+                    for number, one in told.items()
+                }
+                for file in files
+            }
+        )
+        columns: dict[str, Any] = {"file": [_plain(file.path) for file in files]}
+        for number in told:
+            values = [found.get(file.file.data_file_id, {}).get(number) for file in files]
+            columns[f"c{int(number)}"] = pa.array(values, pa.string())
+        return pa.table(columns)
+
+    # Rows of the metastore
+
+    def _of_metastore(self) -> Iterator[str]:
+        rows = self._seen.inlined_rows(self._table)
+        if not rows:
+            return
+        name = f"{INSIDE}.rows_{int(self._table.table_id)}"
+        columns = ", ".join(f"{quoted(one.name)} {duckdb_type(one)}" for one in self._fields)
+        self._connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
+        places = ", ".join("?" * len(self._fields))
+        self._connection.executemany(
+            f"INSERT INTO {name} VALUES ({places})",
+            [[row.values[one.column_id] for one in self._fields] for row in rows],
+        )
+        yield f"SELECT * FROM {name}"
+
+    def _keep(self, name: str, rows: pa.Table) -> str:
+        """Make rows a table that the view can name."""
+        full = f"{INSIDE}.{name}_{int(self._table.table_id)}"
+        self._connection.register("_given", rows)
+        self._connection.execute(f"CREATE OR REPLACE TABLE {full} AS FROM _given")
+        self._connection.unregister("_given")
+        return full
+
+
+def _deleted(files: Sequence[ScanFile]) -> pa.Table:
+    """The places of deleted rows."""
+    tables = []
+    for file in files:
+        positions = [pa.array(file.deleted_positions, pa.int64())]
+        if file.delete_path is not None:
+            positions.append(pa.array(read_positions(file.delete_path, file.path), pa.int64()))
+        found = pa.concat_arrays(positions)
+        tables.append(pa.table({"file": pa.repeat(_plain(file.path), len(found)), "pos": found}))
+    return pa.concat_tables(tables)
+
+
+def _plain(path: str) -> str:
+    """A path as DuckDB takes it, and says it again as the name of the file."""
+    return file_system(path)[1] if is_local(path) else path
+
+
+def _folder_value(key: str, path: str) -> str | None:
+    """What the folders of a path say about a key, as in `.../key=value/...`."""
+    for part in path.removesuffix(basename(path)).split("/"):
+        name, equals, value = part.partition("=")
+        if equals and folded(unquote(name)) == folded(key):
+            return None if value == NO_VALUE else unquote(value)
+    return None
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

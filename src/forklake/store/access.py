@@ -1,0 +1,114 @@
+"""The tables of access rules, which a metastore need not have; and principals, who stand first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
+from typing import Any
+
+from forklake.errors import AlreadyExists, Corruption, NotFound
+from forklake.store.database import Connection, Database, Lock
+from forklake.store.operations import Insert
+
+_COLUMNS = ("principal_id", "name", "account", "is_root", "created_at")
+_SELECT = (
+    "SELECT principal_id, name, account, is_root, disabled_at IS NOT NULL AS is_disabled"
+    " FROM crucible_principal"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who may ask for something."""
+
+    principal_id: int
+    name: str
+    account: str
+    is_root: bool
+    is_disabled: bool
+
+
+def is_installed(database: Database) -> bool:
+    """Whether the tables of access rules are there."""
+    try:
+        with database.reading() as connection:
+            connection.columns_of("crucible_audit")  # the last one that is made
+    except Corruption:
+        return False
+    return True
+
+
+def install(database: Database, schema: str = "access.sql") -> None:
+    """Make the tables of access rules, or of another schema file; those that are there stay."""
+    text = resources.files("forklake.store").joinpath(f"schema/{schema}").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("--")]
+    with database.writing() as connection:
+        connection.run(connection.lock(Lock.ACCESS))
+        for statement in "\n".join(lines).split(";"):
+            if statement.strip():
+                connection.fetch(statement)
+        connection.commit()
+
+
+def unknown_principal(name: str) -> NotFound:
+    """The error for a principal that is not there."""
+    return NotFound(f"Principal '{name}' does not exist.", remedy="Check the name.", principal=name)
+
+
+def has_principals(connection: Connection) -> bool:
+    """Whether there is any principal."""
+    return bool(connection.fetch("SELECT 1 FROM crucible_principal LIMIT 1"))
+
+
+def find_principal(connection: Connection, name: str) -> Principal | None:
+    """The principal of a name."""
+    rows = connection.fetch(f"{_SELECT} WHERE name = :name", name=name)
+    return _principal(rows[0]) if rows else None
+
+
+def principals_of(connection: Connection, ids: Sequence[int]) -> list[Principal]:
+    """The principals among some ids."""
+    dialect = connection.dialect
+    text = f"{_SELECT} WHERE {dialect.any_of('principal_id', 'ids')}"
+    return [_principal(row) for row in connection.fetch(text, ids=dialect.array(ids))]
+
+
+def list_principals(connection: Connection) -> list[Principal]:
+    """All principals in the order of their names."""
+    return [_principal(row) for row in connection.fetch(f"{_SELECT} ORDER BY name")]
+
+
+def insert_principal(
+    database: Database, name: str, account: str, *, is_root: bool, now: datetime
+) -> Principal:
+    """A new principal. Ids are never used again: grants of long ago may name them."""
+    with database.writing() as connection:
+        connection.run(connection.lock(Lock.ACCESS))
+        if find_principal(connection, name) is not None:
+            raise AlreadyExists(
+                f"Principal '{name}' already exists.", remedy="Choose another name."
+            )
+        ((newest,),) = connection.fetch("SELECT max(principal_id) FROM crucible_principal")
+        made = Principal((newest or 0) + 1, name, account, is_root, is_disabled=False)
+        row = (made.principal_id, name, account, is_root, now)
+        connection.commit([Insert("crucible_principal", _COLUMNS, [row])])
+        return made
+
+
+def disable_principal(database: Database, principal_id: int, now: datetime) -> None:
+    """Let a principal do nothing any more. Its name stays taken, and the audit true."""
+    with database.writing() as connection:
+        connection.fetch(
+            "UPDATE crucible_principal SET disabled_at = :now"
+            " WHERE principal_id = :principal AND disabled_at IS NULL",
+            principal=principal_id,
+            now=now,
+        )
+        connection.commit()
+
+
+def _principal(row: Any) -> Principal:
+    number, name, account, is_root, is_disabled = row
+    return Principal(number, name, account, bool(is_root), bool(is_disabled))

@@ -1,0 +1,156 @@
+"""Quotas: what principals may have, and how many bytes a catalog may hold.
+
+The limit of a catalog is a setting of the metastore, so that commits of catalogs without one ask
+for no more than a row that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forklake.errors import QuotaExceeded
+from forklake.model.ids import CatalogId
+from forklake.model.plan import CommitPlan
+from forklake.store.database import Connection, Database
+from forklake.store.operations import Insert, Statement
+
+_SETTING = "catalog_id IS NULL AND scope = 'quota' AND key = 'bytes'"
+LIMIT_OF_CATALOG = f"SELECT value FROM ducklake_metadata WHERE {_SETTING} AND scope_id = :catalog"
+_LIVE = "JOIN ducklake_catalog_head h ON h.catalog_id = g.catalog_id"
+_SETTING_COLUMNS = ("key", "value", "scope", "scope_id")
+
+
+class Quota(NamedTuple):
+    """The limits of a principal; None is without limit."""
+
+    catalogs: int | None = None
+    bytes: int | None = None
+    sessions: int | None = None
+
+
+def quota_statement(principal_id: int, lock: str = "") -> Statement:
+    """The statement that reads the limits of a principal."""
+    return Statement(
+        "SELECT catalogs, bytes, sessions FROM crucible_quota"
+        f" WHERE principal_id = :principal{lock}",
+        {"principal": principal_id},
+        is_plain_read=not lock,
+    )
+
+
+def find_quota(connection: Connection, principal_id: int) -> Quota:
+    """The limits of a principal."""
+    (rows,) = connection.run([quota_statement(principal_id)])
+    return Quota(*rows[0]) if rows else Quota()
+
+
+def require_catalogs(connection: Connection, principal_id: int, more: int) -> None:
+    """Raise if a principal would own more catalogs than it may.
+
+    Its row is locked until the transaction ends: whoever comes next counts what was made now.
+    """
+    (rows,) = connection.run([quota_statement(principal_id, connection.dialect.for_commit)])
+    limit = rows[0][0] if rows else None
+    if limit is None:
+        return
+    # Grants on catalogs that went by another way are counted only if it comes to that.
+    owned = _count_owned(connection, principal_id, limit, "")
+    if owned + more > limit:
+        owned = _count_owned(connection, principal_id, limit, _LIVE)
+    if owned + more > limit:
+        raise QuotaExceeded(
+            f"{more} more of at most {limit} catalogs cannot be made: there are {owned}.",
+            remedy="Drop some, or ask for a higher limit.",
+            limit=limit,
+            used=owned,
+        )
+
+
+def _count_owned(connection: Connection, principal_id: int, most: int, live: str) -> int:
+    rows = connection.fetch(
+        f"SELECT count(*) FROM (SELECT 1 FROM crucible_grant g {live}"
+        " WHERE g.principal_id = :principal AND g.role = 'owner' LIMIT :most) o",
+        principal=principal_id,
+        most=most + 1,
+    )
+    return int(rows[0][0])
+
+
+def write_quota(database: Database, principal_id: int, quota: Quota) -> None:
+    """Set the limits of a principal, those of the catalogs that it owns included."""
+    upsert = Statement(
+        "INSERT INTO crucible_quota (principal_id, catalogs, bytes, sessions)"
+        " VALUES (:principal, :catalogs, :bytes, :sessions)"
+        " ON CONFLICT (principal_id) DO UPDATE SET catalogs = excluded.catalogs,"
+        " bytes = excluded.bytes, sessions = excluded.sessions",
+        {"principal": principal_id, **quota._asdict()},
+    )
+    owned = (
+        f"SELECT g.catalog_id FROM crucible_grant g {_LIVE}"
+        " WHERE g.principal_id = :principal AND g.role = 'owner'"
+    )
+    with database.writing() as connection:
+        rows = connection.fetch(owned, principal=principal_id)
+        catalogs = [CatalogId(number) for (number,) in rows]
+        connection.commit([upsert, *catalog_limits(connection, catalogs, quota.bytes)])
+
+
+def write_catalog_limit(database: Database, catalog_id: CatalogId, limit: int | None) -> None:
+    """Set how many bytes a catalog may hold."""
+    with database.writing() as connection:
+        connection.commit(catalog_limits(connection, [catalog_id], limit))
+
+
+def limit_statement(catalog_id: CatalogId) -> Statement:
+    """The statement that reads how many bytes a catalog may hold."""
+    return Statement(LIMIT_OF_CATALOG, {"catalog": catalog_id}, is_plain_read=True)
+
+
+def find_catalog_limit(connection: Connection, catalog_id: CatalogId) -> int | None:
+    """How many bytes a catalog may hold."""
+    (rows,) = connection.run([limit_statement(catalog_id)])
+    return int(rows[0][0]) if rows else None
+
+
+def catalog_limits(
+    connection: Connection, catalogs: Sequence[CatalogId], limit: int | None
+) -> list[Statement | Insert]:
+    """The operations that set how many bytes each of some catalogs may hold."""
+    dialect = connection.dialect
+    among = dialect.any_of("scope_id", "ids")
+    gone = f"DELETE FROM ducklake_metadata WHERE {_SETTING} AND {among}"
+    return [
+        Statement(gone, {"ids": dialect.array(catalogs)}),
+        *limits_insert(catalogs, limit),
+    ]
+
+
+def limits_insert(catalogs: Sequence[CatalogId], limit: int | None) -> list[Insert]:
+    """The limits of catalogs that have none yet."""
+    if limit is None or not catalogs:
+        return []
+    rows = [("bytes", str(limit), "quota", catalog_id) for catalog_id in catalogs]
+    return [Insert("ducklake_metadata", _SETTING_COLUMNS, rows)]
+
+
+def require_bytes(connection: Connection, plan: CommitPlan, limit: int) -> None:
+    """Raise if a commit would let the files that its catalog wrote take more than they may."""
+    added = sum(work.added_bytes for work in plan.tables.values())
+    if not added:
+        return
+    ((used,),) = connection.fetch(
+        "SELECT (SELECT coalesce(sum(file_size_bytes), 0) FROM ducklake_data_file"
+        " WHERE catalog_id = :catalog) + (SELECT coalesce(sum(file_size_bytes), 0)"
+        " FROM ducklake_delete_file WHERE catalog_id = :catalog)",
+        catalog=plan.catalog_id,
+    )
+    if int(used) + added > limit:
+        raise QuotaExceeded(
+            f"{added} bytes more of at most {limit} cannot be kept: the catalog's files take"
+            f" {int(used)}.",
+            remedy="Drop what is not needed, expire its snapshots and clean up; or ask for a"
+            " higher limit.",
+            limit=limit,
+            used=int(used),
+        )
