@@ -1,0 +1,124 @@
+"""What all parts of the access rules stand on: the databases, the clock, and the audit.
+
+Principals, their keys and the keys that sign tokens are in the home metastore; grants, quotas and
+the audit are beside the catalogs that they are about.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from forklake.access.callers import Caller
+from forklake.access.memory import FRESH_SECONDS, memory_of
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.metastore import Metastore
+from forklake.errors import Forbidden, ForklakeError, NotFound
+from forklake.model.ids import CatalogId
+from forklake.store.access import has_principals, install, is_installed
+from forklake.store.audit import Actor, Deed, Outcome, write_audit
+from forklake.store.database import Database
+
+
+class Installation:
+    """A database, and whether it has the tables of access rules."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._is_there = False
+        self._asked = float("-inf")
+
+    def is_there(self) -> bool:
+        """Whether the tables are there; if not so, as of a moment ago."""
+        if not self._is_there and time.monotonic() - self._asked > FRESH_SECONDS:
+            self._is_there = is_installed(self.database)
+            self._asked = time.monotonic()
+        return self._is_there
+
+    def make(self) -> None:
+        """Make the tables if they are not there."""
+        install(self.database)
+        self._is_there = True
+
+    def required(self) -> Database:
+        """The database; an error if it has no such tables."""
+        if not self.is_there():
+            raise NotFound(
+                f"The metastore {self.database.address} has no tables for access rules.",
+                remedy="Create them with: forklake access init.",
+            )
+        return self.database
+
+
+class Ground:
+    """The metastore, its home, and the writing of the audit."""
+
+    def __init__(
+        self,
+        metastore: Metastore,
+        *,
+        home: Metastore | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.metastore = metastore
+        self._now = clock
+        self._here = Installation(metastore.database)
+        self._home = self._here
+        if home is not None and home.database is not metastore.database:
+            self._home = Installation(home.database)
+        self._memory = memory_of(self._home.database)
+        self._has_rules = False
+        self._rules_asked = float("-inf")
+
+    def init(self) -> None:
+        """Make the tables of access rules where they are not there yet."""
+        self._here.make()
+        self._home.make()
+
+    def is_open(self) -> bool:
+        """Whether there is no principal: then everybody is `LOCAL`."""
+        if not self._has_rules and time.monotonic() - self._rules_asked > FRESH_SECONDS:
+            self._has_rules = self._home.is_there() and self._ask_for_principals()
+            self._rules_asked = time.monotonic()
+        return not self._has_rules
+
+    def _ask_for_principals(self) -> bool:
+        with self._home.database.reading() as connection:
+            return has_principals(connection)
+
+    def _actor(self, caller: Caller) -> Actor:
+        return Actor(caller.principal_id, caller.name, self._now())
+
+    def _note(self, caller: Caller, deed: Deed, outcome: Outcome) -> None:
+        """Add to the audit, unless nobody asked for access rules."""
+        if self._here.is_there():
+            write_audit(self._here.database, self._actor(caller), deed, outcome)
+
+    def _forbidden(self, caller: Caller, deed: Deed, needed: str) -> Forbidden:
+        """The error for what a caller may not do, which it is told; the audit too."""
+        self._note(caller, deed, Outcome.DENIED)
+        return Forbidden(
+            f"'{caller.name}' may not do {deed.operation} on '{deed.object}'.",
+            remedy=f"It takes {needed}. Ask somebody who may grant it.",
+            operation=deed.operation,
+        )
+
+    @contextmanager
+    def audited(
+        self, caller: Caller, operation: str, object: str, *, catalog: Catalog | None = None
+    ) -> Iterator[None]:
+        """Write how a change ends into the audit."""
+        number: CatalogId | None = None if catalog is None else catalog.catalog_id
+        deed = Deed(operation, object, number)
+        try:
+            yield
+        except ForklakeError as error:
+            denied = isinstance(error, Forbidden)
+            self._note(caller, deed, Outcome.DENIED if denied else Outcome.FAILED)
+            raise
+        except BaseException:
+            self._note(caller, deed, Outcome.FAILED)
+            raise
+        self._note(caller, deed, Outcome.DONE)

@@ -1,0 +1,102 @@
+"""Identities: who stands behind a key or a token."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Any
+
+from forklake.access.callers import Bound, Caller
+from forklake.access.credentials import (
+    Claim,
+    is_same,
+    is_signed,
+    new_signing_secret,
+    read_key,
+    read_token,
+    refused,
+)
+from forklake.access.ground import Ground
+from forklake.store import access_keys
+from forklake.store.access import Principal, principals_of
+from forklake.store.audit import Deed, Outcome
+
+
+class Identities(Ground):
+    """Who is asking."""
+
+    def caller(self, credential: str) -> Caller:
+        """Who stands behind a key or a token; Unauthenticated if it is not good."""
+        digest = hashlib.sha256(credential.encode("utf-8", "surrogatepass")).digest()
+        known: Caller | None = self._memory.find(digest)
+        if known is None or (known.bound and known.bound.expires_at <= self._now()):
+            known = self._identified(credential)
+            self._memory.keep(digest, known)
+        return known
+
+    def _identified(self, credential: str) -> Caller:
+        if not self._home.is_there():
+            raise refused()
+        key = read_key(credential)
+        if key is not None:
+            return self._by_key(*key)
+        token = read_token(credential)
+        if token is not None:
+            return self._by_token(*token)
+        raise refused()
+
+    def _by_key(self, key_id: str, secret_hash: str) -> Caller:
+        with self._home.database.reading() as connection:
+            found = access_keys.find_key(connection, key_id)
+        if found is None or not is_same(found.secret_hash, secret_hash):
+            raise refused()
+        caller = as_caller(found.principal)
+        if found.is_revoked or found.principal.is_disabled:
+            self._note(caller, Deed("key.use", key_id), Outcome.DENIED)
+            raise refused()
+        return caller
+
+    def _by_token(self, claim: Claim, signature: str) -> Caller:
+        secret = self._signing_secrets().get(claim.kid)
+        if secret is None or not is_signed(claim, signature, secret):
+            raise refused()
+        expires_at = datetime.fromtimestamp(claim.expires_at, UTC)
+        with self._home.database.reading() as connection:
+            found = next(iter(principals_of(connection, [claim.principal_id])), None)
+        if found is None:
+            raise refused()
+        caller = as_caller(found, Bound(claim.catalog_id, claim.rights, expires_at))
+        if expires_at <= self._now() or found.is_disabled:
+            deed = Deed("token.use", str(claim.catalog_id), claim.catalog_id)
+            self._note(caller, deed, Outcome.DENIED)
+            raise refused()
+        return caller
+
+    def _signing_secrets(self) -> dict[str, str]:
+        """The signing keys that are good, the newest first."""
+        known: dict[str, str] | None = self._memory.find("signing keys")
+        if known is None:
+            with self._home.database.reading() as connection:
+                known = dict(access_keys.signing_keys(connection))
+            self._memory.keep("signing keys", known)
+        return known
+
+    def _signed(self, claim: dict[str, Any]) -> str:
+        """A token that says so, signed with the newest key; the first one is made now."""
+        secrets = self._signing_secrets()
+        if not secrets:
+            database = self._home.required()
+            access_keys.add_signing_key(
+                database, new_signing_secret(), self._now(), only_first=True
+            )
+            self._memory.clear()
+            secrets = self._signing_secrets()
+        kid, secret = next(iter(secrets.items()))
+        return Claim(**claim, kid=kid).signed(secret)
+
+
+def as_caller(principal: Principal, bound: Bound | None = None) -> Caller:
+    """A principal that has shown who it is."""
+    return Caller(
+        principal.principal_id, principal.name, principal.account, principal.is_root, bound
+    )

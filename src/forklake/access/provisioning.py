@@ -1,0 +1,228 @@
+"""Provisioning with access rules: creating, forking, renaming and dropping catalogs.
+
+Names are checked before anything is looked up: outside of one's prefixes the answer is the same
+whether a name is taken or not. Owners, limits and the audit are written in the transaction that
+makes or ends the catalogs; if those are not the ones that were checked, it makes and ends none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+
+from forklake.access.callers import LOCAL, Caller
+from forklake.access.checking import found_in
+from forklake.access.listing import Listing
+from forklake.access.roles import Right
+from forklake.access.rules import may_make
+from forklake.catalog.catalog import Catalog
+from forklake.errors import ForklakeError
+from forklake.model.ids import CatalogId
+from forklake.model.names import checked_catalog_name, checked_catalog_names
+from forklake.store.access_grants import Known, grants_end, owners_insert
+from forklake.store.audit import Actor, Deed, Outcome, audit_insert
+from forklake.store.catalogs import CatalogRow, missing, taken
+from forklake.store.database import Connection
+from forklake.store.operations import Operation
+from forklake.store.quotas import Quota, catalog_limits, limits_insert, require_catalogs
+
+
+class Provisioning(Listing):
+    """Who makes and ends catalogs."""
+
+    def create(
+        self,
+        caller: Caller,
+        names: Sequence[str],
+        *,
+        data_path: str | None = None,
+        if_not_exists: bool = False,
+        ttl: timedelta | None = None,
+    ) -> list[CatalogRow]:
+        """New, empty catalogs, which the caller owns.
+
+        Where files go decides who can reach them: let nobody but a root choose the data path.
+        """
+        checked = checked_catalog_names(names)
+        known = self._known(caller, [])
+        self._require_names(caller, "catalog.create", checked, known)
+        making = self._making(caller, "catalog.create", known.quota)
+        with self._failures(caller, "catalog.create", checked):
+            rows = self.metastore.create_catalogs(
+                checked, data_path=data_path, if_not_exists=if_not_exists, ttl=ttl, besides=making
+            )
+        self._require_readable(caller, rows, making.made)
+        return rows
+
+    def fork(
+        self,
+        caller: Caller,
+        parent: str,
+        names: Sequence[str],
+        *,
+        at: int | None = None,
+        mode: str = "inherit",
+        if_not_exists: bool = False,
+        ttl: timedelta | None = None,
+    ) -> tuple[list[CatalogRow], int]:
+        """Forks, which the caller owns; and how many of them were made now."""
+        checked = checked_catalog_names(names)
+        known = self._known(caller, [parent])
+        source = self._checked(caller, [parent], "catalog.fork", known)
+        self._require_names(caller, "catalog.fork", checked, known)
+        making = self._making(caller, "catalog.fork", known.quota, source)
+        with self._failures(caller, "catalog.fork", checked):
+            rows = self.metastore.fork_many(
+                parent,
+                checked,
+                at=at,
+                mode=mode,
+                if_not_exists=if_not_exists,
+                ttl=ttl,
+                besides=making,
+            )
+        self._require_readable(caller, rows, making.made)
+        return rows, len(making.made)
+
+    def rename(self, caller: Caller, name: str, new_name: str) -> Catalog:
+        """The catalog under another name."""
+        checked = checked_catalog_name(new_name)
+        known = self._known(caller, [name])
+        rows = self._checked(caller, [name], "catalog.rename", known)
+        self._require_names(caller, "catalog.rename", [checked], known)
+        ending = self._ending(caller, "catalog.rename", rows, f" from {name}")
+        with self._failures(caller, "catalog.rename", [name]):
+            return self.metastore.rename_catalog(name, checked, besides=ending)
+
+    def drop(self, caller: Caller, names: Sequence[str], *, if_exists: bool = False) -> int:
+        """End catalogs, or none of them; how many there were."""
+        known = self._known(caller, names)
+        wanted = list(names)
+        if if_exists and not caller.is_free:
+            wanted = [name for name in names if Right.READ in found_in(known, caller, name)[1]]
+        rows = self._checked(caller, wanted, "catalog.drop", known)
+        ending = self._ending(caller, "catalog.drop", rows)
+        with self._failures(caller, "catalog.drop", wanted):
+            return self.metastore.drop_catalogs(wanted, if_exists=if_exists, besides=ending)
+
+    # Checks
+
+    def _known(self, caller: Caller, names: Sequence[str]) -> Known:
+        """What a check needs; nothing for those who may do everything."""
+        return Known({}, {}, [], Quota()) if caller.is_free else self._look_up(caller, names)
+
+    def _checked(
+        self, caller: Caller, names: Sequence[str], operation: str, known: Known
+    ) -> list[CatalogRow] | None:
+        """The catalogs, all of which the caller may do that to; None if nothing is checked."""
+        if caller.is_free:
+            return None
+        return [self._allowed(caller, name, operation, known) for name in names]
+
+    def _require_names(
+        self, caller: Caller, operation: str, names: Sequence[str], known: Known
+    ) -> None:
+        """Raise Forbidden unless the caller may make catalogs of these names."""
+        is_bound = caller.bound is not None and operation == "catalog.create"
+        for name in names:
+            if is_bound or not may_make(caller, name, known.prefixes):
+                needed = "a grant with ADMINISTER on a prefix of the name"
+                raise self._forbidden(caller, Deed(operation, name), needed)
+
+    def _require_readable(self, caller: Caller, rows: Sequence[CatalogRow], made: set[str]) -> None:
+        """Catalogs that were there already are shown only to those who may read them."""
+        found = [row.catalog_name for row in rows if row.catalog_name not in made]
+        rights = self.rights(caller, found) if found and not caller.is_free else {}
+        hidden = [name for name, given in rights.items() if Right.READ not in given]
+        if hidden:
+            raise taken(hidden)
+
+    @contextmanager
+    def _failures(self, caller: Caller, operation: str, names: Sequence[str]) -> Iterator[None]:
+        """Note what fails; what succeeds is noted in its own transaction."""
+        try:
+            yield
+        except ForklakeError:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            self._note(caller, Deed(operation, f"{names[0]}{more}"), Outcome.FAILED)
+            raise
+
+    # Who looks on
+
+    def _making(
+        self,
+        caller: Caller,
+        operation: str,
+        quota: Quota,
+        parents: Sequence[CatalogRow] | None = None,
+    ) -> _Making:
+        actor = self._actor(caller) if self._here.is_there() else None
+        return _Making(actor, operation, quota, parents[0] if parents else None)
+
+    def _ending(
+        self, caller: Caller, operation: str, rows: Sequence[CatalogRow] | None, more: str = ""
+    ) -> _Ending:
+        actor = self._actor(caller) if self._here.is_there() else None
+        ids = None if rows is None else {row.catalog_id for row in rows}
+        return _Ending(actor, operation, ids, more)
+
+
+class _Making:
+    """Looks on while catalogs are made: counts them, and makes the caller their owner."""
+
+    def __init__(
+        self, actor: Actor | None, operation: str, quota: Quota, parent: CatalogRow | None
+    ) -> None:
+        self.made: set[str] = set()
+        self._actor = actor
+        self._operation = operation
+        self._quota = quota
+        self._parent = parent
+
+    def __call__(self, connection: Connection, rows: Sequence[CatalogRow]) -> list[Operation]:
+        if self._parent is not None and rows[0].parent_catalog_id != self._parent.catalog_id:
+            raise missing(self._parent.catalog_name)  # another catalog has that name by now
+        found = [] if self._actor is None else self._operations(connection, self._actor, rows)
+        self.made.update(row.catalog_name for row in rows)
+        return found
+
+    def _operations(
+        self, connection: Connection, actor: Actor, rows: Sequence[CatalogRow]
+    ) -> list[Operation]:
+        if self._quota.catalogs is not None:
+            require_catalogs(connection, actor.principal_id, len(rows))
+        ids = [row.catalog_id for row in rows]
+        found: list[Operation] = [audit_insert(actor, _deeds(self._operation, rows), Outcome.DONE)]
+        if actor.principal_id != LOCAL.principal_id:
+            found.append(owners_insert(actor.principal_id, ids))
+        return [*found, *limits_insert(ids, self._quota.bytes)]
+
+
+class _Ending:
+    """Looks on while catalogs are dropped or renamed: only those that were checked."""
+
+    def __init__(
+        self, actor: Actor | None, operation: str, ids: set[CatalogId] | None, more: str
+    ) -> None:
+        self._actor = actor
+        self._operation = operation
+        self._ids = ids
+        self._more = more  # what the audit says besides the name
+
+    def __call__(self, connection: Connection, rows: Sequence[CatalogRow]) -> list[Operation]:
+        for row in rows:
+            if self._ids is not None and row.catalog_id not in self._ids:
+                raise missing(row.catalog_name)  # another catalog has that name by now
+        if self._actor is None:
+            return []
+        deeds = _deeds(self._operation, rows, self._more)
+        noted = audit_insert(self._actor, deeds, Outcome.DONE)
+        if self._operation != "catalog.drop":
+            return [noted]
+        ids = [row.catalog_id for row in rows]
+        return [noted, grants_end(connection, ids), *catalog_limits(connection, ids, None)]
+
+
+def _deeds(operation: str, rows: Sequence[CatalogRow], more: str = "") -> list[Deed]:
+    return [Deed(operation, f"{row.catalog_name}{more}", row.catalog_id) for row in rows]

@@ -1,0 +1,120 @@
+"""The commands of `forklake access`, in text and as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import forklake
+from forklake.access.access import Access
+from forklake.access.roles import Right
+from forklake.errors import Unauthenticated
+from tests.cli.conftest import CommandLine
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> CommandLine:
+    """The command line on a metastore with a catalog."""
+    found = CommandLine(f"ducklake:{tmp_path / 'lake.db'}")
+    found.ok("init")
+    found.ok("create", "sales")
+    return found
+
+
+def test_rules_from_the_first_table_to_the_last_key(cli: CommandLine) -> None:
+    assert cli.document("access", "init") == {"has_principals": False}
+    cli.ok("access", "principal", "add", "root", "--root")
+    made = cli.document(
+        "access", "principal", "add", "ada", "--account", "research", "--prefix", "ada-"
+    )
+    assert made == {"name": "ada", "account": "research", "is_root": False}
+    assert cli.document("access", "init") == {"has_principals": True}
+    shown = cli.document("access", "key", "add", "ada")
+    cli.ok("access", "grant", "forker", "ada", "--catalog", "sales", "--for", "7d")
+    (grant,) = cli.document("access", "grants", "sales")["grants"]
+    assert (grant["principal"], grant["role"]) == ("ada", "forker")
+    (grant,) = cli.document("access", "grants", "--principal", "ada")["grants"]
+    assert grant == {"prefix": "ada-", "role": "owner", "expires_at": None}
+    token = cli.document("access", "token", "ada", "sales", "--right", "read", "--right", "fork")
+    cli.ok("access", "rotate")
+    with forklake.open(cli.uri) as metastore:
+        access = Access(metastore)
+        assert access.caller(shown["key"]).name == "ada"
+        caller = access.caller(token["token"])
+        assert access.rights(caller, ["sales"])["sales"] == {Right.READ, Right.FORK}
+        assert access.fork(caller, "sales", ["ada-1"])[1] == 1
+    (key,) = cli.document("access", "key", "list", "ada")["keys"]
+    cli.ok("access", "key", "revoke", "ada", key["key_id"])
+    cli.ok("access", "revoke", "ada", "--catalog", "sales")
+    cli.ok("access", "revoke", "ada", "--prefix", "ada-")
+    cli.ok("access", "principal", "disable", "ada")
+    people = cli.document("access", "principal", "list")["principals"]
+    assert [(one["name"], one["is_disabled"]) for one in people] == [("ada", True), ("root", False)]
+    with forklake.open(cli.uri) as metastore, pytest.raises(Unauthenticated):
+        Access(metastore).caller(shown["key"])
+
+
+def test_limits_and_the_audit(cli: CommandLine) -> None:
+    cli.ok("access", "init")
+    cli.ok("access", "principal", "add", "ada", "--prefix", "ada-")
+    cli.ok("access", "quota", "ada", "--catalogs", "2", "--bytes", "10GB")
+    found = cli.document("access", "quota", "ada", "--catalogs", "none", "--sessions", "3")
+    assert found == {"principal": "ada", "catalogs": None, "bytes": 10**10, "sessions": 3}
+    assert cli.document("access", "limit", "sales") == {"catalog": "sales", "bytes": None}
+    assert "at most 1,000 bytes" in cli.ok("access", "limit", "sales", "--bytes", "1kB").out
+    entries = cli.document("access", "audit", "--limit", "2")
+    assert [one["operation"] for one in entries["entries"]] == ["quota.set", "quota.set"]
+    assert entries["next_after"] is not None
+    rest = cli.document("access", "audit", "--after", entries["next_after"])["entries"]
+    assert [one["operation"] for one in rest] == ["quota.set", "principal.create"]
+    (of_catalog,) = cli.document("access", "audit", "sales")["entries"]
+    assert (of_catalog["principal"], of_catalog["outcome"]) == ("local", "done")
+    assert cli.document("access", "tidy") == {"removed": 0}
+    assert "quota.set" in cli.ok("access", "audit").out
+
+
+BAD = [
+    (("principal", "add", "a/b"), 2, "slash"),
+    (("principal", "add", "ada"), 4, "already exists"),
+    (("principal", "disable", "nobody"), 3, "does not exist"),
+    (("key", "revoke", "ada", "x"), 3, "no key"),
+    (("grant", "king", "ada", "-c", "sales"), 2, "no role 'king'"),
+    (("grant", "reader", "ada"), 2, "catalog or on a prefix"),
+    (("grant", "reader", "ada", "-c", "sales", "--prefix", "s"), 2, "catalog or on a prefix"),
+    (("grant", "reader", "ada", "-c", "none"), 3, "does not exist"),
+    (("grant", "reader", "ada", "-c", "sales", "--for", "soon"), 2, "not a length of time"),
+    (("grant", "reader", "ada", "-c", "sales", "--for", "9999999 years"), 2, "9999999 years"),
+    (("revoke", "ada", "-c", "sales"), 3, "no role"),
+    (("grants",), 2, "catalog or those"),
+    (("token", "ada", "sales"), 3, "does not exist"),
+    (("quota", "ada", "--bytes", "x"), 2, "not a size"),
+    (("audit", "none"), 3, "does not exist"),
+]
+
+
+def test_bad_commands_say_what_is_wrong_and_change_nothing(cli: CommandLine) -> None:
+    cli.ok("access", "init")
+    cli.ok("access", "principal", "add", "ada")
+    before = cli.document("access", "audit")["entries"]
+    for arguments, code, said in BAD:
+        found, error = cli.error("access", *arguments)
+        assert (found, said in error["message"]) == (code, True), error
+    after = cli.document("access", "audit")["entries"]
+    done = [one for one in after if one["outcome"] == "done" and one not in before]
+    assert [one["operation"] for one in done] == ["principal.act"]
+
+
+def test_without_tables_it_says_how_to_make_them(cli: CommandLine) -> None:
+    code, error = cli.error("access", "principal", "add", "ada")
+    assert (code, error["remedy"]) == (3, "Create them with: forklake access init.")
+
+
+def test_every_command_has_an_example(cli: CommandLine) -> None:
+    said = cli.ok("access", "--help").out.partition("Commands:")[2]
+    assert "..." not in said
+    names = [line.split()[0] for line in said.splitlines() if line]
+    for name in names:
+        told = cli.ok("access", name, "--help").out
+        if name not in {"principal", "key"}:
+            assert f"  forklake access {name}" in told

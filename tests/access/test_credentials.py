@@ -1,0 +1,332 @@
+"""Keys and tokens: the good ones say who is asking, all others are refused in the same words."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL
+from forklake.access.credentials import Claim, new_key
+from forklake.access.roles import Right
+from forklake.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from forklake.model.ids import CatalogId
+from forklake.store.access_keys import signing_keys
+from forklake.store.audit import Outcome
+from tests.access.conftest import World
+from tests.fix_metastore import Place
+
+READ = frozenset({Right.READ})
+
+
+def refused(access: Access, credential: str) -> str:
+    """The words with which a credential is refused."""
+    with pytest.raises(Unauthenticated) as caught:
+        access.caller(credential)
+    return str(caught.value)
+
+
+@pytest.fixture
+def token(world: World) -> str:
+    """Alice's token for her catalog, good for a minute."""
+    world.access.create(world.alice, ["alice-1", "alice-2"])
+    return world.access.mint(world.alice, "alice-1", [Right.READ, Right.WRITE], 60)
+
+
+# Keys
+
+
+def test_a_key_says_who_is_asking(world: World) -> None:
+    assert (world.alice.name, world.alice.account, world.alice.is_root) == ("alice", "alice", False)
+    assert world.alice.bound is None
+    assert world.root.is_root
+
+
+def test_bad_keys_are_refused_in_the_same_words(world: World) -> None:
+    key = world.keys["alice"]
+    _, number, secret = key.split("_", 2)
+    other = world.keys["bob"].split("_", 2)
+    bad = [
+        "",
+        " ",
+        "fl_",
+        key[:-1],
+        f"{key}x",
+        f" {key}",
+        f"{key}\n",
+        key.upper(),
+        f"fl_{number}_{other[2]}",
+        f"fl_{other[1]}_{secret}",
+        f"fl_{'0' * 16}_{secret}",
+        f"fl_{number}_{'A' * 43}",
+        f"fl_{number}_",
+        "fl_' OR 1=1 --_x",
+        "x" * 100_000,
+        "\0",
+        "\ud800",
+        "ключ",
+    ]
+    assert len({refused(world.access, one) for one in bad}) == 1
+
+
+def test_no_database_holds_a_key(world: World) -> None:
+    secret = world.keys["alice"].rpartition("_")[2]
+    with world.metastore.database.reading() as connection:
+        rows = connection.fetch("SELECT secret_hash FROM crucible_key")
+        noted = connection.fetch("SELECT object FROM crucible_audit")
+    kept = {text for (text,) in rows}
+    assert hashlib.sha256(world.keys["alice"].split("_", 2)[2].encode()).hexdigest() in kept
+    assert not any(secret in text for (text,) in [*rows, *noted])
+
+
+def test_a_revoked_key_is_refused_and_noted(world: World) -> None:
+    (key,) = world.access.keys(world.alice, "alice")
+    other_id, other = world.access.create_key(world.alice, "alice")
+    world.access.revoke_key(world.alice, "alice", key.key_id)
+    refused(world.access, world.keys["alice"])
+    assert world.access.caller(other).name == "alice"
+    found = {one.key_id: one.is_revoked for one in world.access.keys(world.alice, "alice")}
+    assert found == {key.key_id: True, other_id: False}
+    last = world.entries()[-1]
+    assert (last.principal, last.operation, last.object, last.outcome) == (
+        "alice",
+        "key.use",
+        key.key_id,
+        Outcome.DENIED,
+    )
+    with pytest.raises(NotFound, match="no key"):
+        world.access.revoke_key(world.alice, "alice", key.key_id)
+    with pytest.raises(NotFound, match="no key"):  # somebody else's
+        world.access.revoke_key(world.root, "bob", other_id)
+
+
+def test_a_disabled_principal_is_refused_whatever_it_shows(world: World, token: str) -> None:
+    assert world.access.caller(token).name == "alice"
+    world.access.disable(world.root, "alice")
+    refused(world.access, world.keys["alice"])
+    refused(world.access, token)
+    with pytest.raises(InvalidInput, match="disabled"):
+        world.access.create_key(world.root, "alice")
+
+
+def test_rules_of_the_same_home_learn_of_a_revocation_at_once(world: World) -> None:
+    other = Access(world.metastore, clock=world.clock)
+    assert other.caller(world.keys["alice"]) == world.alice
+    (key,) = world.access.keys(world.alice, "alice")
+    world.access.revoke_key(world.alice, "alice", key.key_id)
+    refused(other, world.keys["alice"])
+
+
+def test_another_process_learns_of_a_revocation_in_seconds(
+    world: World, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with place.open() as elsewhere:
+        other = Access(elsewhere, clock=world.clock)
+        assert other.caller(world.keys["alice"]) == world.alice
+        (key,) = world.access.keys(world.alice, "alice")
+        world.access.revoke_key(world.alice, "alice", key.key_id)
+        later = time.monotonic() + 2.1
+        monkeypatch.setattr(time, "monotonic", lambda: later)
+        refused(other, world.keys["alice"])
+
+
+# Tokens
+
+
+def test_a_token_narrows_its_principal_to_a_catalog_and_some_rights(
+    world: World, token: str
+) -> None:
+    access, caller = world.access, world.access.caller(token)
+    assert caller.name == "alice"
+    rights = access.rights(caller, ["alice-1", "alice-2"])
+    assert rights == {"alice-1": {Right.READ, Right.WRITE}, "alice-2": frozenset()}
+    assert access.catalog(caller, "alice-1", "schema.create").name == "alice-1"
+    assert [row.catalog_name for row in access.visible(caller)] == ["alice-1"]
+    with pytest.raises(Forbidden):
+        access.drop(caller, ["alice-1"])
+    with pytest.raises(NotFound):
+        access.catalog(caller, "alice-2", "catalog.get")
+    with pytest.raises(Forbidden):
+        access.create(caller, ["alice-3"])
+    with pytest.raises(Forbidden):
+        access.create_key(caller, "alice")
+
+
+def signed_by(secret: str, text: str) -> str:
+    """A token with a signature over its text."""
+    digest = hmac.new(bytes.fromhex(secret), text.encode(), hashlib.sha256).digest()
+    return f"{text}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+
+
+def changed(place: int, value: str) -> Callable[[str], str]:
+    """A token with one part put in the place of another."""
+
+    def change(token: str) -> str:
+        parts = token.split(".")
+        parts[place] = value
+        return ".".join(parts)
+
+    return change
+
+
+FORGERIES: dict[str, Callable[[str], str]] = {
+    "another version": changed(0, "fl2"),
+    "another principal": changed(1, "1"),
+    "another catalog": changed(2, "2"),
+    "more rights": changed(3, "rfwao"),
+    "fewer rights": changed(3, "r"),
+    "no rights": changed(3, ""),
+    "unknown rights": changed(3, "rx"),
+    "rights in another order": changed(3, "wr"),
+    "a later expiry": changed(4, "9999999999"),
+    "a huge expiry": changed(4, "9" * 30),
+    "a negative expiry": changed(4, "-1"),
+    "the wrong signing key": changed(5, "000002"),
+    "no signing key": changed(5, ""),
+    "no algorithm": changed(5, "none"),
+    "no signature": changed(6, ""),
+    "a foreign signature": changed(6, "A" * 43),
+    "a padded signature": lambda token: f"{token}=",
+    "truncated": lambda token: token[:-1],
+    "without its end": lambda token: token.rpartition(".")[0],
+    "with more": lambda token: f"{token}.x",
+    "with a space": lambda token: f"{token} ",
+    "a leading zero": lambda token: token.replace("fl1.", "fl1.0", 1),
+    "other digits": lambda token: token.replace("fl1.", "fl1.\N{ARABIC-INDIC DIGIT TWO}", 1),
+    "signed with nothing": lambda token: signed_by("", token.rpartition(".")[0]),
+    "signed with a guess": lambda token: signed_by("00" * 32, token.rpartition(".")[0]),
+}
+
+
+def test_forged_tokens_are_refused_in_the_same_words(world: World, token: str) -> None:
+    words = {name: refused(world.access, forge(token)) for name, forge in FORGERIES.items()}
+    assert set(words.values()) == {refused(world.access, "")}
+
+
+def test_a_token_for_another_catalog_cannot_be_put_together(world: World, token: str) -> None:
+    other = world.access.mint(world.alice, "alice-2", [Right.READ], 60)
+    mixed = token.rpartition(".")[0] + "." + other.rpartition(".")[2]
+    refused(world.access, mixed)
+
+
+def test_an_expired_token_is_refused_although_it_was_just_good(world: World, token: str) -> None:
+    assert world.access.caller(token).bound is not None
+    world.clock.advance(59)
+    assert world.access.caller(token).bound is not None
+    world.clock.advance(1)
+    refused(world.access, token)
+    refused(Access(world.metastore, clock=world.clock), token)
+    assert world.entries()[-1].operation == "token.use"
+
+
+def test_tokens_outlive_one_rotation_of_the_signing_keys(world: World, token: str) -> None:
+    world.access.rotate_signing_key(world.root)
+    newer = world.access.mint(world.alice, "alice-1", [Right.READ], 60)
+    assert world.access.caller(token).name == world.access.caller(newer).name == "alice"
+    world.access.rotate_signing_key(world.root)
+    refused(world.access, token)
+    assert world.access.caller(newer).name == "alice"
+    with world.metastore.database.reading() as connection:
+        assert len(signing_keys(connection)) == 2
+        ((gone,),) = connection.fetch("SELECT secret FROM crucible_signing_key WHERE kid='000001'")
+    assert gone == ""
+
+
+def test_a_retired_key_signs_nothing(world: World, token: str) -> None:
+    for _ in range(2):
+        world.access.rotate_signing_key(world.root)
+    refused(world.access, signed_by("", token.rpartition(".")[0]))
+
+
+def test_a_token_is_worth_no_more_than_its_principal(world: World, token: str) -> None:
+    access, caller = world.access, world.access.caller(token)
+    access.grant(world.alice, "alice-1", "bob", "owner")
+    access.grant(world.bob, "alice-1", "alice", "reader")
+    access.revoke_prefix(world.root, "alice-", "alice")
+    assert access.rights(caller, ["alice-1"]) == {"alice-1": READ}
+    access.revoke(world.bob, "alice-1", "alice")
+    assert access.rights(caller, ["alice-1"]) == {"alice-1": frozenset()}
+    with pytest.raises(NotFound):
+        access.catalog(caller, "alice-1", "catalog.get")
+
+
+def test_nobody_mints_more_than_they_have(world: World, token: str) -> None:
+    access = world.access
+    access.grant(world.alice, "alice-1", "bob", "writer")
+    with pytest.raises(Forbidden, match="FORK"):
+        access.mint(world.bob, "alice-1", [Right.READ, Right.FORK], 60)
+    with pytest.raises(NotFound):
+        access.mint(world.carol, "alice-1", [Right.READ], 60)
+    with pytest.raises(InvalidInput, match="READ"):
+        access.mint(world.alice, "alice-1", [Right.WRITE], 60)
+    for seconds in (0, -1, 2**31):
+        with pytest.raises(InvalidInput, match="seconds"):
+            access.mint(world.alice, "alice-1", [Right.READ], seconds)
+    with pytest.raises(InvalidInput, match="Show a key"):
+        access.mint(LOCAL, "alice-1", [Right.READ], 60)
+
+
+def test_a_token_got_for_a_token_is_no_wider_and_no_longer(world: World, token: str) -> None:
+    caller = world.access.caller(token)
+    with pytest.raises(Forbidden):
+        world.access.mint(caller, "alice-1", [Right.READ, Right.FORK], 60)
+    second = world.access.caller(world.access.mint(caller, "alice-1", [Right.READ], 6000))
+    assert second.bound is not None
+    assert caller.bound is not None
+    assert second.bound.expires_at == caller.bound.expires_at
+
+
+def test_a_token_of_a_dropped_catalog_is_good_for_nothing(world: World, token: str) -> None:
+    caller = world.access.caller(token)
+    world.access.drop(world.alice, ["alice-1"])
+    world.access.create(world.alice, ["alice-1"])  # the same name, another catalog
+    with pytest.raises(NotFound):
+        world.access.catalog(caller, "alice-1", "catalog.get")
+
+
+def test_a_token_that_we_sign_for_nobody_is_refused(world: World, token: str) -> None:
+    with world.metastore.database.reading() as connection:
+        ((kid, secret),) = signing_keys(connection)
+    good = Claim(2, CatalogId(0), READ, 2_000_000_000, kid)
+    assert world.access.caller(good.signed(secret)).name == "alice"
+    refused(world.access, replace(good, principal_id=99).signed(secret))
+
+
+@pytest.mark.parametrize("backend", ["postgresql"])
+def test_keys_and_tokens_are_good_on_a_server_too(world: World, token: str) -> None:
+    access = Access(world.metastore, clock=world.clock)
+    assert access.caller(world.keys["alice"]) == world.alice
+    assert access.caller(token).name == "alice"
+    world.access.rotate_signing_key(world.root)
+    world.access.rotate_signing_key(world.root)
+    refused(Access(world.metastore, clock=world.clock), token)
+
+
+def test_without_tables_nobody_is_known(world: World, tmp_path: object) -> None:
+    import forklake
+
+    with forklake.open(f"ducklake:{tmp_path}/plain.db", create=True) as plain:
+        access = Access(plain)
+        assert access.is_open()
+        refused(access, world.keys["alice"])
+        with pytest.raises(NotFound, match="forklake access init"):
+            access.create_principal(LOCAL, "alice")
+        access.create(LOCAL, ["sales"])
+        assert access.fork(LOCAL, "sales", ["fork"])[1] == 1
+        assert access.audit(LOCAL) == []
+        access.init()
+        assert access.is_open()
+        access.create_principal(LOCAL, "alice")
+        assert not access.is_open()
+
+
+def test_a_key_is_not_shown_by_accident() -> None:
+    key = new_key()
+    assert key.text not in repr(key)
+    assert key.text.rpartition("_")[2] not in str(key)

@@ -1,0 +1,287 @@
+"""Principals, grants, and the audit of what was done to them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import pytest
+
+from forklake import Metastore
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL
+from forklake.access.roles import NOTHING, ROLES, Right, Role
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, QuotaExceeded
+from forklake.store.audit import Outcome
+from tests.access.conftest import World
+from tests.fix_metastore import BACKENDS
+
+SERVER_TOO = pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+BAD_NAMES = ["", " x", "x ", "a\0b", "a\nb", "a/b", "x" * 256, "\u202ex", "\u200b"]
+
+
+@SERVER_TOO
+def test_principals_are_listed_by_name(world: World) -> None:
+    found = world.access.principals(world.root)
+    assert [(one.name, one.account, one.is_root) for one in found] == [
+        ("alice", "alice", False),
+        ("bob", "bob", False),
+        ("carol", "carol", False),
+        ("root", "house", True),
+    ]
+    world.access.disable(world.root, "bob")
+    assert [one.name for one in world.access.principals(world.root) if one.is_disabled] == ["bob"]
+    with pytest.raises(AlreadyExists):  # its name stays taken
+        world.access.create_principal(world.root, "bob")
+    world.access.init()  # keeps everything
+    assert len(world.access.principals(world.root)) == 4
+
+
+def test_bad_names_change_nothing(world: World) -> None:
+    for name in BAD_NAMES:
+        with pytest.raises(InvalidInput):
+            world.access.create_principal(world.root, name)
+        with pytest.raises(NotFound):
+            world.access.create_key(world.root, name)
+    for prefix in set(BAD_NAMES) - {"", "a/b"}:
+        with pytest.raises(InvalidInput):
+            world.access.create_principal(world.root, "good", prefixes=[prefix])
+    assert len(world.access.principals(world.root)) == 4
+
+
+def test_grants_are_given_changed_and_taken_away(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    access.grant(world.alice, "alice-1", "bob", "reader")
+    access.grant(world.alice, "alice-1", "bob", "writer")
+    assert [(one.principal, one.role) for one in access.grants(world.alice, "alice-1")] == [
+        ("alice", "owner"),
+        ("bob", "writer"),
+    ]
+    assert access.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.WRITER]
+    access.revoke(world.alice, "alice-1", "bob")
+    assert access.rights(world.bob, ["alice-1"])["alice-1"] == NOTHING
+    with pytest.raises(NotFound, match="no role"):
+        access.revoke(world.alice, "alice-1", "bob")
+
+
+def test_bad_grants_change_nothing(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    before = access.grants(world.alice, "alice-1")
+    for role in ("", "king", "OWNER", "o"):
+        with pytest.raises(InvalidInput, match="reader, forker"):
+            access.grant(world.alice, "alice-1", "bob", role)
+    with pytest.raises(NotFound, match="Principal"):
+        access.grant(world.alice, "alice-1", "nobody", "reader")
+    for moment in (world.clock(), datetime(2040, 1, 1)):  # noqa: DTZ001
+        with pytest.raises(InvalidInput, match="moment"):
+            access.grant(world.alice, "alice-1", "bob", "reader", expires_at=moment)
+    with pytest.raises(Forbidden):  # prefixes are for roots
+        access.grant_prefix(world.alice, "alice-", "bob", "reader")
+    assert access.grants(world.alice, "alice-1") == before
+
+
+def test_admins_do_not_make_admins(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    access.grant(world.alice, "alice-1", "bob", "admin")
+    for role in ("admin", "owner"):
+        with pytest.raises(Forbidden, match="OWN"):
+            access.grant(world.bob, "alice-1", "carol", role)
+        with pytest.raises(Forbidden, match="OWN"):  # not of themselves either
+            access.grant(world.bob, "alice-1", "bob", role)
+    with pytest.raises(Forbidden, match="OWN"):
+        access.revoke(world.bob, "alice-1", "alice")
+    with pytest.raises(Forbidden, match="OWN"):
+        access.grant(world.bob, "alice-1", "alice", "reader")
+    access.grant(world.bob, "alice-1", "carol", "writer")
+    access.revoke(world.bob, "alice-1", "carol")
+
+
+def test_somebody_always_owns_a_catalog(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    soon = world.clock() + timedelta(days=1)
+    with pytest.raises(InvalidInput, match="no owner"):
+        access.grant(world.alice, "alice-1", "alice", "admin")
+    with pytest.raises(InvalidInput, match="no owner"):
+        access.grant(world.alice, "alice-1", "alice", "owner", expires_at=soon)
+    access.grant(world.alice, "alice-1", "bob", "owner", expires_at=soon)
+    with pytest.raises(InvalidInput, match="no owner"):  # bob is it for a day only
+        access.revoke(world.alice, "alice-1", "alice")
+    access.grant(world.alice, "alice-1", "bob", "owner")
+    access.revoke(world.alice, "alice-1", "alice")
+
+
+@SERVER_TOO
+def test_grants_run_out(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    soon = world.clock() + timedelta(seconds=10)
+    access.grant(world.alice, "alice-1", "bob", "reader", expires_at=soon)
+    access.grant_prefix(world.root, "alice-", "carol", "reader", expires_at=soon)
+    assert [one.expires_at for one in access.grants(world.alice, "alice-1")] == [None, soon]
+    for caller in (world.bob, world.carol):
+        assert access.rights(caller, ["alice-1"])["alice-1"] == {Right.READ}
+        assert len(access.visible(caller)) == 1
+    world.clock.advance(10)
+    for caller in (world.bob, world.carol):
+        assert access.rights(caller, ["alice-1"])["alice-1"] == NOTHING
+        assert access.visible(caller) == []
+
+
+def test_prefixes_are_given_and_taken_away(world: World) -> None:
+    access = world.access
+    access.grant_prefix(world.root, "team-", "alice", "admin")
+    assert [one.prefix for one in access.prefixes(world.alice, "alice")] == ["alice-", "team-"]
+    access.create(world.alice, ["team-1"])
+    access.grant_prefix(world.root, "team-", "alice", "writer")
+    with pytest.raises(Forbidden):  # a writer makes none
+        access.create(world.alice, ["team-2"])
+    access.revoke_prefix(world.root, "team-", "alice")
+    assert access.rights(world.alice, ["team-1"])["team-1"] == ROLES[Role.OWNER]  # her own
+
+
+def test_principals_of_one_metastore_are_good_in_another(world: World, tmp_path: object) -> None:
+    import forklake
+
+    with forklake.open(f"ducklake:{tmp_path}/stamp.db", create=True) as stamp:
+        access = Access(stamp, home=world.metastore, clock=world.clock)
+        access.init()
+        alice = access.caller(world.keys["alice"])
+        assert alice == world.alice
+        with pytest.raises(Forbidden):  # prefixes are granted beside the catalogs
+            access.create(alice, ["alice-1"])
+        access.grant_prefix(access.caller(world.keys["root"]), "alice-", "alice", "owner")
+        access.create(alice, ["alice-1"])
+        access.grant(alice, "alice-1", "bob", "reader")
+        assert [one.principal for one in access.grants(alice, "alice-1")] == ["alice", "bob"]
+        token = access.mint(alice, "alice-1", [Right.READ], 60)
+        assert world.access.caller(token) == access.caller(token)
+        assert world.metastore.count() == 0
+        with stamp.database.reading() as connection:
+            assert connection.fetch("SELECT * FROM crucible_principal") == []
+
+
+@SERVER_TOO
+def test_all_begin_at_the_same_moment(metastore: Metastore) -> None:
+    metastore.create_catalog("sales")
+    tokens: list[str] = []
+
+    def begin(number: int) -> None:
+        access = Access(metastore)
+        access.init()
+        access.create_principal(LOCAL, f"p{number}", is_root=True)
+        caller = access.acting_as(LOCAL, f"p{number}")
+        tokens.append(access.mint(caller, "sales", [Right.READ], 60))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(begin, range(8)))
+    access = Access(metastore)
+    assert {one.principal_id for one in access.principals(LOCAL)} == set(range(1, 9))
+    assert {access.caller(token).name for token in tokens} == {f"p{one}" for one in range(8)}
+    assert {token.split(".")[5] for token in tokens} == {"000001"}
+
+
+# The audit
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_audit_tells_what_was_done_denied_and_failed(world: World) -> None:
+    access = world.access
+    before = len(world.entries())
+    access.create(world.alice, ["alice-1"])
+    access.fork(world.alice, "alice-1", ["alice-2"])
+    access.grant(world.alice, "alice-1", "bob", "reader")
+    with pytest.raises(Forbidden):
+        access.catalog(world.bob, "alice-1", "schema.create")
+    with pytest.raises(NotFound):
+        access.catalog(world.carol, "alice-1", "catalog.get")
+    with pytest.raises(Forbidden):
+        access.require(world.bob, "principal.list")
+    with pytest.raises(AlreadyExists):
+        access.create(world.alice, ["alice-1"])
+    access.set_quota(world.root, "alice", catalogs=2)
+    with pytest.raises(QuotaExceeded):
+        access.create(world.alice, ["alice-3", "alice-4"])
+    with access.audited(world.alice, "table.create", "alice-1.main.t"):
+        pass
+    with pytest.raises(ZeroDivisionError), access.audited(world.alice, "table.drop", "t"):
+        1 / 0  # noqa: B018
+    access.rename(world.alice, "alice-2", "alice-5")
+    access.drop(world.alice, ["alice-5"])
+    found = world.entries()[before:]
+    assert [(one.principal, one.operation, one.object, one.outcome.value) for one in found] == [
+        ("alice", "catalog.create", "alice-1", "done"),
+        ("alice", "catalog.fork", "alice-2", "done"),
+        ("alice", "grants.set", "alice-1: reader to bob", "done"),
+        ("bob", "schema.create", "alice-1", "denied"),
+        ("carol", "catalog.get", "alice-1", "denied"),
+        ("bob", "principal.list", "metastore", "denied"),
+        ("alice", "catalog.create", "alice-1", "failed"),
+        ("root", "quota.set", "alice", "done"),
+        ("alice", "catalog.create", "alice-3 and 1 more", "failed"),
+        ("alice", "table.create", "alice-1.main.t", "done"),
+        ("alice", "table.drop", "t", "failed"),
+        ("alice", "catalog.rename", "alice-5 from alice-2", "done"),
+        ("alice", "catalog.drop", "alice-5", "done"),
+    ]
+    assert all(one.happened_at == world.clock() for one in found)
+
+
+def test_the_audit_of_a_catalog_is_for_its_admins_in_pages(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1", "alice-2"])
+    for number in range(5):
+        with pytest.raises(NotFound):
+            access.catalog(world.bob, "alice-1", f"{('schema', 'table')[number % 2]}.list")
+    first = access.audit(world.alice, catalog="alice-1", limit=4)
+    rest = access.audit(world.alice, catalog="alice-1", limit=4, after=first[-1].audit_id)
+    assert [one.outcome for one in first + rest] == [Outcome.DENIED] * 5 + [Outcome.DONE]
+    assert access.audit(world.alice, catalog="alice-1", after=rest[-1].audit_id) == []
+    with pytest.raises(Forbidden):
+        access.audit(world.alice)
+    access.grant(world.alice, "alice-1", "bob", "writer")
+    with pytest.raises(Forbidden):
+        access.audit(world.bob, catalog="alice-1")
+    for limit in (0, 10**9):
+        with pytest.raises(InvalidInput):
+            access.audit(world.alice, catalog="alice-1", limit=limit)
+
+
+def test_a_refused_change_leaves_no_trace_of_having_been_done(
+    metastore: Metastore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(metastore)
+    monkeypatch.setattr("forklake.store.forks.reached", _fail_at("fork.prepared"))
+    world.access.create(world.alice, ["alice-1"])
+    with pytest.raises(RuntimeError, match=r"fork\.prepared"):
+        world.access.fork(world.alice, "alice-1", ["alice-2"])
+    assert metastore.find("alice-2") is None
+    assert [one.object for one in world.entries() if one.operation == "catalog.fork"] == []
+
+
+def _fail_at(phase: str) -> object:
+    def reached(name: str) -> None:
+        if name == phase:
+            raise RuntimeError(name)
+
+    return reached
+
+
+def test_whatever_was_asked_for_can_be_noted(world: World) -> None:
+    with pytest.raises(NotFound):
+        world.access.catalog(world.alice, "a\0\ud800" + "x" * 5000, "catalog.get")
+    last = world.entries()[-1]
+    assert last.object.startswith("a\\x00\\ud800xxx")
+    assert len(last.object) < 1100
+
+
+def test_local_does_everything_and_is_noted_where_there_are_tables(world: World) -> None:
+    world.access.create(LOCAL, ["house"])
+    assert world.entries()[-1].principal == "local"
+    assert world.access.rights(LOCAL, ["house", "none"]) == {
+        "house": frozenset(Right),
+        "none": NOTHING,
+    }

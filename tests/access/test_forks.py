@@ -1,0 +1,209 @@
+"""A fork never widens rights: what was granted on it counts only while its origins are readable."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forklake.access.callers import Caller
+from forklake.access.roles import NOTHING, ROLES, Right, Role
+from forklake.access.rules import effective_rights
+from forklake.errors import AlreadyExists, Forbidden, NotFound
+from forklake.model.ids import CatalogId
+from forklake.store.access_grants import Link, PrefixGrant
+from tests.access.conftest import World
+
+READ = frozenset({Right.READ})
+BOTH = pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+
+
+def rights(world: World, caller: Caller, name: str) -> frozenset[Right]:
+    """What somebody may do to a catalog."""
+    return world.access.rights(caller, [name])[name]
+
+
+@pytest.fixture
+def family(world: World) -> World:
+    """Bob, who may fork alice's catalog, has a fork of it and a fork of that."""
+    world.access.create(world.alice, ["alice-1"])
+    world.access.grant(world.alice, "alice-1", "bob", "forker")
+    world.access.fork(world.bob, "alice-1", ["bob-1"])
+    world.access.fork(world.bob, "bob-1", ["bob-2"])
+    return world
+
+
+@BOTH
+def test_whoever_forks_owns_the_fork_and_those_who_read_the_parent_get_nothing(
+    family: World,
+) -> None:
+    family.access.grant(family.alice, "alice-1", "carol", "admin")
+    for name in ("bob-1", "bob-2"):
+        assert rights(family, family.bob, name) == ROLES[Role.OWNER]
+        assert rights(family, family.carol, name) == NOTHING
+        assert rights(family, family.alice, name) == NOTHING
+
+
+@BOTH
+def test_a_grant_on_a_fork_needs_reading_of_all_that_it_comes_from(family: World) -> None:
+    access = family.access
+    access.grant(family.bob, "bob-2", "carol", "admin")
+    assert rights(family, family.carol, "bob-2") == NOTHING
+    access.grant(family.bob, "bob-1", "carol", "reader")
+    assert rights(family, family.carol, "bob-2") == NOTHING
+    access.grant(family.alice, "alice-1", "carol", "reader")
+    assert rights(family, family.carol, "bob-2") == ROLES[Role.ADMIN]
+    access.revoke(family.bob, "bob-1", "carol")  # in the middle
+    assert rights(family, family.carol, "bob-2") == NOTHING
+    with pytest.raises(NotFound):
+        access.catalog(family.carol, "bob-2", "catalog.get")
+    assert [row.catalog_name for row in access.visible(family.carol)] == ["alice-1"]
+
+
+def test_reading_taken_away_from_the_parent_is_taken_away_from_all_forks(family: World) -> None:
+    family.access.revoke(family.alice, "alice-1", "bob")
+    for name in ("bob-1", "bob-2"):
+        assert rights(family, family.bob, name) == NOTHING
+        with pytest.raises(NotFound):
+            family.access.drop(family.bob, [name])
+    assert family.access.visible(family.bob) == []
+    family.access.grant(family.alice, "alice-1", "bob", "reader")
+    assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
+    with pytest.raises(Forbidden):
+        family.access.fork(family.bob, "alice-1", ["bob-3"])
+
+
+def test_a_grant_that_runs_out_takes_the_forks_with_it(family: World) -> None:
+    soon = family.clock() + timedelta(seconds=10)
+    family.access.grant(family.alice, "alice-1", "bob", "reader", expires_at=soon)
+    assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
+    family.clock.advance(10)
+    assert rights(family, family.bob, "bob-2") == NOTHING
+
+
+def test_grants_by_prefix_are_no_way_around(family: World) -> None:
+    family.access.grant_prefix(family.root, "bob-", "carol", "owner")
+    assert rights(family, family.carol, "bob-2") == NOTHING
+    family.access.grant_prefix(family.root, "alice-", "carol", "reader")
+    assert rights(family, family.carol, "bob-2") == ROLES[Role.OWNER]
+    family.access.rename(family.alice, "alice-1", "alice-other")
+    assert rights(family, family.carol, "bob-2") == ROLES[Role.OWNER]
+    family.access.rename(family.root, "alice-other", "hidden")
+    assert rights(family, family.carol, "bob-2") == NOTHING
+
+
+def test_tokens_are_no_way_around(family: World) -> None:
+    token = family.access.mint(family.bob, "bob-2", [Right.READ], 600)
+    caller = family.access.caller(token)
+    assert rights(family, caller, "bob-2") == READ
+    family.access.revoke(family.alice, "alice-1", "bob")
+    assert rights(family, caller, "bob-2") == NOTHING
+
+
+@BOTH
+def test_copies_are_no_way_around(family: World) -> None:
+    access = family.access
+    access.fork(family.bob, "alice-1", ["bob-copy"], mode="copy")
+    family.metastore.materialize("bob-2")
+    for name in ("bob-copy", "bob-2"):
+        access.grant(family.bob, name, "carol", "reader")
+        assert rights(family, family.carol, name) == NOTHING
+    access.grant(family.alice, "alice-1", "carol", "reader")
+    assert rights(family, family.carol, "bob-copy") == READ
+
+
+def test_what_was_dropped_is_asked_no_more(family: World) -> None:
+    family.access.grant(family.bob, "bob-2", "carol", "reader")
+    family.access.drop(family.alice, ["alice-1"])
+    assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
+    assert rights(family, family.carol, "bob-2") == NOTHING  # bob-1 is between
+    family.access.drop(family.bob, ["bob-1"])
+    assert rights(family, family.carol, "bob-2") == READ
+
+
+def test_forks_need_forking_of_the_parent_and_a_prefix_for_the_name(family: World) -> None:
+    access = family.access
+    access.grant(family.alice, "alice-1", "carol", "writer")
+    with pytest.raises(Forbidden, match="FORK"):
+        access.fork(family.carol, "alice-1", ["carol-1"])
+    with pytest.raises(NotFound):
+        access.fork(family.carol, "bob-1", ["carol-1"])
+    access.grant(family.alice, "alice-1", "carol", "forker")
+    said = []
+    for name in ("bob-1", "bob-nothing", "carol=1"):  # taken, free, and not quite one's own
+        with pytest.raises(Forbidden) as caught:
+            access.fork(family.carol, "alice-1", ["carol-1", name])
+        said.append(str(caught.value).replace(f"'{name}'", "…"))
+    assert len(set(said)) == 1
+    assert family.metastore.find("carol-1") is None
+    assert access.fork(family.carol, "alice-1", ["carol-1"])[1] == 1
+
+
+def test_a_token_may_fork_what_it_is_for(family: World) -> None:
+    token = family.access.mint(family.bob, "alice-1", [Right.READ, Right.FORK], 600)
+    caller = family.access.caller(token)
+    (row,), made = family.access.fork(caller, "alice-1", ["bob-by-token"])
+    assert made == 1
+    assert rights(family, caller, row.catalog_name) == NOTHING
+    assert rights(family, family.bob, row.catalog_name) == ROLES[Role.OWNER]
+    with pytest.raises(NotFound):
+        family.access.fork(caller, "bob-1", ["bob-more"])
+
+
+def test_a_fork_that_is_there_is_found_only_by_those_who_may_read_it(family: World) -> None:
+    access = family.access
+    rows, made = access.fork(family.bob, "alice-1", ["bob-1", "bob-new"], if_not_exists=True)
+    assert ({row.catalog_name for row in rows}, made) == ({"bob-1", "bob-new"}, 1)
+    access.grant_prefix(family.root, "bob-", "carol", "admin")
+    with pytest.raises(AlreadyExists):
+        access.create(family.carol, ["bob-1"], if_not_exists=True)
+    (row,) = access.create(family.carol, ["bob-of-carol"], if_not_exists=True)
+    assert access.create(family.bob, ["bob-of-carol"], if_not_exists=True) == [row]
+
+
+def test_a_fork_of_a_past_snapshot_is_a_fork(family: World) -> None:
+    catalog = family.metastore.catalog("alice-1")
+    before = catalog.head().snapshot_id
+    with catalog.transaction() as transaction:
+        transaction.create_schema("later")
+    (row,), _ = family.access.fork(family.bob, "alice-1", ["bob-past"], at=before)
+    assert row.fork_snapshot == before
+    family.access.revoke(family.alice, "alice-1", "bob")
+    assert rights(family, family.bob, "bob-past") == NOTHING
+
+
+ROLE = st.sampled_from([None, *Role])
+PREFIX = st.builds(PrefixGrant, st.sampled_from(["", "a", "ab", "b"]), st.sampled_from(list(Role)))
+
+
+@given(
+    chain=st.lists(st.tuples(st.sampled_from(["a", "ab", "abc", "b"]), ROLE), min_size=1),
+    prefixes=st.lists(PREFIX, max_size=3),
+)
+def test_one_more_ancestor_never_gives_more(
+    chain: list[tuple[str, Role | None]], prefixes: list[PrefixGrant]
+) -> None:
+    caller = Caller(1, "somebody", "some")
+    links = [Link(CatalogId(number), *one) for number, one in enumerate(chain)]
+    with_all = effective_rights(caller, CatalogId(0), links, prefixes)
+    with_fewer = effective_rights(caller, CatalogId(0), links[:-1] or links, prefixes)
+    alone = effective_rights(caller, CatalogId(0), links[:1], prefixes)
+    assert with_all <= with_fewer <= alone
+    reads_all = all(
+        Right.READ in effective_rights(caller, link.catalog_id, [link], prefixes) for link in links
+    )
+    assert with_all == (alone if reads_all else NOTHING)
+
+
+def test_a_token_of_a_root_makes_nothing_where_it_pleases(family: World) -> None:
+    token = family.access.mint(family.root, "alice-1", [Right.READ, Right.FORK], 600)
+    caller = family.access.caller(token)
+    assert [row.catalog_name for row in family.access.visible(caller)] == ["alice-1"]
+    with pytest.raises(Forbidden):
+        family.access.fork(caller, "alice-1", ["anything"])
+    with pytest.raises(Forbidden):
+        family.access.principals(caller)
+    with pytest.raises(NotFound):
+        family.access.catalog(caller, "bob-1", "catalog.get")

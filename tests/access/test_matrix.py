@@ -1,0 +1,168 @@
+"""The matrix: every role and every operation, on a real metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import pytest
+
+import forklake
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL, Caller
+from forklake.access.roles import OPERATIONS, ROLES, Right, Role, Special
+from forklake.errors import Forbidden, ForklakeError, NotFound
+from tests.access.conftest import World
+
+# Who has which right, said a second time.
+HOLDERS = {
+    Right.READ: "reader forker writer admin owner",
+    Right.FORK: "forker admin owner",
+    Right.WRITE: "writer admin owner",
+    Right.ADMINISTER: "admin owner",
+    Right.OWN: "owner",
+}
+ON_CATALOGS = [name for name, needed in OPERATIONS.items() if isinstance(needed, Right)]
+ON_NONE = [name for name, needed in OPERATIONS.items() if isinstance(needed, Special)]
+WHO = [*map(str, Role), "stranger", "root", "token", "root token"]
+
+
+def test_roles_are_what_they_were_said_to_be() -> None:
+    for right, holders in HOLDERS.items():
+        assert {role for role in Role if right in ROLES[role]} == set(holders.split())
+
+
+def test_nothing_that_changes_something_takes_no_more_than_reading() -> None:
+    changing = ("create", "alter", "drop", "set", "run", "rename", "extend", "materialize", "add")
+    for name, needed in OPERATIONS.items():
+        verb = name.partition(".")[2]
+        if verb in changing:
+            assert needed not in {Right.READ, Special.ANYONE}, name
+        if verb in {"list", "get", "read"} and isinstance(needed, Right) and name != "grants.list":
+            assert needed is Right.READ, name
+
+
+class House(NamedTuple):
+    """The rules of a metastore with the catalog `house`, and somebody in every role on it."""
+
+    access: Access
+    people: dict[str, Caller]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Made once: nobody changes anything."""
+    path = tmp_path_factory.mktemp("house") / "metastore.db"
+    with forklake.open(f"ducklake:{path}", create=True) as metastore:
+        world = World(metastore)
+        access = world.access
+        access.create(world.root, ["house"])
+        people = {"root": world.root, "stranger": world.stranger("stranger")}
+        for role in Role:
+            people[role] = world.stranger(role)
+            access.grant(world.root, "house", role, role)
+        token = access.mint(people["owner"], "house", [Right.READ, Right.FORK], 600)
+        root_token = access.mint(world.root, "house", [Right.READ, Right.WRITE], 600)
+        people |= {"token": access.caller(token), "root token": access.caller(root_token)}
+        yield House(access, people)
+
+
+def rights_of(who: str) -> frozenset[Right]:
+    """What somebody may do to the house."""
+    others = {
+        "stranger": frozenset[Right](),
+        "root": frozenset(Right),
+        "token": frozenset({Right.READ, Right.FORK}),
+        "root token": frozenset({Right.READ, Right.WRITE}),
+    }
+    return others[who] if who in others else ROLES[Role(who)]
+
+
+def outcome(act: Callable[[], object]) -> type[ForklakeError] | None:
+    """How something ends."""
+    try:
+        act()
+    except (Forbidden, NotFound) as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_a_role_may_do_to_a_catalog_what_the_table_says(house: House, who: str) -> None:
+    rights = rights_of(who)
+    refused = Forbidden if rights else NotFound
+    found = {
+        operation: outcome(partial(house.access.catalog, house.people[who], "house", operation))
+        for operation in ON_CATALOGS
+    }
+    assert found == {
+        operation: None if OPERATIONS[operation] in rights else refused for operation in ON_CATALOGS
+    }
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_what_is_about_no_catalog_is_for_roots_or_oneself_or_all(house: House, who: str) -> None:
+    caller = house.people[who]
+    for operation in ON_NONE:
+        rule = OPERATIONS[operation]
+        for_all = who == "root" or rule is Special.ANYONE
+        for_self = for_all or (rule is Special.SELF and caller.bound is None)
+        require = partial(house.access.require, caller, operation)
+        about_self = outcome(partial(require, principal=caller.name))
+        about_bob = outcome(partial(require, principal="bob"))
+        assert about_self is (None if for_self else Forbidden), operation
+        assert about_bob is (None if for_all else Forbidden), operation
+
+
+# What methods do, and the operation under which they must do it.
+ACTS: dict[str, Callable[[World, Caller], object]] = {
+    "catalog.get": lambda world, caller: world.access.catalog(caller, "house", "catalog.get"),
+    "catalog.fork": lambda world, caller: world.access.fork(caller, "house", ["own-fork"]),
+    "catalog.rename": lambda world, caller: world.access.rename(caller, "house", "own-house"),
+    "catalog.drop": lambda world, caller: world.access.drop(caller, ["house"]),
+    "grants.list": lambda world, caller: world.access.grants(caller, "house"),
+    "grants.set": lambda world, caller: world.access.grant(caller, "house", "bob", "reader"),
+    "grants.own": lambda world, caller: world.access.grant(caller, "house", "bob", "admin"),
+    "token.mint": lambda world, caller: world.access.mint(caller, "house", [Right.READ], 60),
+    "quota.get": lambda world, caller: world.access.catalog_limit(caller, "house"),
+    "audit.catalog": lambda world, caller: world.access.audit(caller, catalog="house"),
+    "audit.all": lambda world, caller: world.access.audit(caller),
+    "quota.set": lambda world, caller: world.access.limit_catalog(caller, "house", 10),
+    "principal.list": lambda world, caller: world.access.principals(caller),
+    "principal.create": lambda world, caller: world.access.create_principal(caller, "new"),
+    "principal.disable": lambda world, caller: world.access.disable(caller, "bob"),
+    "key.create": lambda world, caller: world.access.create_key(caller, "bob"),
+    "key.list": lambda world, caller: world.access.keys(caller, "bob"),
+    "grants.prefix": lambda world, caller: world.access.grant_prefix(caller, "", "bob", "owner"),
+    "signing.rotate": lambda world, caller: world.access.rotate_signing_key(caller),
+}
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_methods_ask_for_the_operation_that_they_are(world: World) -> None:
+    world.access.create(world.root, ["house"])
+    for role in Role:
+        caller = world.stranger(role)
+        world.access.grant(world.root, "house", role, role)
+        world.access.grant_prefix(LOCAL, "own-", role, "admin")
+        for operation, act in ACTS.items():
+            needed = OPERATIONS[operation]
+            is_allowed = isinstance(needed, Right) and needed in ROLES[role]
+            found = outcome(partial(act, world, caller))
+            assert found is (None if is_allowed else Forbidden), f"{role}: {operation}"
+            _put_back(world, role, operation, is_allowed)
+
+
+def _put_back(world: World, role: Role, operation: str, was_done: bool) -> None:
+    """Everything as it was before."""
+    access = world.access
+    if not was_done:
+        return
+    if operation == "catalog.fork":
+        access.drop(LOCAL, ["own-fork"])
+    if operation == "catalog.rename":
+        access.rename(LOCAL, "own-house", "house")
+    if operation == "catalog.drop":
+        access.create(LOCAL, ["house"])
+        access.grant(LOCAL, "house", role, role)

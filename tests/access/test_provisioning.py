@@ -1,0 +1,277 @@
+"""Making, renaming, dropping and listing catalogs as those who may."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL
+from forklake.access.roles import ROLES, Right, Role
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, QuotaExceeded
+from forklake.store.catalogs import CatalogRow
+from tests.access.conftest import World
+from tests.fix_metastore import BACKENDS
+
+
+def names(rows: list[CatalogRow]) -> list[str]:
+    """The names of catalogs."""
+    return [row.catalog_name for row in rows]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_life_of_catalogs(world: World) -> None:
+    access, alice = world.access, world.alice
+    assert names(access.create(alice, ["alice-1", "alice-2"], ttl=timedelta(hours=1))) == [
+        "alice-1",
+        "alice-2",
+    ]
+    assert world.metastore.catalog("alice-1").expires_at() is not None
+    assert access.rights(alice, ["alice-1"])["alice-1"] == ROLES[Role.OWNER]
+    assert access.rights(world.bob, ["alice-1", "none"]) == {
+        "alice-1": frozenset(),
+        "none": frozenset(),
+    }
+    rows, made = access.fork(alice, "alice-1", ["alice-f", "alice-g"])
+    assert (names(rows), made) == (["alice-f", "alice-g"], 2)
+    assert access.rename(alice, "alice-g", "alice-h").name == "alice-h"
+    assert names(access.visible(alice)) == ["alice-1", "alice-2", "alice-f", "alice-h"]
+    assert access.visible(world.bob) == []
+    assert access.drop(alice, ["alice-2", "alice-h"]) == 2
+    assert access.drop(alice, ["alice-2"], if_exists=True) == 0
+    with world.metastore.database.reading() as connection:
+        ((count,),) = connection.fetch("SELECT count(*) FROM crucible_grant")
+    assert count == 2  # those of dropped catalogs are gone
+
+
+def test_names_outside_of_ones_prefixes_say_nothing(world: World) -> None:
+    access = world.access
+    access.create(world.bob, ["bob-1"])
+    said = set()
+    for name in ("bob-1", "bob-2", "x"):
+        with pytest.raises(Forbidden) as caught:
+            access.create(world.alice, ["alice-1", name])
+        said.add(str(caught.value).replace(f"'{name}'", "…"))
+        with pytest.raises(Forbidden):
+            access.create(world.alice, [name], if_not_exists=True)
+    assert len(said) == 1
+    assert world.metastore.find("alice-1") is None
+    with pytest.raises(AlreadyExists):
+        access.create(world.bob, ["bob-1"])
+    with pytest.raises(InvalidInput):
+        access.create(world.alice, ["alice-/"])
+
+
+def test_the_hidden_and_the_missing_look_the_same(world: World) -> None:
+    access = world.access
+    access.create(world.bob, ["bob-1"])
+    acts: dict[str, Callable[[str], object]] = {
+        "get": lambda name: access.catalog(world.alice, name, "catalog.get"),
+        "write": lambda name: access.catalog(world.alice, name, "schema.create"),
+        "fork": lambda name: access.fork(world.alice, name, ["alice-1"]),
+        "rename": lambda name: access.rename(world.alice, name, "alice-1"),
+        "drop": lambda name: access.drop(world.alice, [name]),
+        "grants": lambda name: access.grants(world.alice, name),
+        "grant": lambda name: access.grant(world.alice, name, "alice", "owner"),
+        "grant to nobody": lambda name: access.grant(world.alice, name, "nobody", "owner"),
+        "revoke": lambda name: access.revoke(world.alice, name, "bob"),
+        "mint": lambda name: access.mint(world.alice, name, [Right.READ], 60),
+        "audit": lambda name: access.audit(world.alice, catalog=name),
+        "limit": lambda name: access.catalog_limit(world.alice, name),
+    }
+    for what, act in acts.items():
+        told = []
+        for name in ("bob-1", "bob-2", "\0", "a/b", ""):
+            before = len(world.entries())
+            with pytest.raises(NotFound) as caught:
+                act(name)
+            assert len(world.entries()) == before + 1, what  # whether it is there or not
+            error = caught.value
+            told.append(
+                (error.message.replace(f"'{name}'", "…"), error.remedy, list(error.details))
+            )
+        assert all(one == told[0] for one in told), what
+    assert access.drop(world.alice, ["bob-1", "bob-2"], if_exists=True) == 0
+    assert world.metastore.find("bob-1") is not None
+
+
+def test_many_are_dropped_or_none(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1", "alice-2"])
+    access.create(world.bob, ["bob-1"])
+    access.grant(world.bob, "bob-1", "alice", "reader")
+    with pytest.raises(Forbidden):
+        access.drop(world.alice, ["alice-1", "bob-1"])
+    with pytest.raises(NotFound):
+        access.drop(world.alice, ["alice-1", "none"])
+    assert world.metastore.count() == 3
+    assert access.drop(world.alice, ["alice-1", "none", "alice-2"], if_exists=True) == 2
+
+
+def test_renaming_needs_the_new_name_too(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    access.create(world.bob, ["bob-1"])
+    for name in ("bob-1", "bob-2"):
+        with pytest.raises(Forbidden):
+            access.rename(world.alice, "alice-1", name)
+    access.grant(world.bob, "bob-1", "alice", "writer")
+    with pytest.raises(Forbidden):
+        access.rename(world.alice, "bob-1", "alice-2")
+
+
+def test_a_catalog_that_took_the_name_meanwhile_is_not_touched(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    access.create(world.bob, ["bob-1"])
+    usual = Access._allowed
+
+    def slow(self: Access, *arguments: Any) -> CatalogRow:
+        row = usual(self, *arguments)
+        world.metastore.rename_catalog("alice-1", "alice-0")
+        world.metastore.rename_catalog("bob-1", "alice-1")
+        return row
+
+    for act in (
+        lambda: access.fork(world.alice, "alice-1", ["alice-fork"]),
+        lambda: access.drop(world.alice, ["alice-1"]),
+        lambda: access.rename(world.alice, "alice-1", "alice-2"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(Access, "_allowed", slow)
+            with pytest.raises(NotFound):
+                act()
+        world.metastore.rename_catalog("alice-1", "bob-1")
+        world.metastore.rename_catalog("alice-0", "alice-1")
+    assert world.metastore.count() == 2
+
+
+# Listing
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_everybody_sees_their_own_in_pages(world: World) -> None:
+    access = world.access
+    access.create(world.root, [f"other-{number}" for number in range(20)])
+    access.create(world.alice, [f"alice-{number:02d}" for number in range(30)])
+    access.grant(world.root, "other-3", "alice", "reader")
+    access.grant(world.root, "other-7", "alice", "writer")
+    expected = [f"alice-{number:02d}" for number in range(30)] + ["other-3", "other-7"]
+    found: list[str] = []
+    while page := access.visible(world.alice, after=found[-1] if found else "", limit=7):
+        found += names(page)
+    assert found == expected
+    assert names(access.visible(world.alice, prefix="other-")) == ["other-3", "other-7"]
+    assert names(access.visible(world.alice, prefix="alice-2", limit=3)) == expected[20:23]
+    assert names(access.visible(world.alice, prefix="alice-2", after="alice-28")) == ["alice-29"]
+    assert access.visible(world.alice, prefix="bob") == []
+    assert len(access.visible(world.root)) == 50
+    for limit in (0, 10**6):
+        with pytest.raises(InvalidInput):
+            access.visible(world.alice, limit=limit)
+
+
+def test_prefixes_within_each_other_list_nothing_twice(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1", "alice-11", "alice-2"])
+    access.grant_prefix(LOCAL, "alice-1", "alice", "reader")
+    access.grant_prefix(LOCAL, "", "carol", "reader")
+    assert names(access.visible(world.alice)) == ["alice-1", "alice-11", "alice-2"]
+    assert names(access.visible(world.carol, prefix="alice-1")) == ["alice-1", "alice-11"]
+
+
+def test_those_with_very_many_catalogs_see_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = world.access
+    access.create(world.root, ["a", "m", "z"])
+    access.create(world.alice, [f"alice-{number}" for number in range(9)])
+    access.grant(world.root, "m", "alice", "reader")
+    expected = access.visible(world.alice)
+    assert len(expected) == 10
+    monkeypatch.setattr("forklake.access.listing._FEW", 5)
+    monkeypatch.setattr("forklake.access.listing._PAGE", 2)
+    assert access.visible(world.alice) == expected
+    assert names(access.visible(world.alice, after="alice-7", limit=2)) == ["alice-8", "m"]
+
+
+# Limits
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_exactly_as_many_as_may_be_are_made_at_once(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-0"])
+    access.set_quota(world.root, "alice", catalogs=5)
+    outcomes: list[str] = []
+
+    def make(number: int) -> None:
+        try:
+            if number % 2:
+                access.create(world.alice, [f"alice-{number}"])
+            else:
+                access.fork(world.alice, "alice-0", [f"alice-{number}"])
+            outcomes.append("made")
+        except QuotaExceeded:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(1, 17)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["made"] * 4 + ["refused"] * 12
+    assert len(access.visible(world.alice)) == 5
+    access.drop(world.alice, [access.visible(world.alice)[-1].catalog_name])
+    access.create(world.alice, ["alice-more"])
+    with pytest.raises(QuotaExceeded, match="at most 5"):
+        access.create(world.alice, ["alice-too-many"])
+
+
+def test_limits_are_not_gone_around(world: World) -> None:
+    access = world.access
+    access.set_quota(world.root, "alice", catalogs=2)
+    access.set_quota(world.root, "bob", catalogs=1)
+    with pytest.raises(QuotaExceeded):
+        access.create(world.alice, ["alice-1", "alice-2", "alice-3"])
+    assert world.metastore.count() == 0
+    access.create(world.alice, ["alice-1", "alice-2"])
+    access.create(world.alice, ["alice-1"], if_not_exists=True)  # makes nothing
+    access.grant(world.alice, "alice-1", "bob", "owner")
+    with pytest.raises(QuotaExceeded):  # bob owns one now
+        access.grant(world.alice, "alice-2", "bob", "owner")
+    access.grant(world.alice, "alice-1", "bob", "owner")  # and goes on owning it
+    with pytest.raises(InvalidInput, match="no owner"):
+        access.revoke(world.alice, "alice-2", "alice")
+    access.revoke(world.alice, "alice-1", "alice")
+    assert access.fork(world.alice, "alice-2", ["alice-4"])[1] == 1
+    world.metastore.drop_catalog("alice-4")  # not by way of the rules: it does not count either
+    assert access.create(world.alice, ["alice-5"])
+    assert access.tidy() == 1
+
+
+def test_sessions_are_limited(world: World) -> None:
+    access = world.access
+    access.check_sessions(world.alice, 1000)
+    access.set_quota(world.root, "alice", sessions=2)
+    access.check_sessions(world.alice, 1)
+    with pytest.raises(QuotaExceeded, match="2 of at most 2"):
+        access.check_sessions(world.alice, 2)
+    access.check_sessions(LOCAL, 1000)
+    assert access.quota(world.alice, "alice")._asdict() == {
+        "catalogs": None,
+        "bytes": None,
+        "sessions": 2,
+    }
+    with pytest.raises(Forbidden):
+        access.quota(world.alice, "bob")
+    with pytest.raises(InvalidInput):
+        access.set_quota(world.root, "alice", catalogs=-1)
+    with pytest.raises(NotFound):
+        access.set_quota(world.root, "nobody", catalogs=1)

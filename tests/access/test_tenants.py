@@ -1,0 +1,440 @@
+"""PostgreSQL as a tenant sees it: its own catalog, exactly, and nothing of anybody else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.rows import dict_row
+
+import forklake
+from forklake import Catalog, ColumnBounds, ColumnSpec, MacroSpec, Metastore, NewDataFile
+from forklake.access import tenants
+from forklake.access.credentials import Claim
+from forklake.access.roles import Right
+from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
+from forklake.model.ids import CatalogId, ColumnId
+from forklake.store.access import disable_principal, insert_principal, install
+from forklake.store.access_grants import (
+    GrantRow,
+    PrefixGrant,
+    delete_grant,
+    write_grant,
+    write_prefix_grant,
+)
+from forklake.store.access_keys import add_signing_key, signing_keys
+from forklake.store.tenant_views import HIDDEN, VIEWS
+from tests.behaviour.test_schema import tables_of
+from tests.concurrency.raw import FOREVER, KINDS, RawMetastore
+from tests.concurrency.worlds import commit, prepare
+from tests.fix_metastore import Place
+
+SECRET = "5ca1ab1e" * 8
+NOW = datetime.now(UTC)
+ALICE, BOB = 1, 2
+REFUSED = "The token of this connection is not good."
+UNWRITABLE = (
+    psycopg.errors.InsufficientPrivilege,
+    psycopg.errors.ObjectNotInPrerequisiteState,
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A metastore in a database of its own, and how tenants connect to it."""
+
+    metastore: Metastore
+    dsn: str
+
+    def owner(self) -> psycopg.Connection[dict[str, Any]]:
+        return psycopg.connect(self.dsn, row_factory=dict_row, autocommit=True)
+
+    def tenant(self, token: str | None) -> psycopg.Connection[dict[str, Any]]:
+        options = "" if token is None else f"-c forklake.token={token}"
+        return psycopg.connect(
+            self.dsn, user=tenants.ROLE, options=options, row_factory=dict_row, autocommit=True
+        )
+
+    def claim(self, principal: int, catalog: str) -> Claim:
+        catalog_id = self.metastore.catalog(catalog).catalog_id
+        rights = frozenset({Right.READ})
+        return Claim(principal, catalog_id, rights, int(time.time()) + 600, "000001")
+
+    def token(self, principal: int, catalog: str) -> str:
+        return self.claim(principal, catalog).signed(SECRET)
+
+    def is_let_in(self, token: str | None) -> bool:
+        with self.tenant(token) as connection:
+            try:
+                connection.execute("SELECT * FROM tenant.ducklake_catalog")
+            except psycopg.errors.InvalidAuthorizationSpecification as refusal:
+                return str(refusal.diag.message_primary) != REFUSED
+        return True
+
+
+@pytest.fixture
+def server(postgres_dsn: str) -> Iterator[Server]:
+    """A metastore with access rules: alice may read what is hers, bob what is his."""
+    with forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True) as metastore:
+        install(metastore.database)
+        add_signing_key(metastore.database, SECRET, NOW)
+        for name in ("alice", "bob"):
+            made = insert_principal(metastore.database, name, name, is_root=False, now=NOW)
+            grant = PrefixGrant(f"{name}:", "admin")
+            write_prefix_grant(metastore.database, made.principal_id, grant, None)
+        yield Server(metastore, postgres_dsn)
+
+
+def fill(catalog: Catalog, word: str) -> None:
+    """Something of every kind that has the word in it."""
+    bounds = ColumnBounds(ColumnId(1), 80, 10, 0, f"{word}-min", f"{word}-max")
+    with catalog.transaction() as transaction:
+        transaction.create_schema(f"{word}-schema")
+        columns = [ColumnSpec(f"{word}-a", "varchar"), ColumnSpec("b", "bigint")]
+        table = transaction.create_table(f"{word}-table", columns, partition_by=[("b", "identity")])
+        file = NewDataFile(f"{word}.parquet", 10, 1000, bounds=(bounds,), partition_values=("7",))
+        transaction.add_data_files(table, [file])
+        transaction.insert_rows(table, [{f"{word}-a": f"{word}-row", "b": 1}])
+        transaction.create_view(f"{word}-view", f"SELECT '{word}' AS x")
+        transaction.create_macro(f"{word}-macro", [MacroSpec(f"'{word}' || x", ["x"])])
+        transaction.set_tag(table, "tag", f"{word}-tag")
+        transaction.set_column_tag(table, "b", "tag", f"{word}-column-tag")
+        transaction.set_option("parquet_compression", "zstd")
+        transaction.set_commit_message(author=word, message=f"{word} did it")
+    with catalog.transaction() as transaction:
+        table = transaction.table(f"{word}-table")
+        (found,) = transaction.data_files(table)
+        transaction.delete_positions(table, found, [3])
+
+
+def fill_delta(server: Server, catalog: Catalog, word: str) -> None:
+    """Rows of the Delta face, told in words that only this catalog has."""
+    table = catalog.now().state.table(f"{word}-table")
+    at = catalog.current_snapshot()
+    own = f"{catalog.catalog_id}, {table.table_id}, {at}, NULL"
+    with server.owner() as connection:
+        for statement in (
+            f"INSERT INTO dl_tables VALUES ({own}, '{word}', '{word}', 'own')",
+            f"INSERT INTO dl_table_versions VALUES ({own}, 0, 1, '{word}', '{word}')",
+            f"INSERT INTO dl_actions VALUES ({own}, 0, 'metaData', '', '{word}')",
+            "INSERT INTO dl_mirror_status VALUES"
+            f" ({catalog.catalog_id}, {table.table_id}, '{word}', 0, 0, '', '', now(), now())",
+            "INSERT INTO dl_file_actions SELECT catalog_id, data_file_id, table_id, NULL,"
+            f" '{word}' FROM ducklake_data_file WHERE catalog_id = {catalog.catalog_id}",
+            "INSERT INTO ducklake_column_mapping VALUES"
+            f" ({catalog.catalog_id}, {table.table_id}, {table.table_id}, '{word}', false)",
+            "INSERT INTO ducklake_name_mapping VALUES"
+            f" ({catalog.catalog_id}, {table.table_id}, 1, '{word}', 1, NULL, false)",
+            f"UPDATE ducklake_data_file SET mapping_id = table_id"
+            f" WHERE catalog_id = {catalog.catalog_id}",
+            "INSERT INTO ducklake_files_scheduled_for_deletion VALUES"
+            f" ({catalog.catalog_id}, 99, '{word}', true, now())",
+            "INSERT INTO ducklake_expired_snapshots VALUES"
+            f" ({catalog.catalog_id}, 1, 2, '2001-01-01')",
+        ):
+            connection.execute(statement.encode())
+        connection.execute("ANALYZE")
+
+
+def readable(connection: psycopg.Connection[dict[str, Any]]) -> list[sql.Identifier]:
+    """Every table and view of the database that the connected role may read."""
+    rows = connection.execute(
+        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND has_schema_privilege(n.oid, 'USAGE')"
+        " AND has_table_privilege(c.oid, 'SELECT')"
+    ).fetchall()
+    return [sql.Identifier(row["nspname"], row["relname"]) for row in rows]
+
+
+def mentions(
+    connection: psycopg.Connection[dict[str, Any]], word: str, *, in_views: bool = False
+) -> set[str]:
+    """The readable tables and views, or our views only, that have a word in any row."""
+    found = set()
+    names = [sql.Identifier("tenant", view) for view in VIEWS] if in_views else readable(connection)
+    for name in names:
+        text = sql.SQL("SELECT 1 AS one FROM {} t WHERE t::text ILIKE {} LIMIT 1")
+        try:
+            rows = connection.execute(text.format(name, sql.Literal(f"%{word}%"))).fetchall()
+        except psycopg.errors.InsufficientPrivilege:
+            continue
+        if rows:
+            found.add(name.as_string())
+    return found
+
+
+def test_sql_over_everything_sees_no_row_of_anybody_else(server: Server) -> None:
+    for name, word in (("alice", "alpha"), ("bob", "bravo")):
+        catalog = server.metastore.create_catalog(f"{name}:{word}", data_path="/data")
+        fill(catalog, word)
+        fill_delta(server, catalog, word)
+        server.metastore.fork(f"{name}:{word}", f"{name}:{word}-fork")
+        catalog.extend(timedelta(hours=1))
+    made = tenants.set_up(server.metastore, harden=True)
+    assert made.is_hardened
+    bob = server.metastore.catalog("bob:bravo").catalog_id
+    for seeing in ("alice:alpha", "alice:alpha-fork"):
+        with server.tenant(server.token(ALICE, seeing)) as connection:
+            assert mentions(connection, "bravo", in_views=seeing != "alice:alpha") == set()
+            seen = mentions(connection, "alpha", in_views=True)
+            assert {f'"tenant"."{view}"' for view in _TOLD} <= seen
+            for view in VIEWS:
+                owners = connection.execute(f"SELECT * FROM tenant.{view}").fetchall()
+                assert all(row.get("catalog_id") != bob for row in owners), view
+                assert owners or view in _EMPTY[seeing], view
+            _functions_tell_nothing(connection, bob)
+    with server.tenant(server.token(BOB, "bob:bravo")) as connection:
+        assert mentions(connection, "alpha", in_views=True) == set()
+
+
+# Views that have the word of the tenant, and those that have no rows in the catalogs of the test.
+_TOLD = (
+    "ducklake_catalog ducklake_schema ducklake_table ducklake_column ducklake_view ducklake_tag"
+    " ducklake_column_tag ducklake_data_file ducklake_macro ducklake_macro_impl"
+    " ducklake_file_column_stats ducklake_snapshot_changes ducklake_column_mapping"
+    " ducklake_name_mapping dl_tables dl_table_versions dl_actions dl_file_actions"
+).split()
+_NEVER = {"ducklake_delete_file", "ducklake_tombstone"}
+_EMPTY = {
+    "alice:alpha": _NEVER,
+    "alice:alpha-fork": _NEVER
+    | {"ducklake_catalog_lease", "ducklake_files_scheduled_for_deletion", "dl_mirror_status"},
+}
+
+
+def _functions_tell_nothing(connection: psycopg.Connection[dict[str, Any]], bob: int) -> None:
+    rows = connection.execute(
+        "SELECT p.oid::regprocedure::text AS name FROM pg_proc p JOIN pg_namespace n"
+        " ON n.oid = p.pronamespace WHERE has_function_privilege(p.oid, 'EXECUTE')"
+        " AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
+    ).fetchall()
+    assert sorted(row["name"] for row in rows) == [
+        "tenant.catalog_id()",
+        "tenant.ducklake_inlined_rows(bigint)",
+    ]
+    for table_id in range(40):
+        text = "SELECT * FROM tenant.ducklake_inlined_rows(%s)"
+        for row in connection.execute(text, (table_id,)).fetchall():
+            assert row["catalog_id"] != bob
+            assert "alpha-row" in row["values"].values()
+    for statement in (
+        "SELECT * FROM pg_stat_activity",
+        "SELECT pg_terminate_backend(1)",
+        "SELECT pg_advisory_lock(1)",
+        "SELECT * FROM pg_locks",
+        "SELECT lo_create(0)",
+        "SET transaction_read_only = off; CREATE TEMP TABLE mine (x int)",
+        "SET transaction_read_only = off; CREATE TABLE public.mine (x int)",
+        "SET transaction_read_only = off; CREATE SCHEMA mine",
+        "SELECT tenant.may_read(1, 1)",
+        "SELECT tenant.signature('', '')",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(statement.encode())
+
+
+def test_no_table_of_the_metastore_can_be_read_or_written_itself(server: Server) -> None:
+    server.metastore.create_catalog("alice:one")
+    tenants.set_up(server.metastore)
+    with server.tenant(server.token(ALICE, "alice:one")) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        rows = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+            " AND relkind IN ('r', 'v', 'S')"
+        ).fetchall()
+        assert len(rows) > 45
+        for row in rows:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SELECT * FROM public.{row['relname']}".encode())
+        for view in VIEWS:
+            for statement in (f"DELETE FROM tenant.{view}", f"INSERT INTO tenant.{view} SELECT"):
+                with pytest.raises(
+                    (
+                        psycopg.errors.InsufficientPrivilege,
+                        psycopg.errors.ObjectNotInPrerequisiteState,
+                    )
+                ):
+                    connection.execute(statement.encode())
+
+
+def test_every_table_has_a_view_or_is_hidden_on_purpose(server: Server) -> None:
+    assert set(tables_of("postgresql")) == set(VIEWS) | HIDDEN
+    made = tenants.set_up(server.metastore)
+    assert set(made.views) == set(VIEWS)
+
+
+def test_plain_sql_over_the_views_is_exact_in_forks_too(server: Server) -> None:
+    prepare(server.metastore)
+    commit(server.metastore, 1)
+    server.metastore.materialize("loose-2")
+    tenants.set_up(server.metastore)
+    raw = RawMetastore(Place("postgresql", f"ducklake:postgres:{server.dsn}"))
+    for name in ("base", "branch", "loose-1-child", "loose-2", "gone-1-child"):
+        catalog = server.metastore.catalog(name)
+        write_prefix_grant(server.metastore.database, ALICE, PrefixGrant("", "reader"), None)
+        with server.tenant(server.token(ALICE, name)) as connection:
+            for kind in KINDS:
+                now = f"SELECT * FROM tenant.{kind.table} WHERE end_snapshot IS NULL"
+                if kind.table == "ducklake_metadata":
+                    now += " AND catalog_id IS NOT NULL"
+                found = connection.execute(now.encode()).fetchall()
+                expected = raw.visible(kind, catalog.catalog_id, FOREVER)
+                assert _keys(found) == _keys(expected), (name, kind.table)
+            table = catalog.now().state.table("events")
+            rows = connection.execute(
+                "SELECT row_id FROM tenant.ducklake_inlined_rows(%s) WHERE end_snapshot IS NULL",
+                (table.table_id,),
+            ).fetchall()
+            inlined = catalog.now().inlined_rows(table)
+            assert sorted(row["row_id"] for row in rows) == sorted(one.row_id for one in inlined)
+
+
+def _keys(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Rows without their ends, which differ where an ancestor went on."""
+    return sorted(
+        tuple(str(value) for name, value in sorted(row.items()) if name != "end_snapshot")
+        for row in rows
+    )
+
+
+def test_only_good_tokens_are_let_in(server: Server) -> None:
+    metastore = server.metastore
+    metastore.create_catalog("alice:one")
+    metastore.create_catalog("bob:two")
+    tenants.set_up(metastore)
+    good = server.claim(ALICE, "alice:one")
+    token = good.signed(SECRET)
+    assert server.is_let_in(token)
+    other = metastore.catalog("bob:two").catalog_id
+    refused: list[str | None] = [
+        None,
+        "",
+        "nonsense",
+        token[:-1],
+        token + "A",
+        token.replace("fl1", "fl2"),
+        token[:-1] + ("A" if token[-1] != "A" else "B"),
+        good.signed("00" * 32),
+        replace(good, catalog_id=other).signed(SECRET),
+        replace(good, catalog_id=CatalogId(12345)).signed(SECRET),
+        replace(good, principal_id=BOB).signed(SECRET),
+        replace(good, principal_id=99).signed(SECRET),
+        replace(good, expires_at=int(time.time()) - 1).signed(SECRET),
+        replace(good, kid="000009").signed(SECRET),
+        replace(good, rights=frozenset({Right.WRITE})).signed(SECRET),
+        token.replace(".r.", ".rw."),
+        token.replace(f".{good.expires_at}.", f".{good.expires_at + 1}."),
+        token.replace(f".{good.catalog_id}.", f".{other}.", 1),
+        replace(good, catalog_id=CatalogId(other)).text() + token[token.rindex(".") :],
+    ]
+    assert [one for one in refused if server.is_let_in(one)] == []
+
+
+def test_what_ends_a_token(server: Server) -> None:
+    metastore, database = server.metastore, server.metastore.database
+    metastore.create_catalog("alice:one")
+    metastore.create_catalog("shared:base")
+    metastore.fork("shared:base", "alice:fork")
+    tenants.set_up(metastore)
+    token = server.token(ALICE, "alice:fork")
+    assert not server.is_let_in(token)  # what it was forked from is not hers to read
+    base = metastore.catalog("shared:base").catalog_id
+    write_grant(database, base, GrantRow(ALICE, "reader", None))
+    assert server.is_let_in(token)
+    delete_grant(database, base, ALICE)
+    assert not server.is_let_in(token)
+    metastore.drop_catalog("shared:base")
+    assert server.is_let_in(token)
+
+    own = server.token(ALICE, "alice:one")
+    add_signing_key(database, "22" * 32, NOW)
+    assert server.is_let_in(own)  # signed with the key before the newest
+    add_signing_key(database, "33" * 32, NOW)
+    assert [kid for kid, _ in _signing_keys(metastore)] == ["000003", "000002"]
+    assert not server.is_let_in(own)
+    newest = replace(server.claim(ALICE, "alice:one"), kid="000003").signed("33" * 32)
+    assert server.is_let_in(newest)
+    disable_principal(database, ALICE, NOW)
+    assert not server.is_let_in(newest)
+
+
+def _signing_keys(metastore: Metastore) -> list[tuple[str, str]]:
+    with metastore.database.reading() as connection:
+        return signing_keys(connection)
+
+
+def test_an_ancestor_goes_on_unseen(server: Server) -> None:
+    base = server.metastore.create_catalog("alice:base", data_path="/data")
+    fill(base, "before")
+    server.metastore.fork("alice:base", "alice:fork")
+    tenants.set_up(server.metastore)
+    with base.transaction() as transaction:
+        transaction.drop_table("before-table")
+        transaction.create_table("omega-table", [ColumnSpec("x", "int")])
+    server.metastore.rename_catalog("alice:base", "alice:omega")
+    with server.tenant(server.token(ALICE, "alice:fork")) as connection:
+        assert mentions(connection, "omega", in_views=True) == set()
+        rows = connection.execute("SELECT end_snapshot FROM tenant.ducklake_table").fetchall()
+        assert rows == [{"end_snapshot": None}]
+
+
+def test_setting_up_again_keeps_tokens_good_and_strangers_out(server: Server) -> None:
+    metastore = server.metastore
+    metastore.create_catalog("alice:one")
+    first = tenants.set_up(metastore)
+    assert tenants.set_up(metastore) == first
+    assert server.is_let_in(server.token(ALICE, "alice:one"))
+    with server.owner() as connection:
+        connection.execute("CREATE SCHEMA taken")
+    with pytest.raises(AlreadyExists):
+        tenants.set_up(metastore, schema="taken")
+    with pytest.raises(InvalidInput):
+        tenants.set_up(metastore, role="postgres")
+
+
+def test_the_owner_of_a_metastore_needs_no_superuser(server: Server) -> None:
+    with server.owner() as connection:
+        connection.execute("DROP ROLE IF EXISTS lake_owner")
+        connection.execute("CREATE ROLE lake_owner LOGIN CREATEROLE")
+        connection.execute("CREATE SCHEMA lake AUTHORIZATION lake_owner")
+    uri = f"ducklake:postgres:{server.dsn.replace('user=postgres', 'user=lake_owner')}"
+    with server.owner() as connection:
+        connection.execute(
+            sql.SQL("GRANT CREATE ON DATABASE {} TO lake_owner").format(
+                sql.Identifier(connection.info.dbname)
+            )
+        )
+    with forklake.open(uri, create=True, metadata_schema="lake") as metastore:
+        install(metastore.database)
+        made = tenants.set_up(metastore, role="lake_tenant")
+        assert (made.schema, made.is_hardened) == ("lake_tenant", False)
+        assert any("pg_stat_get_activity" in statement for statement in made.hardening)
+        with pytest.raises(Forbidden):
+            tenants.set_up(metastore, harden=True)
+    uri = f"ducklake:postgres:{server.dsn}"
+    with forklake.open(uri, metadata_schema="lake") as metastore:
+        assert tenants.set_up(metastore, role="lake_tenant", harden=True).is_hardened
+    with server.owner() as connection:
+        owners = connection.execute(
+            "SELECT DISTINCT viewowner FROM pg_views WHERE schemaname = 'lake_tenant'"
+        ).fetchall()
+        assert owners == [{"viewowner": "lake_owner"}]
+    with server.owner() as connection:
+        connection.execute("DROP OWNED BY lake_owner CASCADE")
+        connection.execute("DROP OWNED BY lake_tenant CASCADE")
+        connection.execute("DROP ROLE lake_tenant")
+        connection.execute("DROP ROLE lake_owner")
+
+
+def test_where_there_are_no_tokens_or_no_roles_it_says_so(postgres_dsn: str, metadata: str) -> None:
+    with forklake.open(metadata, create=True) as metastore, pytest.raises(Unsupported):
+        tenants.set_up(metastore)
+    uri = f"ducklake:postgres:{postgres_dsn}"
+    with forklake.open(uri, create=True) as metastore, pytest.raises(NotFound, match="no tokens"):
+        tenants.set_up(metastore)
