@@ -19,7 +19,17 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from benchmarks.committing import Contest
 from benchmarks.crew import Crew, Work
-from benchmarks.delta_tables import BYTES, DAYS, EACH, NAME, ROWS, Loaded, load
+from benchmarks.delta_tables import (
+    BYTES,
+    DAYS,
+    EACH,
+    NAME,
+    ROWS,
+    Loaded,
+    add_daily,
+    load,
+    load_daily,
+)
 from benchmarks.figures import Figure, Setting, figure, median, percentile
 from benchmarks.forking import seconds_of
 from benchmarks.lakes import create_table, open_postgres, postgres_uri
@@ -27,19 +37,21 @@ from benchmarks.plans import note_index_use
 from benchmarks.writers import prepare_writer
 from forklake import Catalog
 from forklake.catalog.faces import FaceReading
+from forklake.catalog.list_keeping import keep_listing
 from forklake.catalog.reading import Snapshotted
 from forklake.delta.chapters import Chapter
 from forklake.delta.mirror.checkpoints import checkpoint_path, write_checkpoint
 from forklake.delta.publishing import publish_table
 from forklake.delta.snapshots import files_as_arrow, find_file
 from forklake.delta.wording import Stated, Wording
+from forklake.model.entities import Table
 from forklake.model.ids import ColumnId
 from forklake.model.predicates import Compare
 
 WRITERS = 4
 _SCHEMA = deltalake.Schema.from_arrow(pa.schema({f"c{one}": pa.int64() for one in range(3)}))
-_WANTED = 4_000_000  # an id: a predicate that two files at most fulfil
 _DAY = "2024-03-01"
+_LATER = 50  # of so many files, one has come since they were listed
 
 
 def delta(setting: Setting) -> Iterator[Figure]:
@@ -51,8 +63,13 @@ def delta(setting: Setting) -> Iterator[Figure]:
         tempfile.TemporaryDirectory(prefix="forklake-bench-") as folder,
     ):
         table = load(metastore, dsn, Path(folder), versions)
+        daily = load_daily(table.catalog, table.file_count)
         setting.server.checkpoint()
-        yield from _questions(setting, table)
+        yield from _unlisted(setting, table, daily)
+        yield _listing(table, daily)
+        add_daily(table.catalog, range(table.file_count, table.file_count * _LATER // (_LATER - 1)))
+        setting.server.checkpoint()
+        yield from _questions(setting, table, daily)
         yield from _against_files(setting, table)
         note_index_use(setting, dsn)
     yield from _commits(setting)
@@ -61,7 +78,36 @@ def delta(setting: Setting) -> Iterator[Figure]:
 # The log in the metastore
 
 
-def _questions(setting: Setting, table: Loaded) -> Iterator[Figure]:
+def _unlisted(setting: Setting, table: Loaded, daily: Table) -> Iterator[Figure]:
+    """How long it takes while there are no listings of the files."""
+    now = table.catalog.now()
+    (wanted, _, *_) = _wanted(table)
+    one, day = Compare(ColumnId(1), "=", str(wanted)), Compare(ColumnId(3), "=", _DAY)
+    questions: dict[str, Callable[[], object]] = {
+        "delta_plan_unlisted": lambda: now.scan_files(table.table, one),
+        "delta_one_day_unlisted": lambda: now.scan_files(daily, day),
+        "delta_load_unlisted": lambda: files_as_arrow(now, table.table),
+    }
+    for name, ask in questions.items():
+        ask()
+        times = [1e3 * seconds_of(ask) for _ in range(setting.size(7, 3))]
+        yield figure(name, median(times), "ms")
+
+
+def _listing(table: Loaded, daily: Table) -> Figure:
+    """The making of listings, as maintenance and checkpoints do."""
+    seconds = seconds_of(lambda: keep_listing(table.catalog, table.table, least=1))
+    assert keep_listing(table.catalog, daily, least=1)
+    return figure("delta_listing", seconds, "s")
+
+
+def _wanted(table: Loaded) -> list[int]:
+    """Ids from everywhere, each of which is in one live file."""
+    numbers = (EACH * (table.versions * part // 100) + 1 for part in (1, 25, 50, 75, 99))
+    return [number * ROWS + ROWS // 2 for number in numbers]
+
+
+def _questions(setting: Setting, table: Loaded, daily: Table) -> Iterator[Figure]:
     catalog, row = table.catalog, table.table
     now = catalog.now()
     log = FaceReading(now, row)
@@ -74,14 +120,16 @@ def _questions(setting: Setting, table: Loaded) -> Iterator[Figure]:
     assert files_as_arrow(now, row).num_rows == table.file_count
     assert files_as_arrow(past, row).num_rows == (EACH - 1) * half.version + 1
     assert find_file(now, row, path) is not None
-    assert len(now.scan_files(row, day)) <= table.file_count // DAYS + 2
+    of_day = [one.file.path for one in now.scan_files(daily, day)]
+    assert all(f"day={_DAY}" in one for one in of_day)
+    assert len(of_day) >= table.file_count // DAYS
     questions: dict[str, tuple[Callable[[], object], str]] = {
         "delta_latest_version": (log.latest, "≤ 1 ms"),
         "delta_version_at_time": (lambda: log.version_at(half.timestamp), "≤ 5 ms"),
         "delta_snapshot": (lambda: files_as_arrow(now, row), "≤ 800 ms"),
         "delta_time_travel": (lambda: files_as_arrow(past, row), "≤ 500 ms"),
         "delta_path_lookup": (lambda: find_file(now, row, path), "≤ 10 ms"),
-        "delta_one_day": (lambda: now.scan_files(row, day), "≤ 100 ms"),
+        "delta_one_day": (lambda: now.scan_files(daily, day), "≤ 100 ms"),
     }
     for name, (ask, target) in questions.items():
         ask()
@@ -96,13 +144,14 @@ def _questions(setting: Setting, table: Loaded) -> Iterator[Figure]:
 
 def _against_files(setting: Setting, table: Loaded) -> Iterator[Figure]:
     yield from _checkpoints(table)
-    rounds = range(setting.size(5, 3))
+    wanted = _wanted(table)
     ours, theirs, plans, peers = [], [], [], []
-    for _ in rounds:
+    for number in range(setting.size(10, 5)):
+        one = wanted[number % len(wanted)]
         ours.append(seconds_of(lambda: files_as_arrow(table.catalog.now(), table.table)))
         theirs.append(seconds_of(lambda: _load(table.root, table.file_count)))
-        plans.append(seconds_of(lambda: _plan(table.catalog, table)))
-        peers.append(seconds_of(lambda: _plan_files(table.root)))
+        plans.append(seconds_of(lambda w=one: _plan(table.catalog, table, w)))  # type: ignore[misc]
+        peers.append(seconds_of(lambda w=one: _plan_files(table.root, w)))  # type: ignore[misc]
     bare = seconds_of(lambda: _load(table.bare, table.file_count))
     yield _compared("delta_plan", plans, peers, "≥ 20 times faster")
     yield _compared("delta_load", ours, theirs, "≥ 2 times faster")
@@ -137,9 +186,9 @@ def _write_checkpoint(table: Loaded) -> None:
     write_checkpoint(str(table.root), newest.version, told.state())
 
 
-def _plan(catalog: Catalog, table: Loaded) -> None:
+def _plan(catalog: Catalog, table: Loaded, wanted: int) -> None:
     now: Snapshotted = catalog.now()
-    assert len(now.scan_files(table.table, Compare(ColumnId(1), "=", str(_WANTED)))) <= 1
+    assert len(now.scan_files(table.table, Compare(ColumnId(1), "=", str(wanted)))) == 1
 
 
 def _load(root: Path, count: int) -> pa.RecordBatch:
@@ -148,12 +197,12 @@ def _load(root: Path, count: int) -> pa.RecordBatch:
     return found
 
 
-def _plan_files(root: Path) -> None:
+def _plan_files(root: Path, wanted: int) -> None:
     files = pa.table(deltalake.DeltaTable(root).get_add_actions(flatten=True))
     inside = pc.and_(
-        pc.less_equal(files["min.id"], _WANTED), pc.greater_equal(files["max.id"], _WANTED)
+        pc.less_equal(files["min.id"], wanted), pc.greater_equal(files["max.id"], wanted)
     )
-    assert files.filter(inside).num_rows <= 1
+    assert files.filter(inside).num_rows == 1
 
 
 def _compared(name: str, ours: list[float], theirs: list[float], target: str) -> Figure:

@@ -1,7 +1,8 @@
-"""A Delta table of very many versions: in the metastore by bulk SQL, in files as our log has it.
+"""Tables of very many files, which exist in the metadata only.
 
-Each version adds three files and removes one of those that the version before it added. The files
-exist in the metadata only.
+One has very many versions, too: in the metastore by bulk SQL, in files as our log has it. Each of
+them adds three files and removes one of those that the version before it added. The other one is
+partitioned by day.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ from pathlib import Path
 
 import psycopg
 
-from forklake import Catalog, ColumnSpec, Metastore
+from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
 from forklake.catalog.faces import FaceReading
 from forklake.delta.actions import Add, AnyAction, CommitInfo, Remove
 from forklake.delta.mirror.commits import commit_bytes, commit_path
 from forklake.delta.publishing import publish_table
 from forklake.model.entities import Table
+from forklake.model.ids import ColumnId, PartitionId
 
 NAME = "events"
+DAILY = "daily"
 EACH = 3  # files that a version adds
 ROWS = 10_000
 BYTES = 1_048_576
 DAYS = 365  # days that the rows are of, each in its own files
 _FIRST_DAY = date(2024, 1, 1)
+_COLUMNS = [("id", "bigint"), ("name", "varchar"), ("day", "date")]
 _SNAPSHOTS = """
 INSERT INTO ducklake_snapshot
 SELECT {first} + v, now() + v * interval '1 millisecond', {schema}, 0, 0
@@ -89,9 +93,8 @@ class Loaded:
 def load(metastore: Metastore, dsn: str, folder: Path, versions: int) -> Loaded:
     """Make the table with all of its versions, and their commits."""
     catalog = metastore.create_catalog("lake", data_path=str(folder))
-    columns = [("id", "bigint"), ("name", "varchar"), ("day", "date")]
     with catalog.transaction() as transaction:
-        transaction.create_table(NAME, [ColumnSpec(*one) for one in columns])
+        transaction.create_table(NAME, [ColumnSpec(*one) for one in _COLUMNS])
     root = folder / "main" / NAME
     publish_table(catalog, NAME, "main", str(root))
     seen = catalog.now()
@@ -129,6 +132,49 @@ def _fill(dsn: str, catalog: Catalog, table: Table, first: int, time: int, versi
         connection.execute("VACUUM ANALYZE")
 
 
+# The partitioned table
+
+
+def load_daily(catalog: Catalog, count: int) -> Table:
+    """Make a table that is partitioned by day, with as many files of each day."""
+    with catalog.transaction() as transaction:
+        columns = [ColumnSpec(*one) for one in _COLUMNS]
+        transaction.create_table(DAILY, columns, partition_by=[("day", "identity")])
+    add_daily(catalog, range(count))
+    return catalog.now().state.table(DAILY)
+
+
+def add_daily(catalog: Catalog, numbers: range) -> None:
+    """Add files, one of each day in turn."""
+    state = catalog.now().state
+    table = state.table(DAILY)
+    partition_id = state.partitioning(table)[0].partition_id
+    with catalog.transaction() as transaction:
+        transaction.add_data_files(table, (_daily(one, partition_id) for one in numbers))
+
+
+def _daily(number: int, partition_id: PartitionId) -> NewDataFile:
+    low, high, day = number * ROWS, number * ROWS + ROWS - 1, _day(number)
+    texts = [(str(low), str(high)), (f"name-{number}", f"name-{number}z"), (day, day)]
+    bounds = tuple(
+        ColumnBounds(ColumnId(column), 80_000, ROWS, 0, *pair)
+        for column, pair in enumerate(texts, 1)
+    )
+    return NewDataFile(
+        f"main/{DAILY}/day={day}/file-{number}.parquet",
+        ROWS,
+        BYTES,
+        1024,
+        bounds=bounds,
+        partition_id=partition_id,
+        partition_values=(day,),
+    )
+
+
+def _day(number: int) -> str:
+    return str(_FIRST_DAY + timedelta(days=number % DAYS))
+
+
 # The commits
 
 
@@ -142,7 +188,7 @@ def _actions(version: int, time: int) -> list[AnyAction]:
 
 
 def _add(number: int, time: int) -> Add:
-    day = str(_FIRST_DAY + timedelta(days=number % DAYS))
+    day = _day(number)
     low, high = number * ROWS, number * ROWS + ROWS - 1
     statistics = {
         "numRecords": ROWS,

@@ -7,16 +7,21 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import forklake
+from forklake.crucible.settings import Settings
 from forklake.spark.engine.engine import Engine
+from tests.crucible.served import running
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+SERVICE = "http://127.0.0.1:8480"  # where examples think that a service is
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -33,15 +38,27 @@ def test_python_examples_run_from_top_to_bottom(
     request: pytest.FixtureRequest,
 ) -> None:
     code = "\n".join(examples(page, "python"))
-    if "forklake.connect(" in code:
+    if "forklake.connect(" in code or SERVICE in code:
         request.getfixturevalue("engine")  # the Spark that all tests share
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    try:
-        exec(compile(code, str(page), "exec"), names)
-    finally:
-        for name in {"session", "metastore"} & set(names):
-            names[name].close()
+    with service_for(code) as address:
+        try:
+            exec(compile(code.replace(SERVICE, address), str(page), "exec"), names)
+        finally:
+            for name in {"session", "metastore"} & set(names):
+                names[name].close()
+
+
+@contextmanager
+def service_for(code: str) -> Iterator[str]:
+    """The address of a service, for code that wants one."""
+    if SERVICE not in code:
+        yield SERVICE
+        return
+    settings = Settings(metastore="ducklake:service.db", create=True, data_path="served/")
+    with running(settings, with_rules=False) as found:
+        yield found.address
 
 
 @pytest.mark.slow

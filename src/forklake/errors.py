@@ -5,8 +5,10 @@
     ├── AlreadyExists   a name that is taken
     ├── Conflict        somebody else changed the same thing first (retryable)
     ├── InvalidInput    a name, value or option that cannot be accepted
+    ├── Unauthenticated nobody knows who is asking
     ├── Forbidden       the caller or the metastore may not be written
     ├── QuotaExceeded   a limit set by the operator is reached
+    ├── Cancelled       a statement that was stopped
     ├── Unsupported     something this version does not do
     ├── Unavailable     the metadata database cannot be reached (retryable)
     └── Corruption      the metastore contradicts itself
@@ -61,6 +63,12 @@ class InvalidInput(ForklakeError):
     code = "invalid_input"
 
 
+class Unauthenticated(ForklakeError):
+    """The credential is missing, or not or no longer good."""
+
+    code = "unauthenticated"
+
+
 class Forbidden(ForklakeError):
     """The operation is not allowed here."""
 
@@ -71,6 +79,12 @@ class QuotaExceeded(ForklakeError):
     """A limit is reached."""
 
     code = "quota_exceeded"
+
+
+class Cancelled(ForklakeError):
+    """The statement was stopped: by its user, or because its time was over."""
+
+    code = "cancelled"
 
 
 class Unsupported(ForklakeError):
@@ -98,11 +112,13 @@ OUTCOMES: dict[type[ForklakeError], tuple[int, int]] = {
     AlreadyExists: (409, 4),
     Conflict: (409, 5),
     InvalidInput: (400, 2),
+    Unauthenticated: (401, 11),
     Forbidden: (403, 6),
     QuotaExceeded: (429, 7),
-    Unsupported: (501, 8),
+    Unsupported: (422, 8),
     Unavailable: (503, 9),
     Corruption: (500, 10),
+    Cancelled: (409, 12),
     ForklakeError: (500, 1),
 }
 

@@ -39,10 +39,11 @@ class Outcome:
 class CommandLine:
     """Runs commands; what it cannot handle is raised here and fails the test."""
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, server: str | None = None) -> None:
         self.uri = uri
         self._environment = {
-            "FORKLAKE_METASTORE": uri,
+            "FORKLAKE_METASTORE": uri if server is None else None,
+            "FORKLAKE_SERVER": server,
             "COLUMNS": None,
             "FORCE_COLOR": None,
             "TTY_COMPATIBLE": None,

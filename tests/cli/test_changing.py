@@ -106,3 +106,16 @@ class TestMaterialize:
     def test_refuses_an_unknown_catalog(self, cli: CommandLine) -> None:
         code, error = cli.error("materialize", "nothing")
         assert (code, error["code"]) == (3, "not_found")
+
+
+def test_catalogs_live_for_a_time_that_can_be_prolonged(cli: CommandLine) -> None:
+    cli.ok("fork", "sales", "brief", "--ttl", "2h")
+    cli.ok("create", "passing", "--ttl", "0.001s")
+    prolonged = cli.document("extend", "brief", "--ttl", "7 days")
+    assert prolonged["name"] == "brief"
+    assert prolonged["expires_at"]
+    assert cli.ok("extend", "brief").lines == ["brief lives on."]
+    assert cli("fork", "sales", "other", "--ttl", "soon").code == 2
+    first = cli.document("maintain")["steps"][0]
+    assert (first["operation"], first["count"]) == ("drop_expired", 1)
+    assert "passing" not in cli.names()

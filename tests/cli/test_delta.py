@@ -79,13 +79,13 @@ class TestImport:
         self, cli: CommandLine, tmp_path: Path
     ) -> None:
         cli.ok("create", "sales")
-        log = HandWrittenLog(tmp_path / "checked")
-        properties = {"configuration": {"delta.constraints.positive": "c > 0"}}
-        protocol = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 3}}
-        log.commit(0, protocol, {"metaData": METADATA["metaData"] | properties})
+        log = HandWrittenLog(tmp_path / "tracked")
+        features = {"writerFeatures": ["rowTracking", "domainMetadata"]}
+        protocol = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 7} | features}
+        log.commit(0, protocol, METADATA)
         code, error = cli.error("delta", "import", str(log.root), "-c", "sales", "--own")
         assert (code, error["code"]) == (8, "unsupported")
-        assert "checkConstraints" in error["message"]
+        assert "rowTracking" in error["message"]
         (table,) = cli.document("delta", "status")["tables"]
         assert table["state"] == "FOLLOWING"
 
@@ -104,8 +104,8 @@ class TestImport:
         os.close(theirs)
         assert done.stdout.startswith(b"Imported")
         shown = os.read(ours, 100_000)
-        assert b"Importing" in shown
-        assert b"100%" in shown
+        assert b"Loading" in shown
+        assert b"versions, 2 files" in shown
         os.close(ours)
 
 

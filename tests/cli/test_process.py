@@ -97,8 +97,8 @@ class TestHelp:
     def test_names_every_command(self, cli: CommandLine) -> None:
         commands = cli.ok("--help").out.partition("Commands:")[2]
         assert [line.split()[0] for line in commands.splitlines() if line] == (
-            "init create fork import-ducklake drop rename materialize catalogs tree tables"
-            " snapshots options storage maintain sql shell delta"
+            "init create fork import-ducklake drop rename extend materialize catalogs tree tables"
+            " snapshots options storage maintain sql shell duckdb serve delta access account"
         ).split()
         assert "..." not in commands
 

@@ -1,8 +1,8 @@
 """Random files and random predicates: no file is left out that holds a wanted row.
 
 The files hold rows of every type whose bounds are compared; some say less about their columns than
-they could, and some say what nobody can read. What the database keeps is compared with the rows
-themselves, and with what Python would keep.
+they could, and some say what nobody can read. Most are in a listing. What the database keeps is
+compared with the rows themselves, and with what Python would keep.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+import pytest
+
 from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
+from forklake.catalog import listings, zones
+from forklake.catalog.file_columns import BOUNDS
+from forklake.catalog.list_keeping import keep_listing
+from forklake.catalog.zones import has_zones, make_zones, matching_zones
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId
+from forklake.model.orders import order_of
 from forklake.model.predicates import (
+    LONG_TEXT,
     And,
     Anything,
     Compare,
@@ -30,10 +39,13 @@ from forklake.model.predicates import (
     Predicate,
     StartsWith,
     matches,
+    may_match,
+    question,
 )
 from forklake.model.values import from_text, to_text
 
 FILES = 60
+LISTED = 40  # those of them that are in a listing
 PREDICATES = int(os.environ.get("FORKLAKE_PREDICATES", "150"))
 Row = dict[ColumnId, Any]
 
@@ -199,15 +211,22 @@ def filled(catalog: Catalog, dice: random.Random) -> tuple[Table, list[list[Row]
     said = [
         [bound for number in TYPES if (bound := bounds_of(dice, number, rows))] for rows in contents
     ]
-    with catalog.transaction() as transaction:
-        transaction.add_data_files(
-            table,
-            [
-                NewDataFile(str(number), len(rows), 1, bounds=tuple(bounds))
-                for number, (rows, bounds) in enumerate(zip(contents, said, strict=True))
-            ],
-        )
+    files = [
+        NewDataFile(str(number), len(rows), 1, bounds=tuple(bounds))
+        for number, (rows, bounds) in enumerate(zip(contents, said, strict=True))
+    ]
+    for some in (files[:LISTED], files[LISTED:]):
+        with catalog.transaction() as transaction:
+            transaction.add_data_files(table, some)
+        keep_listing(catalog, table, least=LISTED)  # of the first ones; the others are too few
     return table, contents, said
+
+
+@pytest.fixture(autouse=True)
+def small_zones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Listings of few files are used, too."""
+    monkeypatch.setattr(zones, "SIZE", 3)
+    monkeypatch.setattr(listings, "_LOOKUP", 0)
 
 
 def test_no_file_with_a_wanted_row_is_left_out(metastore: Metastore) -> None:
@@ -235,3 +254,71 @@ def test_no_file_with_a_wanted_row_is_left_out(metastore: Metastore) -> None:
         assert python <= database, (predicate, python - database)
         pruned += FILES - len(database)
     assert pruned > PREDICATES  # it leaves files out, too
+
+
+def test_every_file_that_may_match_is_in_a_zone_that_may() -> None:
+    seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
+    print(f"FORKLAKE_SEED={seed}")
+    dice = random.Random(seed)
+    left_out = 0
+    for number, kind in TYPES.items():
+        order = order_of(kind)
+        if order is None or not has_zones(order):
+            continue
+        said = [
+            bounds_of(dice, number, [a_row(dice, wide=False) for _ in range(9)]) for _ in range(99)
+        ]
+        known = [bound or ColumnBounds(number) for bound in said]
+        columns = {name: [getattr(one, name) for one in known] for name in BOUNDS.names}
+        files = pa.chunked_array([range(len(known))], pa.int64())
+        made = make_zones(files, pa.table(columns, BOUNDS), order)
+        members = [one["data_file_id"].to_pylist() for one in made.numbers]
+        assert sorted(file for one in members for file in one) == list(range(len(known)))
+        for _ in range(PREDICATES):
+            asked = question(a_comparison(dice, number), TYPES)
+            matching = matching_zones(made.bounds, number, order, asked)
+            found = {file for zone in matching for file in members[zone]}
+            wanted = {file for file, one in enumerate(known) if may_match(asked, {number: one})}
+            assert wanted <= found, (kind, asked, wanted - found)
+            left_out += len(known) - len(found)
+    assert left_out > PREDICATES
+
+
+def a_comparison(dice: random.Random, number: ColumnId) -> Predicate:
+    text = to_text(TYPES[number], VALUES[TYPES[number]](dice))
+    assert text is not None
+    return Compare(number, dice.choice(["=", "<", "<=", ">", ">="]), text)
+
+
+def test_a_few_wide_files_do_not_widen_all_zones() -> None:
+    lows = [10 * number for number in range(600)]
+    highs = [low + (3000 if low % 370 == 0 else 9) for low in lows]
+    known = pa.table(
+        {
+            "min_value": list(map(str, lows)),
+            "max_value": list(map(str, highs)),
+            "null_count": [0] * len(lows),
+            "contains_nan": [None] * len(lows),
+        },
+        BOUNDS,
+    )
+    order = order_of("int64")
+    assert order is not None
+    made = make_zones(pa.chunked_array([range(len(lows))], pa.int64()), known, order)
+    for value in ("7", "2345", "5999"):
+        asked = question(Compare(ColumnId(1), "=", value), TYPES)
+        assert len(matching_zones(made.bounds, ColumnId(1), order, asked)) <= 12
+
+
+def test_a_bound_that_was_cut_holds_for_its_zone() -> None:
+    cut, longer = "a" * LONG_TEXT, "a" * LONG_TEXT + "b"
+    columns = {"min_value": [cut, cut], "max_value": [cut, longer]}
+    more = {"null_count": [0, 0], "contains_nan": [None, None]}
+    order = order_of("varchar")
+    assert order is not None
+    made = make_zones(
+        pa.chunked_array([[0, 1]], pa.int64()), pa.table(columns | more, BOUNDS), order
+    )
+    for value, expected in ((cut + "z", [0]), (longer, [0]), ("b", []), ("A", [])):
+        asked = question(Compare(ColumnId(1), "=", value), {ColumnId(1): "varchar"})
+        assert matching_zones(made.bounds, ColumnId(1), order, asked) == expected

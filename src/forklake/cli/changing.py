@@ -1,4 +1,4 @@
-"""Commands that change catalogs as a whole: drop, rename, materialize."""
+"""Commands that change catalogs as a whole: drop, rename, materialize, extend."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, visible
+from forklake.cli.formatting import counted, iso_time, visible
 from forklake.cli.session import Session, command
 from forklake.errors import InvalidInput
+from forklake.model.options import as_age
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the catalog.", show_default=False)]
 
@@ -43,7 +44,7 @@ def drop(
             "Catalogs are dropped by name, or else by a prefix that is not empty.",
             remedy="Give names, or --prefix.",
         )
-    with session.open() as metastore:
+    with session.reach() as metastore:
         wanted = names or []
         if prefix is not None:
             wanted = [row.catalog_name for row in metastore.all_catalogs(prefix=prefix)]
@@ -71,7 +72,7 @@ def rename(
     """
     from forklake.cli.documents import catalog_document
 
-    with session.open() as metastore:
+    with session.reach() as metastore:
         row = metastore.rename_catalog(name, new_name).row
     said = f"Renamed {visible(name)} to {visible(row.catalog_name)}."
     session.output.show({"catalog": catalog_document(row)}, lambda: [said])
@@ -87,10 +88,37 @@ def materialize(session: Session, name: NameArgument) -> None:
     Example:
       forklake materialize experiment
     """
-    with session.open() as metastore:
+    with session.reach() as metastore:
         snapshot = metastore.materialize(name)
     said = f"Materialised {visible(name)} in snapshot {snapshot}."
     if snapshot is None:
         said = f"{visible(name)} stands on its own already."
     document = {"name": name, "materialized": snapshot is not None, "snapshot_id": snapshot}
     session.output.show(document, lambda: [said])
+
+
+@command
+def extend(
+    session: Session,
+    name: NameArgument,
+    ttl: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="From now on, such as 2h; for good without it.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Let a catalog live longer, or for good.
+
+    \b
+    Examples:
+      forklake extend experiment --ttl '7 days'
+      forklake extend experiment
+    """
+    with session.reach() as metastore:
+        until = metastore.catalog(name).extend(None if ttl is None else as_age(ttl))
+    shown = None if until is None else iso_time(until)
+    said = f"{visible(name)} lives {'on' if shown is None else f'until {shown}'}."
+    session.output.show({"name": name, "expires_at": shown}, lambda: [said])

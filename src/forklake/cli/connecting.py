@@ -10,6 +10,7 @@ from forklake.cli.formatting import quoted
 from forklake.cli.session import Session
 
 if TYPE_CHECKING:
+    from forklake.cli.remote import ServedSession
     from forklake.cli.running import WatchedSession
 
 CatalogsOption = Annotated[
@@ -35,8 +36,13 @@ def connected(
     create: bool,
     data_path: str | None,
     read_only: bool,
-) -> WatchedSession:
+) -> WatchedSession | ServedSession:
     """A session with the catalogs attached and the first of them in use."""
+    if place.server is not None:
+        from forklake.cli.remote import require_none, served
+
+        require_none(data_path=data_path, read_only=read_only)
+        return served(place.client(), catalogs, create=create)
     from forklake.cli.running import WatchedSession
 
     session = WatchedSession()

@@ -11,6 +11,7 @@ from forklake.cli.formatting import counted, visible
 from forklake.cli.listing import show_made
 from forklake.cli.session import Session, command
 from forklake.errors import NotFound
+from forklake.model.options import as_age
 
 NamesArgument = Annotated[
     list[str], typer.Argument(metavar="NAME", help="Names of the catalogs.", show_default=False)
@@ -23,6 +24,12 @@ DataPathOption = Annotated[
 ]
 IfNotExistsOption = Annotated[
     bool, typer.Option("--if-not-exists", help="Keep catalogs that are there already.")
+]
+TtlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME", help="How long they live, such as 2h or '7 days'.", show_default=False
+    ),
 ]
 
 
@@ -70,6 +77,7 @@ def create(
     names: NamesArgument,
     data_path: DataPathOption = None,
     if_not_exists: IfNotExistsOption = False,
+    ttl: TtlOption = None,
 ) -> None:
     """Create empty catalogs, all in one snapshot.
 
@@ -78,8 +86,13 @@ def create(
       forklake create sales
       forklake create sales stock --data-path s3://lake/
     """
-    with session.open() as metastore:
-        rows = metastore.create_catalogs(names, data_path=data_path, if_not_exists=if_not_exists)
+    with session.reach() as metastore:
+        rows = metastore.create_catalogs(
+            names,
+            data_path=data_path,
+            if_not_exists=if_not_exists,
+            ttl=None if ttl is None else as_age(ttl),
+        )
     show_made(session.output, rows)
 
 
@@ -109,19 +122,20 @@ def fork(
     ] = None,
     data_path: DataPathOption = None,
     if_not_exists: IfNotExistsOption = False,
+    ttl: TtlOption = None,
 ) -> None:
     """Fork a catalog, once for each name, and copy nothing.
 
     \b
     Examples:
       forklake fork sales experiment
-      forklake fork sales agent --count 1000
+      forklake fork sales agent --count 1000 --ttl 2h
       forklake fork sales before-the-mishap --at 42
     """
     wanted = names
     if count is not None:
         wanted = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
-    with session.open() as metastore:
+    with session.reach() as metastore:
         rows = metastore.fork_many(
             parent,
             wanted,
@@ -129,6 +143,7 @@ def fork(
             data_path=data_path,
             mode=mode.value,
             if_not_exists=if_not_exists,
+            ttl=None if ttl is None else as_age(ttl),
         )
         known = metastore.find(parent)
     show_made(session.output, rows, known)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from forklake.catalog.catalog import Catalog
     from forklake.catalog.metastore import Metastore
-    from forklake.delta.importing import Progress
+    from forklake.delta.importing import Progress, Watcher
     from forklake.delta.overview import Standing
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -115,16 +115,31 @@ def import_delta(
 
 
 @contextmanager
-def _progress_bar(session: Session) -> Iterator[Progress]:
-    """What shows at a terminal how many versions are done, and elsewhere nothing."""
+def _progress_bar(session: Session) -> Iterator[Watcher]:
+    """What shows at a terminal how far an import has got, and elsewhere nothing."""
     if session.output.as_json or not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield lambda at: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    with Bar(console=console_for(sys.stderr), transient=True) as bar:
-        task = bar.add_task("Importing", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    said = TextColumn("versions, {task.fields[files]:,} files")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), said)
+    with Bar(
+        *columns, TimeRemainingColumn(), console=console_for(sys.stderr), transient=True
+    ) as bar:
+        task = bar.add_task("Reading the log", total=None, files=0)
+
+        def update(at: Progress) -> None:
+            bar.update(
+                task,
+                description=at.stage.value.capitalize(),
+                completed=at.versions,
+                total=at.total,
+                files=at.files,
+            )
+
+        yield update
 
 
 @app.command()

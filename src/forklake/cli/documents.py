@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from forklake.cli.formatting import iso_time
+from forklake.errors import InvalidInput
 from forklake.model.types import ColumnType
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from forklake.catalog.catalog import Catalog
     from forklake.catalog.reading import Snapshotted
+    from forklake.client.catalogs import RemoteCatalog
     from forklake.model.entities import Column, Table
     from forklake.model.snapshots import Snapshot
     from forklake.model.state import CatalogState
@@ -43,6 +48,40 @@ def snapshot_document(snapshot: Snapshot) -> Document:
         "message": snapshot.commit_message,
         "extra_info": snapshot.commit_extra_info,
     }
+
+
+def table_documents(
+    catalog: Catalog | RemoteCatalog, version: int | None, moment: datetime | None
+) -> tuple[int, list[Document]]:
+    """The tables of a catalog at a snapshot, at a moment or now; and which snapshot that is."""
+    from forklake.catalog.catalog import Catalog
+
+    if version is not None and moment is not None:
+        raise InvalidInput(
+            "A version or a timestamp is needed to look back, and not both.",
+            remedy="Give one of them.",
+        )
+    if isinstance(catalog, Catalog):
+        is_now = version is None and moment is None
+        seen = catalog.now() if is_now else catalog.at(version=version, timestamp=moment)
+        return seen.snapshot_id, [table_document(seen, one) for one in seen.state.tables()]
+    at = catalog.snapshot_at(moment) if version is None else version
+    listed = catalog.tables(version=at)
+    told = (catalog.table(one["name"], one["schema_name"], version=at) for one in listed)
+    return at, [_told_document(one) for one in told]
+
+
+def _told_document(told: Document) -> Document:
+    """A table that a service told of."""
+    from forklake.client.documents import column_type
+
+    columns = [
+        {key: column[key] for key in ("name", "column_id", "nulls_allowed")}
+        | {"type": str(column_type(column["type"]))}
+        for column in told["columns"]
+    ]
+    kept = {key: told[key] for key in ("table_id", "uuid", "rows", "size_bytes")}
+    return {"schema": told["schema_name"], "table": told["name"], "columns": columns} | kept
 
 
 def table_document(seen: Snapshotted, table: Table) -> Document:

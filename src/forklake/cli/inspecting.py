@@ -44,14 +44,12 @@ def tables(
       forklake tables sales --version 42
       forklake tables sales --timestamp 2026-01-31T12:00
     """
-    from forklake.cli.documents import table_document
+    from forklake.cli.documents import table_documents
 
     moment = None if timestamp is None else _moment(timestamp)
-    with session.open() as metastore:
+    with session.reach() as metastore:
         found = metastore.catalog(catalog)
-        is_now = version is None and moment is None
-        seen = found.now() if is_now else found.at(version=version, timestamp=moment)
-        documents = [table_document(seen, one) for one in seen.state.tables()]
+        snapshot, documents = table_documents(found, version, moment)
     documents.sort(key=lambda one: (one["schema"].casefold(), one["table"].casefold()))
 
     def draw() -> Iterator[RenderableType]:
@@ -69,9 +67,9 @@ def tables(
             yield table(
                 ("schema", "table", "columns", "rows", "size"), rows, numbers=("rows", "size")
             )
-        yield f"{counted(len(documents), 'table')} at snapshot {seen.snapshot_id}."
+        yield f"{counted(len(documents), 'table')} at snapshot {snapshot}."
 
-    document = {"catalog": catalog, "snapshot_id": seen.snapshot_id, "tables": documents}
+    document = {"catalog": catalog, "snapshot_id": snapshot, "tables": documents}
     session.output.show(document, draw)
 
 
@@ -109,7 +107,7 @@ def snapshots(
     """
     from forklake.cli.documents import snapshot_document
 
-    with session.open() as metastore:
+    with session.reach() as metastore:
         found = metastore.catalog(catalog).snapshots(limit=limit)
     rows = [
         (

@@ -44,7 +44,7 @@ def catalogs(
     """
     from forklake.cli.documents import catalog_document
 
-    with session.open() as metastore:
+    with session.reach() as metastore:
         rows = metastore.catalogs(prefix=prefix, after=after, limit=limit)
         is_full = len(rows) == limit
         last = rows[-1].catalog_name if is_full else None
@@ -88,15 +88,17 @@ def tree(
     """
     from forklake.cli.tree import draw_tree, fork_tree, tree_document
 
-    with session.open() as metastore:
+    with session.reach() as metastore:
         root = metastore.catalog(catalog).row if catalog is not None else None
         found = fork_tree(metastore.all_catalogs(), root=root, depth=depth, limit=limit)
     session.output.show(tree_document(found), lambda: draw_tree(found) or ["No catalogs."])
 
 
-def number_of(shown: int, total: int) -> str:
-    """How many of how many catalogs."""
-    return counted(total, "catalog") if shown == total else f"{shown:,} of {total:,} catalogs"
+def number_of(shown: int, total: int | None) -> str:
+    """How many of how many catalogs, if that is known."""
+    if total is None or shown == total:
+        return counted(shown, "catalog")
+    return f"{shown:,} of {total:,} catalogs"
 
 
 def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | None = None) -> None:

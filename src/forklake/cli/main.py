@@ -6,17 +6,27 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.changing import drop, materialize, rename
+from forklake.cli.accounts import app as account
+from forklake.cli.changing import drop, extend, materialize, rename
 from forklake.cli.creating import create, fork, init
 from forklake.cli.delta import app as delta
+from forklake.cli.duckdb import duckdb
+from forklake.cli.granting import app as access
 from forklake.cli.importing import import_ducklake
 from forklake.cli.inspecting import snapshots, tables
 from forklake.cli.listing import catalogs, tree
 from forklake.cli.options import options
 from forklake.cli.output import Output, tolerate_any_text
-from forklake.cli.session import JsonOption, MetadataSchemaOption, MetastoreOption
+from forklake.cli.serve import serve
+from forklake.cli.session import (
+    JsonOption,
+    MetadataSchemaOption,
+    MetastoreOption,
+    ServerOption,
+)
 from forklake.cli.shell.command import shell
 from forklake.cli.sql import sql
+from forklake.cli.tenants import tenants
 from forklake.cli.upkeep import maintain, storage
 
 # Help is plain text: drawing it would take longer than most commands.
@@ -34,6 +44,7 @@ for one in (
     import_ducklake,
     drop,
     rename,
+    extend,
     materialize,
     catalogs,
     tree,
@@ -44,9 +55,14 @@ for one in (
     maintain,
     sql,
     shell,
+    duckdb,
+    serve,
 ):
     app.command()(one)
 app.add_typer(delta, name="delta")
+access.command()(tenants)
+app.add_typer(access, name="access")
+app.add_typer(account, name="account")
 
 
 def _show_version(is_wanted: bool) -> None:
@@ -61,6 +77,7 @@ def _show_version(is_wanted: bool) -> None:
 @app.callback()
 def forklake(
     metastore: MetastoreOption = None,
+    server: ServerOption = None,
     metadata_schema: MetadataSchemaOption = None,
     as_json: JsonOption = False,
     version: Annotated[

@@ -58,11 +58,15 @@ def options(
             "A schema or table is given without its catalog.", remedy="Name the catalog first."
         )
     changes = [*map(_assignment, assignments or []), *((name, None) for name in removals or [])]
-    with session.open() as metastore:
-        if catalog is None:
+    if catalog is None:
+        with session.open() as metastore:
             found = _of_metastore(metastore, changes)
-        else:
-            found = _of_catalog(metastore, catalog, schema, table_name, changes)
+    else:
+        with session.reach() as place:
+            chosen = place.catalog(catalog)
+            if changes:
+                chosen.set_options(dict(changes), schema=schema, table=table_name)
+            found = chosen.options(schema=schema, table=table_name)
     document = {
         "catalog": catalog,
         "schema": schema,
@@ -96,15 +100,3 @@ def _of_metastore(metastore: Metastore, changes: Changes) -> list[InForce]:
         (name, values.get(name, rule.default), "global" if name in values else "default")
         for name, rule in OPTIONS.items()
     ]
-
-
-def _of_catalog(
-    metastore: Metastore, name: str, schema: str | None, table: str | None, changes: Changes
-) -> list[InForce]:
-    catalog = metastore.catalog(name)
-    if changes:
-        message = "set options: " + ", ".join(option for option, _ in changes)
-        with catalog.transaction(message=message) as transaction:
-            for option, value in changes:
-                transaction.set_option(option, value, schema=schema, table=table)
-    return catalog.options(schema=schema, table=table)

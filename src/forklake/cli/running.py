@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from forklake.cli.output import console_for
 from forklake.cli.results import Answer, Form, fetched
@@ -19,6 +19,7 @@ from forklake.sql.session import Session
 
 if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
+    from forklake.sql.results import Result
 
 _INTERVAL = 0.2  # seconds between looks at a statement that runs
 _INTERRUPTED = 130  # the exit code of whoever was stopped by Ctrl-C
@@ -40,6 +41,32 @@ class WatchedSession(Session):
             return super().engine
 
 
+class OtherSession(Protocol):
+    """What a session is to those who run statements for people, where it is not one of ours."""
+
+    @property
+    def current(self) -> tuple[str, ...] | None:
+        """Where names are looked up."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+
+    def run(
+        self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
+    ) -> Iterator[Result]:
+        """Run statements one after the other, each when its answer is asked for."""
+
+    def cancel(self) -> None:
+        """Stop what runs."""
+
+    def fork(self, parent: str, name: str, *, attach_as: str) -> object:
+        """Fork a catalog and attach the fork."""
+
+    def use(self, name: str) -> None:
+        """Look names up in a catalog from now on."""
+
+
 def _status(text: str) -> AbstractContextManager[Any]:
     console = console_for(sys.stderr)
     return console.status(text) if console.is_terminal else nullcontext()
@@ -48,7 +75,7 @@ def _status(text: str) -> AbstractContextManager[Any]:
 class Runner:
     """Runs scripts on a thread of their own, so that Ctrl-C reaches whoever waits for them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session | OtherSession) -> None:
         self.session = session
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="forklake-statement")
         self._thread.submit(bool).result()  # Ctrl-C during its start would leave it uncounted
@@ -92,14 +119,20 @@ class Runner:
                 raise
         return task.result()
 
+    def _cancel(self) -> None:
+        if not isinstance(self.session, Session):
+            self.session.cancel()
+            return
+        from forklake.spark.engine.jobs import cancel_jobs
+
+        cancel_jobs()
+
     def _stop(self) -> None:
         """Cancel what the thread does until it is idle."""
         try:
-            from forklake.spark.engine.jobs import cancel_jobs
-
             idle = self._thread.submit(bool)
             while not idle.done():
-                cancel_jobs()  # a statement may have several, one after the other
+                self._cancel()  # a statement may have several, one after the other
                 wait([idle], _INTERVAL)
         except KeyboardInterrupt:
             os._exit(_INTERRUPTED)

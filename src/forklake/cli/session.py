@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 import typer
 
 from forklake.cli.output import Output
-from forklake.errors import ForklakeError, outcome
+from forklake.errors import ForklakeError, InvalidInput, Unsupported, outcome
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
+    from forklake.client import Client
 
 DEFAULT_METASTORE = "ducklake:forklake.db"
 METASTORE_VARIABLE = "FORKLAKE_METASTORE"
+SERVER_VARIABLE = "FORKLAKE_SERVER"
+KEY_VARIABLE = "FORKLAKE_KEY"  # never on a command line, which others can see
 
 P = ParamSpec("P")
 
@@ -31,6 +34,16 @@ MetastoreOption = Annotated[
         help="Address of the metastore: ducklake:<path>, ducklake:duckdb:<path> or"
         f" ducklake:postgres:<dsn>. Else the variable {METASTORE_VARIABLE} says it, or it is"
         f" {DEFAULT_METASTORE}.",
+        show_default=False,
+    ),
+]
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help=f"Address of a service to ask instead. Else the variable {SERVER_VARIABLE} says it;"
+        f" {KEY_VARIABLE} holds the API key or token.",
         show_default=False,
     ),
 ]
@@ -55,9 +68,26 @@ class Session:
     uri: str
     metadata_schema: str | None
     output: Output
+    server: str | None = None
+
+    def reach(self) -> Metastore | Client:
+        """The metastore, or the service that was named; use it as a context manager."""
+        return self.open() if self.server is None else self.client()
+
+    def client(self) -> Client:
+        """The service that was named."""
+        from forklake.client import connect
+
+        assert self.server is not None
+        return connect(self.server, os.environ.get(KEY_VARIABLE))
 
     def open(self, *, create: bool = False) -> Metastore:
-        """The metastore; use it as a context manager."""
+        """The metastore, for what no service does; use it as a context manager."""
+        if self.server is not None:
+            raise Unsupported(
+                "This command works on a metastore itself, not through a service.",
+                remedy=f"Leave out --server and {SERVER_VARIABLE}.",
+            )
         from forklake.catalog.metastore import open_metastore
 
         return open_metastore(self.uri, create=create, metadata_schema=self.metadata_schema)
@@ -73,16 +103,24 @@ def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., 
         *,
         context: typer.Context,
         metastore: MetastoreOption = None,
+        server: ServerOption = None,
         metadata_schema: MetadataSchemaOption = None,
         as_json: JsonOption = False,
         **own: Any,
     ) -> None:
         before = context.find_root().params
         output = Output(as_json=as_json or before["as_json"])
-        uri = metastore or before["metastore"] or os.environ.get(METASTORE_VARIABLE)
+        uri = metastore or before["metastore"]
+        service = server or before["server"]
+        if uri is None and service is None:  # what a command line says wins over variables
+            uri, service = (os.environ.get(one) for one in (METASTORE_VARIABLE, SERVER_VARIABLE))
         schema = metadata_schema or before["metadata_schema"]
-        session = Session(uri or DEFAULT_METASTORE, schema, output)
+        session = Session(uri or DEFAULT_METASTORE, schema, output, service or None)
         try:
+            if uri and service:
+                raise InvalidInput(
+                    "Both a metastore and a service are named.", remedy="Name one of them."
+                )
             function(session, **own)  # type: ignore[call-arg]
         except ForklakeError as error:
             output.error(error)

@@ -39,7 +39,7 @@ def storage(
       forklake storage
       forklake storage sales agent-1
     """
-    with session.open() as metastore:
+    with session.reach() as metastore:
         chosen = names or [row.catalog_name for row in metastore.catalogs(limit=limit)]
         found = metastore.storage(chosen)
 
@@ -84,7 +84,8 @@ def maintain(
 ) -> None:
     """Expire snapshots, remove files, reclaim what was dropped.
 
-    It may run in several places at once. Options of the catalogs say how old things must be.
+    Catalogs whose time to live is over are dropped first. It may run in several places at once.
+    Options of the catalogs say how old things must be.
 
     \b
     Examples:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
@@ -13,12 +13,10 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.lexers import PygmentsLexer
 
-from forklake.cli.running import WarmUp
+from forklake.cli.running import OtherSession, WarmUp
 from forklake.cli.shell.completion import SqlCompleter
 from forklake.cli.shell.reading import is_whole
-
-if TYPE_CHECKING:
-    from forklake.sql.session import Session
+from forklake.sql.session import Session
 
 _CONTINUED = "...> "
 
@@ -26,14 +24,17 @@ _CONTINUED = "...> "
 class Prompt:
     """Reads what a person types. Spark starts meanwhile."""
 
-    def __init__(self, session: Session, *, warm_up: bool = True, **parts: Any) -> None:
+    def __init__(
+        self, session: Session | OtherSession, *, warm_up: bool = True, **parts: Any
+    ) -> None:
         """A prompt; `parts` are for PromptSession: another input or output."""
+        is_ours = isinstance(session, Session)
         self._session = session
-        self._warm_up = WarmUp() if warm_up else None
+        self._warm_up = WarmUp() if warm_up and is_ours else None
         self._prompt: PromptSession[str] = PromptSession(
             history=_history(),
             lexer=PygmentsLexer.from_filename("statement.sql"),
-            completer=SqlCompleter(session),
+            completer=SqlCompleter(session) if isinstance(session, Session) else None,
             complete_while_typing=False,
             auto_suggest=AutoSuggestFromHistory(),
             multiline=Condition(_is_unfinished),
@@ -55,7 +56,7 @@ class Prompt:
             self._warm_up.start()
 
 
-def prompt_text(session: Session) -> str:
+def prompt_text(session: Session | OtherSession) -> str:
     """Where names are looked up, with a star in a transaction."""
     place = ".".join(session.current or ("forklake",))
     return f"{place}{'*' if session.in_transaction else ''}> "

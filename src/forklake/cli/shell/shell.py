@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklake.cli.output import Output, console_for
 from forklake.cli.results import Form, show
-from forklake.cli.running import Runner
+from forklake.cli.running import OtherSession, Runner
 from forklake.cli.scripts import Script
 from forklake.cli.shell.reading import Reader, is_dot_command
 from forklake.errors import ForklakeError, outcome
@@ -22,7 +22,7 @@ _GREETING = "Forklake. Statements end with a semicolon; .help tells more, Ctrl-D
 class Shell:
     """A session, and how its answers are shown."""
 
-    def __init__(self, session: Session, form: Form = Form.TABLE) -> None:
+    def __init__(self, session: Session | OtherSession, form: Form = Form.TABLE) -> None:
         self.session = session
         self.form = form
         self.limit: int | None = None

@@ -1,0 +1,128 @@
+"""The command that opens DuckDB over a catalog, without Spark."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forklake.cli.inspecting import CatalogArgument
+from forklake.cli.session import Session, command
+from forklake.errors import Unsupported
+
+if TYPE_CHECKING:
+    from forklake.catalog.compute.node import Node
+    from forklake.catalog.metastore import Metastore
+    from forklake.cli.results import Form
+    from forklake.cli.scripts import Script
+    from forklake.sql.parameters import Parameters
+    from forklake.sql.results import Result
+
+
+class NodeSession:
+    """A compute node, as the shell uses sessions."""
+
+    def __init__(self, metastore: Metastore, catalog: str, version: int | None = None) -> None:
+        self._metastore = metastore
+        self._name = catalog
+        self._node: Node = metastore.duckdb(catalog, version=version)
+        self.in_transaction = False
+
+    def close(self) -> None:
+        """Let go of DuckDB."""
+        self._node.close()
+
+    @property
+    def current(self) -> tuple[str, ...] | None:
+        """Where names are looked up."""
+        return self._name, "main"
+
+    def fork(self, parent: str, name: str, *, attach_as: str) -> None:
+        """Fork a catalog."""
+        self._metastore.fork(parent, name)
+
+    def use(self, name: str) -> None:
+        """Look at another catalog from now on."""
+        chosen = name.strip('"').replace('""', '"')
+        node = self._metastore.duckdb(chosen)
+        self._node.close()
+        self._node, self._name = node, chosen
+
+    def run(
+        self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
+    ) -> Iterator[Result]:
+        """Run statements one after the other, each when its answer is asked for."""
+        from forklake.cli.scripts import Script
+        from forklake.sql.results import Result
+
+        if dialect != "duckdb":
+            raise Unsupported("DuckDB reads its own SQL only.", remedy="Use forklake sql.")
+        for one in Script(text).statements():
+            found = self._node.sql(one.text, parameters)
+            yield Result.done("DONE") if found is None else Result("SELECT", found.to_arrow_table())
+
+    def cancel(self) -> None:
+        """Stop what runs."""
+        self._node.connection.interrupt()
+
+
+@command
+def duckdb(
+    session: Session,
+    catalog: CatalogArgument,
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SQL", help="Statements to run.", show_default=False),
+    ] = None,
+    version: Annotated[
+        int | None,
+        typer.Option(metavar="SNAPSHOT", help="As it was at a snapshot.", show_default=False),
+    ] = None,
+) -> None:
+    """Query a catalog with DuckDB, without Spark.
+
+    A question takes milliseconds, and needs no Java. Tables can be read, not changed.
+    Without statements a prompt opens.
+
+    \b
+    Examples:
+      forklake duckdb sales "SELECT count(*) FROM orders"
+      forklake duckdb agent-1
+    """
+    from forklake.cli.results import Form
+    from forklake.cli.scripts import Script
+
+    form = Form.JSON if session.output.as_json else Form.TABLE
+    with session.open() as metastore, closing(NodeSession(metastore, catalog, version)) as node:
+        if texts:
+            _run(node, Script("\n;\n".join(texts)), form)
+        else:
+            _converse(node, form)
+
+
+def _run(node: NodeSession, script: Script, form: Form) -> None:
+    from forklake.cli.results import show
+    from forklake.cli.running import Runner
+
+    with closing(Runner(node)) as runner:
+        for answer, seconds in runner.run(script, None, form, None):
+            show(answer, form, limit=None, seconds=seconds)
+
+
+def _converse(node: NodeSession, form: Form) -> None:
+    from forklake.cli.shell.reading import PipedReader
+    from forklake.cli.shell.shell import Shell
+
+    with closing(Shell(node, form)) as opened:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            from forklake.cli.shell.prompting import Prompt
+
+            opened.greet()
+            opened.read_from(Prompt(node))
+            return
+        opened.read_from(PipedReader(sys.stdin))
+    if opened.code:
+        raise typer.Exit(opened.code)

@@ -1,0 +1,325 @@
+"""Commands about access rules: who may do what to which catalogs, how much, and what was done."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from forklake.cli.access import PrincipalArgument, app, rules
+from forklake.cli.formatting import iso_time, short_time, visible
+from forklake.cli.output import table
+from forklake.cli.session import Session, command
+from forklake.errors import InvalidInput
+
+__all__ = ["app"]
+CatalogArgument = Annotated[str, typer.Argument(help="Name of a catalog.", show_default=False)]
+CatalogOption = Annotated[
+    str | None,
+    typer.Option("--catalog", "-c", metavar="NAME", help="On this catalog.", show_default=False),
+]
+PrefixOption = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="On all catalogs whose names begin so.", show_default=False),
+]
+
+
+def _one_target(catalog: str | None, prefix: str | None) -> None:
+    if (catalog is None) == (prefix is None):
+        raise InvalidInput(
+            "A role is on a catalog or on a prefix of names.", remedy="Give one of the two."
+        )
+
+
+@app.command()
+@command
+def grant(
+    session: Session,
+    role: Annotated[
+        str,
+        typer.Argument(
+            metavar="ROLE", help="reader, forker, writer, admin or owner.", show_default=False
+        ),
+    ],
+    principal: PrincipalArgument,
+    catalog: CatalogOption = None,
+    prefix: PrefixOption = None,
+    duration: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TIME", help="For so long, as 7d.", show_default=False),
+    ] = None,
+) -> None:
+    """Give a principal a role, in place of the one it had there.
+
+    \b
+    Examples:
+      forklake access grant reader ada --catalog sales
+      forklake access grant owner ada --prefix team- --for '30 days'
+    """
+    from forklake.access.callers import LOCAL
+
+    _one_target(catalog, prefix)
+    until = None if duration is None else _until(duration)
+    with rules(session) as access:
+        if catalog is not None:
+            access.grant(LOCAL, catalog, principal, role, expires_at=until)
+        elif prefix is not None:
+            access.grant_prefix(LOCAL, prefix, principal, role, expires_at=until)
+    document = {
+        "principal": principal,
+        "role": role,
+        "catalog": catalog,
+        "prefix": prefix,
+        "expires_at": None if until is None else iso_time(until),
+    }
+    where = f"the prefix '{prefix}'" if catalog is None else f"the catalog '{catalog}'"
+    said = f"{principal} is {role} on {where}."
+    session.output.show(document, lambda: [visible(said)])
+
+
+def _until(duration: str) -> datetime:
+    from forklake.model.options import as_age
+
+    try:
+        return datetime.now(UTC) + as_age(duration)
+    except OverflowError:
+        raise InvalidInput(
+            f"Nothing is granted for {duration!r}.", remedy="Leave --for out: it is for ever."
+        ) from None
+
+
+@app.command()
+@command
+def revoke(
+    session: Session,
+    principal: PrincipalArgument,
+    catalog: CatalogOption = None,
+    prefix: PrefixOption = None,
+) -> None:
+    """Take a principal's role away.
+
+    \b
+    Examples:
+      forklake access revoke ada --catalog sales
+      forklake access revoke ada --prefix team-
+    """
+    from forklake.access.callers import LOCAL
+
+    _one_target(catalog, prefix)
+    with rules(session) as access:
+        if catalog is not None:
+            access.revoke(LOCAL, catalog, principal)
+        elif prefix is not None:
+            access.revoke_prefix(LOCAL, prefix, principal)
+    document = {"principal": principal, "catalog": catalog, "prefix": prefix}
+    session.output.show(document, lambda: [f"Took the role of {visible(principal)} away."])
+
+
+@app.command()
+@command
+def grants(
+    session: Session,
+    catalog: Annotated[
+        str | None, typer.Argument(help="Name of a catalog.", show_default=False)
+    ] = None,
+    principal: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="By prefix, of a principal.", show_default=False),
+    ] = None,
+) -> None:
+    """List the roles on a catalog, or on prefixes.
+
+    \b
+    Examples:
+      forklake access grants sales
+      forklake access grants --principal ada
+    """
+    from forklake.access.callers import LOCAL
+
+    if (catalog is None) == (principal is None):
+        raise InvalidInput(
+            "Grants are those on a catalog or those of a principal.", remedy="Name one of the two."
+        )
+    with rules(session) as access:
+        if catalog is not None:
+            found = [
+                (one.principal, one.role.value, one.expires_at)
+                for one in access.grants(LOCAL, catalog)
+            ]
+        else:
+            prefixes = access.prefixes(LOCAL, str(principal))
+            found = [(one.prefix, str(one.role), None) for one in prefixes]
+    subject = "principal" if catalog is not None else "prefix"
+    document = {
+        "catalog": catalog,
+        "principal": principal,
+        "grants": [
+            {subject: what, "role": role, "expires_at": None if until is None else iso_time(until)}
+            for what, role, until in found
+        ],
+    }
+    rows = [(what, role, "" if until is None else short_time(until)) for what, role, until in found]
+    session.output.show(document, lambda: [table((subject, "role", "until"), rows)])
+
+
+@app.command()
+@command
+def token(
+    session: Session,
+    principal: PrincipalArgument,
+    catalog: CatalogArgument,
+    rights: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--right",
+            metavar="NAME",
+            help="read, fork, write, administer or own.",
+            show_default=False,
+        ),
+    ] = None,
+    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="For so long.")] = "1h",
+) -> None:
+    """Make a token: a principal, narrowed to a catalog.
+
+    It has some of the rights of the principal there, for a while.
+
+    \b
+    Examples:
+      forklake access token ada sales
+      forklake access token ada sales --right read --right fork --for 8h
+    """
+    from forklake.access.callers import LOCAL
+    from forklake.access.roles import right_named
+    from forklake.model.options import as_age
+
+    wanted = [right_named(name) for name in rights or ["read"]]
+    with rules(session) as access:
+        caller = access.acting_as(LOCAL, principal)
+        text = access.mint(caller, catalog, wanted, int(as_age(duration).total_seconds()))
+    session.output.show({"token": text}, lambda: [text])
+
+
+Limit = Annotated[
+    str | None, typer.Option(metavar="N", help="So many, or none.", show_default=False)
+]
+
+
+@app.command()
+@command
+def quota(
+    session: Session,
+    principal: PrincipalArgument,
+    catalogs: Limit = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes",
+            metavar="SIZE",
+            help="For each catalog that it makes or owns, as 10GB; or none.",
+            show_default=False,
+        ),
+    ] = None,
+    sessions: Limit = None,
+) -> None:
+    """Show the limits of a principal, after setting some if asked.
+
+    \b
+    Examples:
+      forklake access quota ada
+      forklake access quota ada --catalogs 1000 --bytes 10GB --sessions none
+    """
+    from forklake.access.callers import LOCAL
+
+    given = {"catalogs": catalogs, "bytes": size, "sessions": sessions}
+    changes = {name: _limit(text) for name, text in given.items() if text is not None}
+    with rules(session) as access:
+        if changes:
+            before = access.quota(LOCAL, principal)._asdict()
+            access.set_quota(LOCAL, principal, **(before | changes))
+        found = access.quota(LOCAL, principal)._asdict()
+    rows = [(name, "none" if value is None else value) for name, value in found.items()]
+    session.output.show({"principal": principal, **found}, lambda: [table(("limit", "most"), rows)])
+
+
+@app.command()
+@command
+def limit(
+    session: Session,
+    catalog: CatalogArgument,
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", metavar="SIZE", help="As 10GB, or none.", show_default=False),
+    ] = None,
+) -> None:
+    """Show how much a catalog may hold, after setting it if asked.
+
+    What counts are the files that it wrote itself, at all of its snapshots.
+
+    \b
+    Examples:
+      forklake access limit sales
+      forklake access limit sales --bytes 10GB
+    """
+    from forklake.access.callers import LOCAL
+
+    with rules(session) as access:
+        if size is not None:
+            access.limit_catalog(LOCAL, catalog, _limit(size))
+        found = access.catalog_limit(LOCAL, catalog)
+    said = "no limit" if found is None else f"at most {found:,} bytes"
+    session.output.show(
+        {"catalog": catalog, "bytes": found}, lambda: [f"{visible(catalog)}: {said}."]
+    )
+
+
+def _limit(text: str) -> int | None:
+    from forklake.model.options import as_bytes
+
+    return None if text.lower() == "none" else as_bytes(text)
+
+
+@app.command()
+@command
+def audit(
+    session: Session,
+    catalog: Annotated[
+        str | None, typer.Argument(help="Only about this one.", show_default=False)
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on after this entry.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Most to list.")] = 100,
+) -> None:
+    """List what was done, denied or failed, the newest first.
+
+    \b
+    Examples:
+      forklake access audit
+      forklake access audit sales --limit 20
+    """
+    from forklake.access.callers import LOCAL
+
+    with rules(session) as access:
+        found = access.audit(LOCAL, catalog=catalog, after=after, limit=limit)
+    document = {
+        "entries": [
+            {
+                "audit_id": one.audit_id,
+                "time": iso_time(one.happened_at),
+                "principal": one.principal,
+                "operation": one.operation,
+                "object": one.object,
+                "catalog_id": one.catalog_id,
+                "outcome": one.outcome.value,
+            }
+            for one in found
+        ],
+        "next_after": found[-1].audit_id if len(found) == limit else None,
+    }
+    rows = [
+        (short_time(one.happened_at), one.principal, one.operation, one.object, one.outcome.value)
+        for one in found
+    ]
+    headings = ("time", "principal", "operation", "object", "outcome")
+    session.output.show(document, lambda: [table(headings, rows)])

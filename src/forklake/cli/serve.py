@@ -1,0 +1,70 @@
+"""The command that serves catalogs over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forklake.cli.session import DEFAULT_METASTORE, Session, command
+from forklake.errors import Unsupported
+
+if TYPE_CHECKING:
+    from forklake.crucible.settings import Settings
+
+
+@command
+def serve(
+    session: Session,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Address to listen on (127.0.0.1).", show_default=False),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on (8480).", show_default=False)
+    ] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Settings in TOML.", show_default=False),
+    ] = None,
+    create: Annotated[bool, typer.Option("--create", help="Create the metastore.")] = False,
+) -> None:
+    """Serve catalogs over HTTP until told to end.
+
+    Without access rules it listens on this machine only.
+
+    \b
+    Examples:
+      forklake serve
+      forklake serve --host 0.0.0.0 --port 80 --config forklake.toml
+    """
+    settings = settings_of(session, config, host=host, port=port, create=create or None)
+    with _needing_packages():
+        from forklake.crucible.serving import serve as run
+    run(settings)
+
+
+def settings_of(session: Session, config: str | None, **given: Any) -> Settings:
+    """The settings of a file, with what the command line says on top."""
+    with _needing_packages():
+        from forklake.crucible.settings import read_settings
+    is_given = session.uri != DEFAULT_METASTORE or config is None
+    return read_settings(
+        config,
+        metastore=session.uri if is_given else None,
+        metadata_schema=session.metadata_schema,
+        **given,
+    )
+
+
+@contextmanager
+def _needing_packages() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise Unsupported(
+            f"The service needs the package {missing.name}.",
+            remedy="Install it with: pip install 'forklake[server]'.",
+        ) from None

@@ -1,0 +1,58 @@
+"""What a service answers, as the values that a metastore gives."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from forklake.model.changes import parse_changes
+from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.snapshots import Snapshot
+from forklake.model.types import ColumnType, list_of, map_of, scalar, struct_of
+from forklake.store.catalogs import CatalogRow
+
+Document = dict[str, Any]
+
+
+def catalog_row(told: Document) -> CatalogRow:
+    """A catalog."""
+    return CatalogRow(
+        catalog_id=CatalogId(told["catalog_id"]),
+        catalog_uuid=told["uuid"],
+        catalog_name=told["name"],
+        begin_snapshot=SnapshotId(told["begin_snapshot"]),
+        parent_catalog_id=_optional(CatalogId, told["parent_catalog_id"]),
+        fork_snapshot=_optional(SnapshotId, told["fork_snapshot"]),
+        data_path=told["data_path"],
+        path=told["path"],
+    )
+
+
+def _optional(kind: Any, number: int | None) -> Any:
+    return None if number is None else kind(number)
+
+
+def snapshot(told: Document) -> Snapshot:
+    """A snapshot."""
+    return Snapshot(
+        snapshot_id=SnapshotId(told["snapshot_id"]),
+        snapshot_time=datetime.fromisoformat(told["time"]),
+        schema_version=told["schema_version"],
+        catalog_id=CatalogId(told["catalog_id"]),
+        changes=tuple(change for text in told["changes"] for change in parse_changes(text)),
+        author=told["author"],
+        commit_message=told["message"],
+        commit_extra_info=told["extra_info"],
+    )
+
+
+def column_type(told: Any) -> ColumnType:
+    """The type of a column: a name, or an object for a nested type."""
+    match told:
+        case {"struct": fields}:
+            return struct_of([(one["name"], column_type(one["type"])) for one in fields])
+        case {"list": element}:
+            return list_of(column_type(element))
+        case {"map": {"key": key, "value": value}}:
+            return map_of(column_type(key), column_type(value))
+    return scalar(told)

@@ -1,0 +1,94 @@
+"""Who may do what to a catalog: its grants, tokens for it, its audit; and who asks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from forklake.access.roles import right_named
+from forklake.crucible.callers import Asking
+from forklake.crucible.shapes.access import (
+    Audit,
+    AuditEntry,
+    Grant,
+    Grants,
+    Me,
+    NewToken,
+    SetGrant,
+    Token,
+)
+from forklake.crucible.shapes.base import Limit, Name, nothing
+
+router = APIRouter(prefix="/v1", tags=["access"])
+After = Annotated[
+    str | None, Query(pattern=r"^[0-9]{1,64}$", description="Go on after this entry.")
+]
+
+
+@router.get("/me", summary="Who asks", response_model=Me)
+def me(visit: Asking) -> Response:
+    """The caller as the service knows it; with a token also what that is narrowed to."""
+    caller, bound = visit.caller, visit.caller.bound
+    return Me(
+        principal=caller.name,
+        account=caller.account,
+        is_root=caller.is_root,
+        catalog_id=bound.catalog_id if bound else None,
+        rights=sorted(right.name.lower() for right in bound.rights) if bound else None,
+        expires_at=bound.expires_at if bound else None,
+    ).response()
+
+
+@router.get("/catalogs/{catalog}/grants", summary="List grants", response_model=Grants)
+def list_grants(visit: Asking, catalog: Name) -> Response:
+    """The roles that principals have on this catalog, besides those by prefix."""
+    rows = visit.access.grants(visit.caller, catalog)
+    found = [
+        Grant(principal=row.principal, role=row.role, expires_at=row.expires_at) for row in rows
+    ]
+    return Grants(grants=found).response()
+
+
+@router.put("/catalogs/{catalog}/grants/{principal}", summary="Grant a role", status_code=204)
+def grant(visit: Asking, catalog: Name, principal: Name, body: SetGrant) -> Response:
+    """In place of the one that the principal had; admins and owners are made by owners only."""
+    visit.access.grant(visit.caller, catalog, principal, body.role, expires_at=body.expires_at)
+    return nothing()
+
+
+@router.delete(
+    "/catalogs/{catalog}/grants/{principal}", summary="Take a role away", status_code=204
+)
+def revoke(visit: Asking, catalog: Name, principal: Name) -> Response:
+    """What was granted by prefix stays."""
+    visit.access.revoke(visit.caller, catalog, principal)
+    return nothing()
+
+
+@router.post(
+    "/catalogs/{catalog}/tokens", summary="Make a token", status_code=201, response_model=Token
+)
+def mint(visit: Asking, catalog: Name, body: NewToken) -> Response:
+    """For this catalog only, with no more rights than the caller has, for a while."""
+    rights = frozenset(right_named(name) for name in body.rights)
+    return Token(token=visit.access.mint(visit.caller, catalog, rights, body.seconds)).response(201)
+
+
+@router.get("/catalogs/{catalog}/audit", summary="What was done to it", response_model=Audit)
+def audit_of_catalog(
+    visit: Asking, catalog: Name, after: After = None, limit: Limit = 100
+) -> Response:
+    """Newest first, what was denied included."""
+    rows = visit.access.audit(visit.caller, catalog=catalog, after=after, limit=limit)
+    more = rows[-1].audit_id if len(rows) == limit else None
+    return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()
+
+
+@router.get("/audit", summary="What was done at all", response_model=Audit)
+def audit(visit: Asking, after: After = None, limit: Limit = 100) -> Response:
+    """Newest first; for roots."""
+    rows = visit.access.audit(visit.caller, after=after, limit=limit)
+    more = rows[-1].audit_id if len(rows) == limit else None
+    return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()

@@ -1,0 +1,34 @@
+"""Many catalogs at once, in one snapshot."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from forklake.crucible.api.catalogs import data_path_of
+from forklake.crucible.callers import Asking
+from forklake.crucible.shapes.catalogs import Catalogs, DropCatalogs, Dropped, NewCatalogs
+
+router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
+
+
+@router.post("/create", summary="Create many catalogs", status_code=201, response_model=Catalogs)
+def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
+    """All of them, or none."""
+    rows = visit.access.create(
+        visit.caller,
+        body.names,
+        data_path=data_path_of(visit, body.data_path),
+        if_not_exists=body.if_not_exists,
+        ttl=body.lifetime,
+    )
+    visit.service.metrics.created.inc(len(rows))
+    return Catalogs.of(rows).response(201)
+
+
+@router.post("/drop", summary="Drop many catalogs", response_model=Dropped)
+def drop_catalogs(visit: Asking, body: DropCatalogs) -> Response:
+    """All of them, or none; with `if_exists` those that are there."""
+    dropped = visit.access.drop(visit.caller, body.names, if_exists=body.if_exists)
+    visit.service.metrics.dropped.inc(dropped)
+    return Dropped(dropped=dropped).response()

@@ -1,0 +1,70 @@
+"""Columns of a table."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from forklake.catalog.transaction import Transaction
+from forklake.crucible.callers import Asking
+from forklake.crucible.changing import changed
+from forklake.crucible.shapes.base import Name, nothing
+from forklake.crucible.shapes.tables import COMMENT, ChangeColumn, NewColumn, Table
+from forklake.crucible.shapes.types import as_model
+
+router = APIRouter(
+    prefix="/v1/catalogs/{catalog}/schemas/{schema}/tables/{table}/columns", tags=["columns"]
+)
+
+
+@router.post("", summary="Add a column", status_code=201, response_model=Table)
+def add_column(
+    visit: Asking, catalog: Name, schema: Name, table: Name, body: NewColumn
+) -> Response:
+    """Rows from before show its default."""
+    spec = body.spec()
+    after = changed(
+        visit,
+        catalog,
+        "column.add",
+        f"{schema}.{table}.{body.name}",
+        lambda change: change.add_column(change.table(table, schema), spec),
+    ).now()
+    return Table.of(after, after.state.table(table, schema)).response(201)
+
+
+@router.patch("/{column}", summary="Change a column", response_model=Table)
+def change_column(
+    visit: Asking, catalog: Name, schema: Name, table: Name, column: Name, body: ChangeColumn
+) -> Response:
+    """Its name, type (to a wider one), default, comment; nulls can be allowed, not forbidden."""
+
+    def change(transaction: Transaction) -> None:
+        found = transaction.table(table, schema)
+        if body.type is not None:
+            transaction.set_column_type(found, column, as_model(body.type))
+        if "default" in body.model_fields_set:
+            transaction.set_default(found, column, body.default)
+        if body.nulls_allowed:
+            transaction.set_nullable(found, column, True)
+        if "comment" in body.model_fields_set:
+            transaction.set_column_tag(found, column, COMMENT, body.comment)
+        if body.name is not None:
+            transaction.rename_column(found, column, body.name)
+
+    what = f"{schema}.{table}.{column}"
+    after = changed(visit, catalog, "column.alter", what, change).now()
+    return Table.of(after, after.state.table(table, schema)).response()
+
+
+@router.delete("/{column}", summary="Drop a column", status_code=204)
+def drop_column(visit: Asking, catalog: Name, schema: Name, table: Name, column: Name) -> Response:
+    """Snapshots and forks that saw it still do."""
+    changed(
+        visit,
+        catalog,
+        "column.drop",
+        f"{schema}.{table}.{column}",
+        lambda change: change.drop_column(change.table(table, schema), column),
+    )
+    return nothing()

@@ -1,0 +1,111 @@
+"""Forks: make one or many, list them, walk the tree."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from forklake.access.roles import Right
+from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.gathering import Wish
+from forklake.crucible.shapes.base import MAX_PAGE, Limit, Name
+from forklake.crucible.shapes.catalogs import Catalog, CatalogPage, Made, NewForks, Tree, TreeNode
+from forklake.store.catalogs import CatalogRow
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["forks"])
+
+
+@router.post("/forks", summary="Fork a catalog", status_code=201, response_model=Made)
+async def fork(visit: Asking, catalog: Name, body: NewForks) -> Response:
+    """One fork or many, of now or of a snapshot; nothing is copied unless the mode is copy.
+
+    Forks that are asked for at the same moment may share a snapshot.
+    """
+    if body.if_not_exists:
+        rows, made = await to_thread.run_sync(_fork_or_find, visit, catalog, body)
+    else:
+        wish = Wish(visit.caller, catalog, body.at, body.mode, body.lifetime)
+        rows = await visit.service.gathering.fork(visit.access, wish, body.wanted)
+        made = len(rows)
+    visit.service.metrics.forks.inc(made)
+    return Made.of(rows, made).response(201)
+
+
+def _fork_or_find(visit: Visit, catalog: str, body: NewForks) -> tuple[list[CatalogRow], int]:
+    return visit.access.fork(
+        visit.caller,
+        catalog,
+        body.wanted,
+        at=body.at,
+        mode=body.mode,
+        if_not_exists=True,
+        ttl=body.lifetime,
+    )
+
+
+@router.get("/forks", summary="List the forks of a catalog", response_model=CatalogPage)
+def list_forks(
+    visit: Asking,
+    catalog: Name,
+    after: Annotated[str, Query(max_length=255, description="Go on after this name.")] = "",
+    limit: Limit = 100,
+) -> Response:
+    """Those made of it directly that the caller may read, in the order of their names."""
+    parent = visit.catalog(catalog, "catalog.forks").row
+    rows: list[CatalogRow] = []
+    for row in _visible_forks(visit, parent, after):
+        rows.append(row)
+        if len(rows) == limit:
+            break
+    return CatalogPage.of(rows, limit).response()
+
+
+@router.get("/tree", summary="The tree of forks below a catalog", response_model=Tree)
+def tree(
+    visit: Asking,
+    catalog: Name,
+    depth: Annotated[int, Query(ge=1, le=64, description="How many levels.")] = 3,
+    limit: Limit = 100,
+) -> Response:
+    """Level by level until `limit` catalogs are found; then each before its own forks."""
+    root = visit.catalog(catalog, "catalog.tree").row
+    children: dict[int, list[CatalogRow]] = {}
+    waiting, count, is_cut = deque([(0, root)]), 1, False
+    while waiting:
+        level, parent = waiting.popleft()
+        for row in _visible_forks(visit, parent, "") if level < depth else ():
+            is_cut = count >= limit
+            if is_cut:
+                break
+            children.setdefault(parent.catalog_id, []).append(row)
+            waiting.append((level + 1, row))
+            count += 1
+        if is_cut:
+            break
+    return Tree(nodes=list(_walked(root, children)), is_cut=is_cut).response()
+
+
+def _walked(root: CatalogRow, children: dict[int, list[CatalogRow]]) -> Iterator[TreeNode]:
+    waiting = [(0, root)]
+    while waiting:
+        depth, row = waiting.pop()
+        yield TreeNode(depth=depth, catalog=Catalog.of(row))
+        waiting += [(depth + 1, one) for one in reversed(children.get(row.catalog_id, []))]
+
+
+def _visible_forks(visit: Visit, parent: CatalogRow, after: str) -> Iterator[CatalogRow]:
+    """The forks of a catalog that the caller may read, fetched page by page."""
+    metastore = visit.access.metastore
+    while page := metastore.children(parent.catalog_name, after=after, limit=MAX_PAGE):
+        yield from page if visit.caller.is_free else _readable(visit, page)
+        after = page[-1].catalog_name
+
+
+def _readable(visit: Visit, rows: Sequence[CatalogRow]) -> Iterator[CatalogRow]:
+    rights = visit.access.rights(visit.caller, [row.catalog_name for row in rows])
+    return (row for row in rows if Right.READ in rights[row.catalog_name])

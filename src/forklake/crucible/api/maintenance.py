@@ -1,0 +1,45 @@
+"""Maintenance of a catalog: run it, and see what ran."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from forklake.crucible import maintaining
+from forklake.crucible.callers import Asking
+from forklake.crucible.maintaining import Operation, Order
+from forklake.crucible.shapes.base import Name
+from forklake.crucible.shapes.history import Maintain, Run, Runs
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}/maintenance", tags=["maintenance"])
+
+
+@router.get("/runs", summary="List runs of maintenance", response_model=Runs)
+def list_runs(visit: Asking, catalog: Name) -> Response:
+    """Those that were asked for since the service began, newest first."""
+    found = visit.service.maintaining.runs(visit.catalog(catalog, "maintenance.list"))
+    return Runs(runs=[_shape(run) for run in found]).response()
+
+
+@router.post("/{operation}", summary="Run maintenance", status_code=202, response_model=Run)
+def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain) -> Response:
+    """Expire snapshots, clean up files, or merge, flush and rewrite them, in the background."""
+    found = visit.catalog(catalog, "maintenance.run")
+    order = Order(operation, body.table, body.schema_name, body.older_than, body.dry_run)
+    what = f"{catalog}.{operation}"
+    with visit.access.audited(visit.caller, "maintenance.run", what, catalog=found):
+        started = visit.service.maintaining.start(found, order, wait_seconds=body.wait_seconds)
+    return _shape(started).response(202)
+
+
+def _shape(run: maintaining.Run) -> Run:
+    return Run(
+        run=run.run,
+        operation=run.order.operation,
+        state=run.state,
+        started=run.started,
+        ended=run.ended,
+        count=run.count,
+        unit=run.unit,
+        error=run.error,
+    )

@@ -1,0 +1,63 @@
+"""Options of a catalog, of a schema, of a table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from forklake.crucible.callers import Asking
+from forklake.crucible.changing import changed
+from forklake.crucible.shapes.base import Name
+from forklake.crucible.shapes.history import Option, Options, SetOption
+from forklake.errors import NotFound
+from forklake.model.options import OPTIONS
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}/options", tags=["options"])
+OfSchema = Annotated[str | None, Query(description="Those of this schema.")]
+OfTable = Annotated[str | None, Query(description="Those of this table (of `main`, or schema).")]
+
+
+@router.get("", summary="List options", response_model=Options)
+def list_options(
+    visit: Asking, catalog: Name, schema: OfSchema = None, table: OfTable = None
+) -> Response:
+    """Each with the value in force and where it was set."""
+    rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
+    found = [Option(name=name, value=value, scope=scope) for name, value, scope in rows]
+    return Options(options=found).response()
+
+
+@router.get("/{option}", summary="An option", response_model=Option)
+def get_option(
+    visit: Asking, catalog: Name, option: Name, schema: OfSchema = None, table: OfTable = None
+) -> Response:
+    """The value in force and where it was set."""
+    rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
+    for name, value, scope in rows:
+        if name == option.lower():
+            return Option(name=name, value=value, scope=scope).response()
+    raise NotFound(
+        f"There is no option {option!r}.", remedy="Options are: " + ", ".join(sorted(OPTIONS))
+    )
+
+
+@router.put("/{option}", summary="Set an option", response_model=Option)
+def set_option(
+    visit: Asking,
+    catalog: Name,
+    option: Name,
+    body: SetOption,
+    schema: OfSchema = None,
+    table: OfTable = None,
+) -> Response:
+    """For the catalog, a schema or a table; null removes it there."""
+    changed(
+        visit,
+        catalog,
+        "options.set",
+        option,
+        lambda change: change.set_option(option, body.value, schema=schema, table=table),
+    )
+    return get_option(visit, catalog, option, schema, table)

@@ -1,0 +1,67 @@
+"""Schemas of a catalog."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from forklake.crucible.callers import Asking
+from forklake.crucible.changing import changed, seen
+from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, nothing
+from forklake.crucible.shapes.tables import NewSchema, Renamed, Schema, Schemas
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas", tags=["schemas"])
+
+
+@router.get("", summary="List schemas", response_model=Schemas)
+def list_schemas(
+    visit: Asking, catalog: Name, snapshot: AtSnapshot = None, timestamp: AtTime = None
+) -> Response:
+    """All of them, now or as it was."""
+    view = seen(visit.catalog(catalog, "schema.list"), snapshot, timestamp)
+    rows = sorted(view.state.schemas(), key=lambda row: row.schema_name)
+    found = [Schema.of(view.state, row) for row in rows]
+    return Schemas(snapshot=view.snapshot_id, schemas=found).response()
+
+
+@router.post("", summary="Create a schema", status_code=201, response_model=Schema)
+def create_schema(visit: Asking, catalog: Name, body: NewSchema) -> Response:
+    """Tried again when others change the catalog at the same moment."""
+    after = changed(
+        visit,
+        catalog,
+        "schema.create",
+        body.name,
+        lambda change: change.create_schema(body.name, if_not_exists=body.if_not_exists),
+    )
+    state = after.now().state
+    return Schema.of(state, state.schema(body.name)).response(201)
+
+
+@router.patch("/{schema}", summary="Rename a schema", response_model=Schema)
+def rename_schema(visit: Asking, catalog: Name, schema: Name, body: Renamed) -> Response:
+    """Its folder stays."""
+    after = changed(
+        visit,
+        catalog,
+        "schema.alter",
+        schema,
+        lambda change: change.rename_schema(schema, body.name),
+    )
+    state = after.now().state
+    return Schema.of(state, state.schema(body.name)).response()
+
+
+@router.delete("/{schema}", summary="Drop a schema", status_code=204)
+def drop_schema(
+    visit: Asking, catalog: Name, schema: Name, cascade: bool = False, if_exists: bool = False
+) -> Response:
+    """With `cascade` everything in it too."""
+    changed(
+        visit,
+        catalog,
+        "schema.drop",
+        schema,
+        lambda change: change.drop_schema(schema, cascade=cascade, if_exists=if_exists),
+    )
+    return nothing()

@@ -1,0 +1,163 @@
+"""Sessions: opened on a catalog, they run statements and keep the answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pyarrow as pa
+from anyio import to_thread
+from fastapi import APIRouter, Header, Path, Query
+from starlette.responses import Response
+
+from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.sessions.session import ServedSession
+from forklake.crucible.sessions.statements import Request
+from forklake.crucible.shapes.base import MAX_NUMBER, nothing
+from forklake.crucible.shapes.sessions import (
+    MAX_WAIT,
+    NewSession,
+    NewStatement,
+    Page,
+    Session,
+    SessionList,
+    StatementList,
+    StatementState,
+)
+
+ARROW = "application/vnd.apache.arrow.stream"
+MAX_ROWS = 100_000
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+
+SessionId = Annotated[str, Path(alias="session", max_length=100, description="A session's id.")]
+StatementNumber = Annotated[
+    int, Path(alias="statement", ge=1, le=MAX_NUMBER, description="A statement's number.")
+]
+_ROWS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": Page,
+        "description": "A page of rows",
+        "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def _found(visit: Visit, session: str) -> ServedSession:
+    return visit.service.sessions.find(visit.caller, session)
+
+
+@router.post("", summary="Open a session", status_code=201, response_model=Session)
+def open_session(visit: Asking, body: NewSession) -> Response:
+    """It uses the catalog, read-only where the caller may not write, until nobody uses it."""
+    opened = visit.service.sessions.open(
+        visit.access, visit.caller, body.catalog, alias=body.alias, snapshot=body.snapshot
+    )
+    return Session.of(opened).response(201)
+
+
+@router.get("", summary="List sessions", response_model=SessionList)
+def list_sessions(visit: Asking) -> Response:
+    """Those of the caller, oldest first."""
+    own = visit.service.sessions.of(visit.caller)
+    return SessionList(sessions=[Session.of(one) for one in own]).response()
+
+
+@router.get("/{session}", summary="Get a session", response_model=Session)
+def get_session(visit: Asking, session: SessionId) -> Response:
+    """As it is now."""
+    return Session.of(_found(visit, session)).response()
+
+
+@router.delete("/{session}", summary="Close a session", status_code=204)
+def close_session(visit: Asking, session: SessionId) -> Response:
+    """What runs is stopped, and an open transaction rolled back."""
+    visit.service.sessions.close(visit.caller, session)
+    return nothing()
+
+
+@router.post(
+    "/{session}/statements",
+    summary="Run a statement",
+    response_model=StatementState,
+    responses={202: {"model": StatementState, "description": "It has not ended yet"}},
+)
+async def run_statement(visit: Asking, session: SessionId, body: NewStatement) -> Response:
+    """After those that were sent before; the answer comes when it has ended, or `wait_seconds`."""
+    most = visit.service.settings.statement_seconds
+    request = Request(
+        caller=visit.caller,
+        sql=body.sql,
+        parameters=body.parameters,
+        dialect=body.dialect,
+        seconds=min(body.timeout_seconds or most, most),
+    )
+    statement = _found(visit, session).submit(request)
+    await statement.waited(body.wait_seconds)
+    return StatementState.of(statement).response(200 if statement.has_ended else 202)
+
+
+@router.get("/{session}/statements", summary="List statements", response_model=StatementList)
+def list_statements(visit: Asking, session: SessionId) -> Response:
+    """Those that are kept, oldest first."""
+    found = _found(visit, session).statements()
+    return StatementList(statements=[StatementState.of(one) for one in found]).response()
+
+
+@router.get(
+    "/{session}/statements/{statement}", summary="Get a statement", response_model=StatementState
+)
+async def get_statement(
+    visit: Asking,
+    session: SessionId,
+    statement: StatementNumber,
+    wait_seconds: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Wait for its end.")] = 0.0,
+) -> Response:
+    """How far it is."""
+    found = _found(visit, session).statement(statement)
+    await found.waited(wait_seconds)
+    return StatementState.of(found).response()
+
+
+@router.get(
+    "/{session}/statements/{statement}/rows",
+    summary="Read rows",
+    response_model=None,
+    responses=_ROWS,
+)
+def read_rows(
+    visit: Asking,
+    session: SessionId,
+    statement: StatementNumber,
+    offset: Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Leave out so many.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=MAX_ROWS, description="Most to read.")] = 1000,
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Response:
+    """As JSON, or as a stream of Arrow's if that is what the request accepts."""
+    rows = _found(visit, session).statement(statement).answer()
+    page = rows.page(min(offset, rows.count), limit)
+    if ARROW in accept:
+        return Response(_stream(page), media_type=ARROW)
+    return Page.of(rows, offset, page).response()
+
+
+@router.post(
+    "/{session}/statements/{statement}/cancel",
+    summary="Cancel a statement",
+    response_model=StatementState,
+)
+async def cancel_statement(
+    visit: Asking, session: SessionId, statement: StatementNumber
+) -> Response:
+    """It ends soon; what it has committed stays. One that has ended stays as it is."""
+    found = _found(visit, session)
+    cancelled = await to_thread.run_sync(found.cancel, statement)
+    await cancelled.waited(1.0)
+    return StatementState.of(cancelled).response()
+
+
+def _stream(page: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, page.schema) as stream:
+        stream.write_table(page)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written

@@ -1,0 +1,154 @@
+"""Tables of a schema, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from forklake.catalog.transaction import Transaction
+from forklake.crucible.callers import Asking
+from forklake.crucible.changing import changed, seen
+from forklake.crucible.shapes.base import MAX_NUMBER, AtSnapshot, AtTime, Limit, Name, nothing
+from forklake.crucible.shapes.tables import (
+    COMMENT,
+    ChangeTable,
+    File,
+    Files,
+    NewTable,
+    PartitionKey,
+    Table,
+    TableName,
+    Tables,
+)
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas/{schema}/tables", tags=["tables"])
+
+
+@router.get("", summary="List tables", response_model=Tables)
+def list_tables(
+    visit: Asking,
+    catalog: Name,
+    schema: Name,
+    snapshot: AtSnapshot = None,
+    timestamp: AtTime = None,
+    after: Annotated[str, Query(max_length=255, description="Go on after this name.")] = "",
+    limit: Limit = 100,
+) -> Response:
+    """In the order of their names, now or as it was."""
+    view = seen(visit.catalog(catalog, "table.list"), snapshot, timestamp)
+    view.state.schema(schema)
+    rows = [row for row in view.state.tables(schema) if row.table_name > after]
+    rows = sorted(rows, key=lambda row: row.table_name)[: limit + 1]
+    found = [
+        TableName(
+            name=row.table_name,
+            table_id=row.table_id,
+            uuid=str(row.table_uuid),
+            columns=len(view.state.columns(row)),
+        )
+        for row in rows[:limit]
+    ]
+    more = found[-1].name if len(rows) > limit else None
+    return Tables(snapshot=view.snapshot_id, tables=found, next=more).response()
+
+
+@router.post("", summary="Create a table", status_code=201, response_model=Table)
+def create_table(visit: Asking, catalog: Name, schema: Name, body: NewTable) -> Response:
+    """With its columns, in one snapshot."""
+    columns = [column.spec() for column in body.columns]
+    after = changed(
+        visit,
+        catalog,
+        "table.create",
+        f"{schema}.{body.name}",
+        lambda change: change.create_table(
+            body.name,
+            columns,
+            schema=schema,
+            partition_by=_pairs(body.partition_by),
+            comment=body.comment,
+            if_not_exists=body.if_not_exists,
+        ),
+    ).now()
+    return Table.of(after, after.state.table(body.name, schema)).response(201)
+
+
+def _pairs(keys: Iterable[PartitionKey]) -> list[tuple[str, str]]:
+    return [(key.column, key.transform) for key in keys]
+
+
+@router.get("/{table}", summary="A table", response_model=Table)
+def get_table(
+    visit: Asking,
+    catalog: Name,
+    schema: Name,
+    table: Name,
+    snapshot: AtSnapshot = None,
+    timestamp: AtTime = None,
+) -> Response:
+    """Its columns, rows and bytes, now or as it was."""
+    view = seen(visit.catalog(catalog, "table.get"), snapshot, timestamp)
+    return Table.of(view, view.state.table(table, schema)).response()
+
+
+@router.patch("/{table}", summary="Change a table", response_model=Table)
+def change_table(
+    visit: Asking, catalog: Name, schema: Name, table: Name, body: ChangeTable
+) -> Response:
+    """Its name, comment, partitioning, order of rows: all that is given, in one snapshot."""
+
+    def change(transaction: Transaction) -> None:
+        found = transaction.table(table, schema)
+        if "comment" in body.model_fields_set:
+            transaction.set_tag(found, COMMENT, body.comment)
+        if body.partition_by is not None:
+            transaction.set_partitioning(found, _pairs(body.partition_by))
+        if body.sorted_by is not None:
+            keys = [(one.column, one.is_descending, one.nulls_first) for one in body.sorted_by]
+            transaction.set_sorted_by(found, keys)
+        if body.name is not None:
+            transaction.rename_table(table, body.name, schema=schema)
+
+    after = changed(visit, catalog, "table.alter", f"{schema}.{table}", change).now()
+    return Table.of(after, after.state.table(body.name or table, schema)).response()
+
+
+@router.delete("/{table}", summary="Drop a table", status_code=204)
+def drop_table(
+    visit: Asking, catalog: Name, schema: Name, table: Name, if_exists: bool = False
+) -> Response:
+    """Snapshots and forks that saw it still do."""
+    changed(
+        visit,
+        catalog,
+        "table.drop",
+        f"{schema}.{table}",
+        lambda change: change.drop_table(table, schema=schema, if_exists=if_exists),
+    )
+    return nothing()
+
+
+@router.get("/{table}/files", summary="List the data files of a table", response_model=Files)
+def list_files(
+    visit: Asking,
+    catalog: Name,
+    schema: Name,
+    table: Name,
+    snapshot: AtSnapshot = None,
+    timestamp: AtTime = None,
+    after: Annotated[int, Query(ge=-1, le=MAX_NUMBER, description="Go on after this id.")] = -1,
+    limit: Limit = 100,
+) -> Response:
+    """In the order of their ids, now or as it was."""
+    view = seen(visit.catalog(catalog, "file.list"), snapshot, timestamp)
+    files = view.scan_files(view.state.table(table, schema))
+    rest = sorted(
+        (one for one in files if one.file.data_file_id > after),
+        key=lambda one: one.file.data_file_id,
+    )
+    found = [File.of(one) for one in rest[:limit]]
+    more = found[-1].data_file_id if len(rest) > limit else None
+    return Files(snapshot=view.snapshot_id, files=found, next=more).response()

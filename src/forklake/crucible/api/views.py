@@ -1,0 +1,97 @@
+"""Views of a schema."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from sqlglot import exp
+from starlette.responses import Response
+
+from forklake.catalog.catalog import Catalog
+from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.changing import changed, seen
+from forklake.crucible.sessions.statements import Request
+from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, nothing
+from forklake.crucible.shapes.tables import NewView, View, Views
+from forklake.errors import InvalidInput
+from forklake.model.names import checked_name, quoted
+from forklake.sql.dialect.parsing import parse
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas/{schema}/views", tags=["views"])
+_ALIAS = "lake"
+
+
+@router.get("", summary="List views", response_model=Views)
+def list_views(
+    visit: Asking,
+    catalog: Name,
+    schema: Name,
+    snapshot: AtSnapshot = None,
+    timestamp: AtTime = None,
+) -> Response:
+    """All of them with their queries, now or as it was."""
+    view = seen(visit.catalog(catalog, "view.list"), snapshot, timestamp)
+    view.state.schema(schema)
+    rows = sorted(view.state.views(schema), key=lambda row: row.view_name)
+    found = [View.of(view.state, row) for row in rows]
+    return Views(snapshot=view.snapshot_id, views=found).response()
+
+
+@router.post("", summary="Create a view", status_code=201, response_model=View)
+def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
+    """Its query is checked, in a session of the caller's, and may read what the caller may."""
+    found = visit.catalog(catalog, "view.create")
+    found.now().state.schema(schema)
+    _run(visit, found, _definition(schema, body))
+    state = found.now().state
+    return View.of(state, state.view(body.name, schema)).response(201)
+
+
+def _definition(schema: str, body: NewView) -> str:
+    statements = parse(body.sql)
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        raise InvalidInput("A view is one query.", remedy="Give a single SELECT.")
+    create = "CREATE OR REPLACE VIEW" if body.or_replace else "CREATE VIEW"
+    name = ".".join(map(quoted, (_ALIAS, schema, checked_name(body.name, "view"))))
+    return f"{create}{' IF NOT EXISTS' if body.if_not_exists else ''} {name} AS {body.sql}"
+
+
+def _run(visit: Visit, catalog: Catalog, sql: str) -> None:
+    """Run a statement in a session of its own, in the name of the caller."""
+    sessions, settings = visit.service.sessions, visit.service.settings
+    session = sessions.open(visit.access, visit.caller, catalog.name, alias=_ALIAS)
+    try:
+        seconds = min(settings.statement_seconds, settings.request_seconds)
+        statement = session.submit(Request(visit.caller, sql, None, "duckdb", seconds))
+        statement.wait()
+        statement.answer()
+    finally:
+        sessions.close(visit.caller, session.session_id)
+
+
+@router.get("/{view}", summary="A view", response_model=View)
+def get_view(
+    visit: Asking,
+    catalog: Name,
+    schema: Name,
+    view: Name,
+    snapshot: AtSnapshot = None,
+    timestamp: AtTime = None,
+) -> Response:
+    """Its query, now or as it was."""
+    state = seen(visit.catalog(catalog, "view.get"), snapshot, timestamp).state
+    return View.of(state, state.view(view, schema)).response()
+
+
+@router.delete("/{view}", summary="Drop a view", status_code=204)
+def drop_view(
+    visit: Asking, catalog: Name, schema: Name, view: Name, if_exists: bool = False
+) -> Response:
+    """Snapshots and forks that saw it still do."""
+    changed(
+        visit,
+        catalog,
+        "view.drop",
+        f"{schema}.{view}",
+        lambda change: change.drop_view(view, schema=schema, if_exists=if_exists),
+    )
+    return nothing()

@@ -1,0 +1,78 @@
+"""The application: routes, answers to errors and the edge around a service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from anyio import to_thread
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from forklake.crucible import health, problems
+from forklake.crucible.api import ROUTERS
+from forklake.crucible.edge import Edge
+from forklake.crucible.pages.installing import install as install_pages
+from forklake.crucible.service import Service
+from forklake.crucible.settings import Settings
+
+_DESCRIPTION = (
+    "A lakehouse whose catalogs can be forked in a millisecond. Every answer has the header"
+    " X-Request-Id; every error has the shape ProblemAnswer. Names in paths are percent-encoded,"
+    " slashes in them included."
+)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application over a service of these settings; it is in `app.state.service`."""
+    service = Service(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = settings.threads
+        service.start()
+        try:
+            yield
+        finally:
+            await to_thread.run_sync(service.close)
+
+    app = FastAPI(
+        title="Forklake",
+        version=version("forklake"),
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        responses=problems.DOCUMENTED,
+    )
+    app.state.service = service
+    problems.install(app)
+    app.include_router(health.router)
+    for router in ROUTERS:
+        app.include_router(router)
+    install_pages(app)
+    app.add_middleware(Edge, service=service)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, made once: with the credential that all of /v1 takes."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title,
+            version=app.version,
+            description=app.description,
+            routes=app.routes,
+        )
+        schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
+        schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "API key or token"}
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                if path.startswith("/v1/"):
+                    operation["security"] = [{"bearer": []}]
+        app.openapi_schema = document
+    return app.openapi_schema

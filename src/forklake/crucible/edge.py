@@ -1,0 +1,158 @@
+"""The edge: what happens to every request before and after its route, as plain ASGI.
+
+A request gets an id, a limit to its body and one to its time; an answer gets the id and the headers
+that keep browsers safe; both together become one line of the log and two metrics.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+import uuid
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from forklake.crucible import problems
+from forklake.crucible.logs import note
+from forklake.crucible.service import Service
+
+_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+# Stands for a slash inside a name, which would part the path: no name can hold it, it is not shown.
+SLASH = "\ue000"
+_SLASH = re.compile("%2f", re.IGNORECASE)
+# Pages set a policy of their own; whatever else is answered is nothing to be shown in a browser.
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+
+
+class Edge:
+    """Every request passes it on its way in and out."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        passage = _Passage(self._service, scope, receive, send)
+        self._service.metrics.under_way.inc()
+        try:
+            await passage.run(self._app)
+        finally:
+            self._service.metrics.under_way.dec()
+
+
+class _Passage:
+    """One request on its way."""
+
+    def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
+        self._service = service
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._began = time.perf_counter()
+        self._request_id = _request_id(scope)
+        self._status = 0  # none yet
+        self._is_over = False  # the time is, and the answer was given
+        self._received = 0
+        scope.setdefault("state", {})["request_id"] = self._request_id
+        raw = scope.get("raw_path", b"")
+        if b"%2" in raw:
+            scope["path"] = unquote(_SLASH.sub(SLASH, raw.decode("latin-1")))
+
+    async def run(self, app: ASGIApp) -> None:
+        loop = asyncio.get_running_loop()
+        limit = self._service.settings.request_seconds
+        timer = loop.call_later(limit, lambda: asyncio.ensure_future(self._give_up()))
+        try:
+            if _declared_length(self._scope) > self._service.settings.body_bytes:
+                await self._refuse(413)
+            else:
+                await app(self._scope, self.receive, self.send)
+        except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer
+            note("failed", level=logging.ERROR, failed=True, request_id=self._request_id)
+            if not self._status:
+                await self._refuse(500)
+        finally:
+            timer.cancel()
+        if not self._is_over:
+            self._tell()
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._received += len(message.get("body", b""))
+            if self._received > self._service.settings.body_bytes:
+                raise HTTPException(413)
+        return message
+
+    async def send(self, message: Message) -> None:
+        if not self._is_over:
+            await self._pass_on(message)
+
+    async def _pass_on(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = message.setdefault("headers", [])
+            own = {name for name, _ in headers}
+            headers += [pair for pair in HEADERS if pair[0] not in own]
+            headers.append((b"x-request-id", self._request_id.encode()))
+        await self._send(message)
+
+    async def _give_up(self) -> None:
+        """Answer that the time is over, unless an answer has begun; the work itself goes on."""
+        if self._status:
+            return
+        self._is_over = True  # from here on nothing that the route says is passed on
+        await self._refuse(504)
+        self._tell()
+
+    async def _refuse(self, status: int) -> None:
+        await problems.plain(status, self._request_id)(self._scope, self._receive, self._pass_on)
+
+    def _tell(self) -> None:
+        """The request's line in the log, and its metrics."""
+        seconds = time.perf_counter() - self._began
+        method = str(self._scope["method"])
+        route = getattr(self._scope.get("route"), "path", "none")
+        metrics = self._service.metrics
+        metrics.requests.labels(method, route, self._status).inc()
+        metrics.seconds.labels(method, route).observe(seconds)
+        facts: dict[str, Any] = {
+            "request_id": self._request_id,
+            "principal": self._scope["state"].get("principal"),
+            "method": method,
+            "route": route,
+            "status": self._status,
+            "ms": round(1e3 * seconds, 2),
+        }
+        level = logging.WARNING if self._status >= 500 else logging.INFO
+        note("request", level=level, **facts)
+
+
+def _request_id(scope: Scope) -> str:
+    """The id that the client gave, if it is a harmless one, or a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _ID.fullmatch(value):
+            return str(value.decode())
+    return uuid.uuid4().hex
+
+
+def _declared_length(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0

@@ -1,0 +1,74 @@
+"""Freezing: the rules for accounts that are on their way to another stamp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from forklake.access.access import Access
+from forklake.access.callers import Caller
+from forklake.access.roles import OPERATIONS, Right
+from forklake.catalog.catalog import Catalog
+from forklake.errors import Unavailable
+from forklake.store.catalogs import CatalogRow
+
+# Operations that take more than the right to read, and change nothing.
+_ONLY_READ = frozenset({"grants.list", "audit.catalog"})
+# Those about no catalog whose rows move along with the catalogs.
+_BESIDE_CATALOGS = frozenset({"grants.prefix", "quota.set", "principal.create"})
+
+
+class Frozen(Access):
+    """The rules for accounts that are being moved: what only reads is allowed as always."""
+
+    def catalog(self, caller: Caller, name: str, operation: str) -> Catalog:
+        found = super().catalog(caller, name, operation)
+        if OPERATIONS[operation] is not Right.READ and operation not in _ONLY_READ:
+            raise _moving(caller)
+        return found
+
+    def rights(self, caller: Caller, names: Sequence[str]) -> dict[str, frozenset[Right]]:
+        found = super().rights(caller, names)
+        return {name: given & {Right.READ} for name, given in found.items()}
+
+    def require(self, caller: Caller, operation: str, *, principal: str | None = None) -> None:
+        super().require(caller, operation, principal=principal)
+        if operation in _BESIDE_CATALOGS:
+            raise _moving(caller)
+
+    def create(
+        self,
+        caller: Caller,
+        names: Sequence[str],
+        *,
+        data_path: str | None = None,
+        if_not_exists: bool = False,
+        ttl: timedelta | None = None,
+    ) -> list[CatalogRow]:
+        raise _moving(caller)
+
+    def fork(
+        self,
+        caller: Caller,
+        parent: str,
+        names: Sequence[str],
+        *,
+        at: int | None = None,
+        mode: str = "inherit",
+        if_not_exists: bool = False,
+        ttl: timedelta | None = None,
+    ) -> tuple[list[CatalogRow], int]:
+        raise _moving(caller)
+
+    def rename(self, caller: Caller, name: str, new_name: str) -> Catalog:
+        raise _moving(caller)
+
+    def drop(self, caller: Caller, names: Sequence[str], *, if_exists: bool = False) -> int:
+        raise _moving(caller)
+
+
+def _moving(caller: Caller) -> Unavailable:
+    return Unavailable(
+        f"The account '{caller.account}' is being moved; nothing of it can be changed now.",
+        remedy="Try again in a while.",
+    )

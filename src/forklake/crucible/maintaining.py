@@ -1,0 +1,135 @@
+"""Runs of maintenance that people ask for: one after another, in the background, remembered."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from forklake import maintenance
+from forklake.catalog.catalog import Catalog
+from forklake.crucible.logs import note
+from forklake.errors import ForklakeError
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+_REMEMBERED = 1000
+
+
+class Operation(StrEnum):
+    """What can be asked for."""
+
+    EXPIRE = "expire"
+    CLEANUP = "cleanup"
+    MERGE = "merge"
+    FLUSH = "flush"
+    REWRITE = "rewrite"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is to do."""
+
+    operation: Operation
+    table: str | None = None
+    schema: str | None = None
+    older_than: datetime | None = None
+    dry_run: bool = False
+
+
+@dataclass(slots=True)
+class Run:
+    """A run; `state` is queued, running, done or failed."""
+
+    run: str
+    catalog_id: int
+    order: Order
+    started: datetime
+    state: str = "queued"
+    ended: datetime | None = None
+    count: int | None = None
+    error: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """What was counted."""
+        return _UNITS[self.order.operation]
+
+
+_UNITS = {
+    Operation.EXPIRE: "snapshots",
+    Operation.CLEANUP: "files",
+    Operation.MERGE: "tables",
+    Operation.FLUSH: "tables",
+    Operation.REWRITE: "tables",
+}
+# What works on the metastore alone.
+_PLAIN: dict[Operation, Callable[[Catalog, Order], int]] = {
+    Operation.EXPIRE: lambda catalog, order: len(
+        catalog.expire_snapshots(older_than=order.older_than, dry_run=order.dry_run)
+    ),
+    Operation.CLEANUP: lambda catalog, order: len(
+        catalog.cleanup_old_files(older_than=order.older_than, dry_run=order.dry_run)
+    ),
+}
+# What moves rows, with Spark.
+_MOVING: dict[Operation, Callable[..., list[object]]] = {
+    Operation.MERGE: lambda *place: list(maintenance.merge_adjacent_files(*place)),
+    Operation.FLUSH: lambda *place: list(maintenance.flush_inlined_data(*place)),
+    Operation.REWRITE: lambda *place: list(maintenance.rewrite_data_files(*place)),
+}
+
+
+class Maintaining:
+    """The runs of one service, in the order in which they were asked for."""
+
+    def __init__(self, open_session: Callable[[Catalog, str], Session]) -> None:
+        self._open_session = open_session
+        self._runs: deque[Run] = deque(maxlen=_REMEMBERED)
+        self._guard = threading.Lock()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="maintenance")
+
+    def start(self, catalog: Catalog, order: Order, *, wait_seconds: float = 0.0) -> Run:
+        """A new run, waited for so long; it goes on afterwards."""
+        run = Run(uuid.uuid4().hex, catalog.catalog_id, order, datetime.now(UTC))
+        with self._guard:
+            self._runs.appendleft(run)
+        future: Future[None] = self._worker.submit(self._do, catalog, run)
+        wait([future], timeout=wait_seconds)
+        return run
+
+    def runs(self, catalog: Catalog) -> list[Run]:
+        """Those on a catalog, newest first."""
+        with self._guard:
+            return [run for run in self._runs if run.catalog_id == catalog.catalog_id]
+
+    def close(self) -> None:
+        """Take no more runs, and wait for the one under way."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def _do(self, catalog: Catalog, run: Run) -> None:
+        run.state = "running"
+        try:
+            run.count = self._done(catalog, run.order)
+            run.state = "done"
+        except ForklakeError as error:
+            run.state, run.error = "failed", str(error)
+        except Exception:  # noqa: BLE001 - a run that fails leaves the next ones alone
+            note("maintenance failed", failed=True, run=run.run)
+            run.state, run.error = "failed", "The service failed; its log tells more."
+        finally:
+            run.ended = datetime.now(UTC)
+
+    def _done(self, catalog: Catalog, order: Order) -> int:
+        if order.operation in _PLAIN:
+            return _PLAIN[order.operation](catalog, order)
+        alias = f"_upkeep_{int(catalog.catalog_id)}"
+        with self._open_session(catalog, alias) as session:
+            return len(_MOVING[order.operation](session, alias, order.table, order.schema))

@@ -1,0 +1,60 @@
+"""Pages about the service itself: its health, and who did what."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.callers import service_of
+from forklake.crucible.pages.rendering import render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking
+from forklake.errors import Unavailable
+
+routes = router()
+_PAGE = 100
+_PARTS = ("forklake", "pyspark", "pyarrow", "duckdb", "fastapi")
+
+
+@routes.get("/service")
+def service(request: Request, visitor: Looking) -> Response:
+    """Version, health and limits."""
+    found = service_of(request)
+    names = found.stamps.names
+    is_ready = True
+    try:
+        found.check_ready()
+    except Unavailable:
+        is_ready = False
+    return render(
+        request,
+        "service.html",
+        service=found,
+        is_ready=is_ready,
+        stamps=[(name, found.stamps.metastore(name).database.address) for name in names],
+        versions=[(name, version(name)) for name in _PARTS],
+        python=platform.python_version(),
+    )
+
+
+@routes.get("/audit")
+def audit(
+    request: Request,
+    visitor: Looking,
+    catalog: str = "",
+    after: str = "",
+) -> Response:
+    """What was done, refused and failed: all of it for a root, that of a catalog for its admins."""
+    rows = visitor.access.audit(
+        visitor.caller, catalog=catalog or None, after=after or None, limit=_PAGE + 1
+    )
+    return render(
+        request,
+        "audit.html",
+        rows=rows[:_PAGE],
+        catalog=catalog,
+        following=rows[_PAGE - 1].audit_id if len(rows) > _PAGE else None,
+    )

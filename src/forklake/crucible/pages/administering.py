@@ -1,0 +1,92 @@
+"""A catalog's options and grants: shown to those who may, changed by those who may."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.access.roles import ROLES, Role, role_named
+from forklake.crucible.pages.formatting import link
+from forklake.crucible.pages.frames import Frame, framed
+from forklake.crucible.pages.rendering import go, render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking, Sending, Visitor
+from forklake.errors import ForklakeError, outcome
+from forklake.model.options import OPTIONS
+
+routes = router()
+Text = Annotated[str, Form()]
+
+
+@routes.get("/catalogs/{catalog}/options")
+def options(request: Request, visitor: Looking, catalog: str) -> Response:
+    """All options, with the values in force."""
+    return _options(request, framed(visitor, catalog, "options"))
+
+
+def _options(request: Request, frame: Frame, error: ForklakeError | None = None) -> Response:
+    return render(
+        request,
+        "options.html",
+        status=outcome(error)[0] if error else 200,
+        frame=frame,
+        error=error,
+        options=[(OPTIONS[name], *rest) for name, *rest in frame.catalog.options()],
+    )
+
+
+@routes.post("/catalogs/{catalog}/options")
+def set_option(
+    request: Request, visitor: Sending, catalog: str, option: Text = "", value: Text = ""
+) -> Response:
+    """Set an option for the catalog; without a value it is removed."""
+    frame = framed(visitor, catalog, "options", "options.set")
+    try:
+        with visitor.access.audited(visitor.caller, "options.set", frame.name):
+            frame.catalog.set_option(option, value.strip() or None)
+    except ForklakeError as error:
+        return _options(request, frame, error)
+    return go(request, link("catalogs", frame.name, "options"))
+
+
+@routes.get("/catalogs/{catalog}/grants")
+def grants(request: Request, visitor: Looking, catalog: str) -> Response:
+    """Who may do what."""
+    return _grants(request, visitor, framed(visitor, catalog, "grants"))
+
+
+def _grants(
+    request: Request, visitor: Visitor, frame: Frame, error: ForklakeError | None = None
+) -> Response:
+    return render(
+        request,
+        "grants.html",
+        status=outcome(error)[0] if error else 200,
+        frame=frame,
+        error=error,
+        grants=visitor.access.grants(visitor.caller, frame.name),
+        roles=[
+            (role.value, ", ".join(sorted(one.name.lower() for one in ROLES[role])))
+            for role in Role
+        ],
+    )
+
+
+@routes.post("/catalogs/{catalog}/grants")
+def grant(
+    request: Request, visitor: Sending, catalog: str, principal: Text = "", role: Text = ""
+) -> Response:
+    """Grant a role; the empty one revokes."""
+    frame = framed(visitor, catalog, "grants", "grants.set")
+    access, caller = visitor.access, visitor.caller
+    try:
+        if role:
+            access.grant(caller, frame.name, principal.strip(), role_named(role))
+        else:
+            access.revoke(caller, frame.name, principal.strip())
+    except ForklakeError as error:
+        return _grants(request, visitor, frame, error)
+    return go(request, link("catalogs", frame.name, "grants"))

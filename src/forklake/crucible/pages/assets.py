@@ -1,0 +1,49 @@
+"""The files that pages load: our style, our script, our mark, and htmx from its package."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from forklake.errors import NotFound
+
+routes = APIRouter(include_in_schema=False)
+_HERE = Path(__file__).parent / "static"
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+# They are named by their contents, so that a browser need not ask again.
+_FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def _htmx() -> Path:
+    """htmx is a file in a package of Django's, which is not loaded for it."""
+    spec = find_spec("django_htmx")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0], "static", "django_htmx", "htmx-2.min.js")
+
+
+@cache
+def _assets() -> dict[str, tuple[bytes, str]]:
+    """The contents and the type of each file by its name."""
+    paths = {path.name: path for path in _HERE.iterdir()} | {"htmx.js": _htmx()}
+    return {name: (path.read_bytes(), _TYPES[path.suffix]) for name, path in paths.items()}
+
+
+@cache
+def asset(name: str) -> str:
+    """The address of a file."""
+    return f"/static/{name}?{hashlib.sha256(_assets()[name][0]).hexdigest()[:12]}"
+
+
+@routes.get("/static/{name}")
+async def static(name: str) -> Response:
+    """A file."""
+    if name not in _assets():
+        raise NotFound(f"There is no file '{name}'.", remedy="Load the page again.")
+    content, kind = _assets()[name]
+    return Response(content, media_type=kind, headers=_FOR_EVER)

@@ -1,0 +1,64 @@
+"""The first page: all catalogs that the visitor may see, found by the beginning of their names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Form
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.callers import service_of
+from forklake.crucible.pages.formatting import link
+from forklake.crucible.pages.rendering import go, render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking, Sending, Visitor
+from forklake.errors import ForklakeError, outcome
+
+routes = router()
+_PAGE = 50
+
+
+@routes.get("/")
+def catalogs(request: Request, visitor: Looking, prefix: str = "", after: str = "") -> Response:
+    """A page of catalogs by name."""
+    rows = visitor.access.visible(visitor.caller, prefix=prefix, after=after, limit=_PAGE + 1)
+    parents = [row.parent_catalog_id for row in rows if row.parent_catalog_id is not None]
+    metastore = visitor.access.metastore
+    return render(
+        request,
+        "catalogs.html",
+        rows=rows[:_PAGE],
+        parents=metastore.names(parents) if parents else {},
+        prefix=prefix,
+        after=after,
+        following=rows[_PAGE - 1].catalog_name if len(rows) > _PAGE else None,
+        total=metastore.count() if visitor.caller.is_free and not (prefix or after) else None,
+    )
+
+
+@routes.get("/new")
+def ask(request: Request, visitor: Looking) -> Response:
+    """The dialog that makes a catalog."""
+    return _dialog(request, "")
+
+
+def _dialog(request: Request, name: str, error: ForklakeError | None = None) -> Response:
+    status = outcome(error)[0] if error else 200
+    return render(request, "new.html", status=status, name=name, error=error)
+
+
+@routes.post("/new")
+def create(request: Request, visitor: Sending, name: Annotated[str, Form()] = "") -> Response:
+    """Make a catalog, and go there."""
+    try:
+        made = _create(request, visitor, name.strip())
+    except ForklakeError as error:
+        return _dialog(request, name, error)
+    return go(request, link("catalogs", made))
+
+
+def _create(request: Request, visitor: Visitor, name: str) -> str:
+    path = service_of(request).settings.data_path
+    (row,) = visitor.access.create(visitor.caller, [name], data_path=path)
+    return row.catalog_name

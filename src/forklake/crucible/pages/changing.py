@@ -1,0 +1,114 @@
+"""Dialogs that change catalogs: fork, rename, drop."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import Form
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.pages.formatting import link
+from forklake.crucible.pages.frames import Frame, framed
+from forklake.crucible.pages.rendering import go, render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking, Sending
+from forklake.errors import ForklakeError, InvalidInput, outcome
+
+routes = router()
+Text = Annotated[str, Form()]
+# How long forks may live, in the words of the dialog.
+LIVES: dict[str, timedelta | None] = {
+    "for good": None,
+    "one hour": timedelta(hours=1),
+    "one day": timedelta(days=1),
+    "one week": timedelta(weeks=1),
+    "30 days": timedelta(days=30),
+}
+
+
+def _dialog(
+    request: Request, template: str, frame: Frame, error: ForklakeError | None, **values: object
+) -> Response:
+    status = outcome(error)[0] if error else 200
+    return render(request, template, status=status, frame=frame, error=error, **values)
+
+
+@routes.get("/catalogs/{catalog}/fork")
+def ask_fork(request: Request, visitor: Looking, catalog: str, at: int | None = None) -> Response:
+    """The dialog that forks a catalog."""
+    frame = framed(visitor, catalog, "forks", "catalog.fork")
+    at_text = "" if at is None else str(at)
+    return _dialog(request, "fork.html", frame, None, name="", at=at_text, life="", lives=LIVES)
+
+
+@routes.post("/catalogs/{catalog}/fork")
+def fork(
+    request: Request,
+    visitor: Sending,
+    catalog: str,
+    name: Text = "",
+    at: Text = "",
+    life: Text = "",
+) -> Response:
+    """Fork a catalog, and go to the fork."""
+    frame = framed(visitor, catalog, "forks", "catalog.fork")
+    try:
+        rows, _ = visitor.access.fork(
+            visitor.caller, catalog, [name.strip()], at=_snapshot(at), ttl=LIVES.get(life)
+        )
+    except ForklakeError as error:
+        return _dialog(request, "fork.html", frame, error, name=name, at=at, life=life, lives=LIVES)
+    return go(request, link("catalogs", rows[0].catalog_name))
+
+
+def _snapshot(text: str) -> int | None:
+    """The number of a snapshot, if one was given."""
+    if not text.strip():
+        return None
+    if not (text.strip().isascii() and text.strip().isdigit() and len(text) < 19):
+        raise InvalidInput(
+            f"{text[:40]!r} is no snapshot.", remedy="Give its number, or nothing for now."
+        )
+    return int(text)
+
+
+@routes.get("/catalogs/{catalog}/rename")
+def ask_rename(request: Request, visitor: Looking, catalog: str) -> Response:
+    """The dialog that renames a catalog."""
+    frame = framed(visitor, catalog, "", "catalog.rename")
+    return _dialog(request, "rename.html", frame, None, name=frame.name)
+
+
+@routes.post("/catalogs/{catalog}/rename")
+def rename(request: Request, visitor: Sending, catalog: str, name: Text = "") -> Response:
+    """Rename a catalog, and go there."""
+    frame = framed(visitor, catalog, "", "catalog.rename")
+    try:
+        renamed = visitor.access.rename(visitor.caller, catalog, name.strip())
+    except ForklakeError as error:
+        return _dialog(request, "rename.html", frame, error, name=name)
+    return go(request, link("catalogs", renamed.name))
+
+
+@routes.get("/catalogs/{catalog}/drop")
+def ask_drop(request: Request, visitor: Looking, catalog: str) -> Response:
+    """The dialog that drops a catalog."""
+    return _dialog(request, "drop.html", framed(visitor, catalog, "", "catalog.drop"), None)
+
+
+@routes.post("/catalogs/{catalog}/drop")
+def drop(request: Request, visitor: Sending, catalog: str, confirm: Text = "") -> Response:
+    """Drop a catalog whose name was typed once more."""
+    frame = framed(visitor, catalog, "", "catalog.drop")
+    try:
+        if confirm.strip() != frame.name:
+            raise InvalidInput(
+                "The name that was typed is not that of the catalog.",
+                remedy="Type it as it is written above.",
+            )
+        visitor.access.drop(visitor.caller, [catalog])
+    except ForklakeError as error:
+        return _dialog(request, "drop.html", frame, error)
+    return go(request, "/")

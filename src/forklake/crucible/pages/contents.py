@@ -1,0 +1,94 @@
+"""A catalog's tables and views, now or as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.catalog.reading import Snapshotted
+from forklake.crucible.pages.frames import framed, look
+from forklake.crucible.pages.rendering import render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking
+from forklake.model.entities import TableStatistics, View
+from forklake.model.faces import FaceMode
+from forklake.model.ids import TableId
+from forklake.model.kinds import DELTA_TABLE, TABLE_STATISTICS
+
+routes = router()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A table in a list."""
+
+    name: str
+    columns: int
+    rows: int
+    bytes: int
+    delta: str  # how it is a Delta table; empty if it is none
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A schema with its tables and views."""
+
+    name: str
+    tables: list[Listed]
+    views: list[View]
+
+
+@routes.get("/catalogs/{catalog}")
+def contents(
+    request: Request, visitor: Looking, catalog: str, snapshot: int | None = None
+) -> Response:
+    """The tables of a catalog by schema."""
+    frame = framed(visitor, catalog, "")
+    seen = look(frame, snapshot)
+    groups = grouped(seen)
+    tables = [table for group in groups for table in group.tables]
+    return render(
+        request,
+        "catalog.html",
+        frame=frame,
+        snapshot=snapshot,
+        seen=seen,
+        groups=groups,
+        tables=tables,
+        views=sum(len(group.views) for group in groups),
+        largest=max((table.bytes for table in tables), default=0),
+    )
+
+
+def grouped(seen: Snapshotted) -> list[Group]:
+    """The tables and views of all schemas."""
+    state = seen.state
+    statistics = _statistics(seen)
+    faces = {face.table_id: FaceMode(face.mode) for face in state.rows(DELTA_TABLE)}
+    found = []
+    for schema in state.schemas():
+        tables = []
+        for table in state.tables(schema.schema_name):
+            known = statistics.get(table.table_id) or TableStatistics(table_id=table.table_id)
+            tables.append(
+                Listed(
+                    table.table_name,
+                    len(state.columns(table)),
+                    known.record_count,
+                    known.file_size_bytes,
+                    faces[table.table_id].value if table.table_id in faces else "",
+                    state.tags(table.table_id).get("comment", ""),
+                )
+            )
+        found.append(Group(schema.schema_name, tables, state.views(schema.schema_name)))
+    return found
+
+
+def _statistics(seen: Snapshotted) -> dict[TableId, TableStatistics]:
+    """The rows and bytes of all tables, in one query."""
+    with seen.reading() as reader:
+        rows: list[TableStatistics] = reader.rows(TABLE_STATISTICS)
+    return {row.table_id: row for row in rows}

@@ -1,0 +1,108 @@
+"""A catalog's snapshots as a line of time, newest first, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.pages.formatting import day
+from forklake.crucible.pages.frames import framed
+from forklake.crucible.pages.rendering import render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking
+from forklake.model.changes import Change, ChangeKind
+from forklake.model.ids import FOREVER
+from forklake.model.kinds import SCHEMA, TABLE, VIEW
+from forklake.model.snapshots import Snapshot
+from forklake.model.state import CatalogState
+
+routes = router()
+_PAGE = 50
+# What a change of a kind is called.
+WORDS: dict[ChangeKind, str] = {
+    ChangeKind.DROPPED_SCHEMA: "dropped schema",
+    ChangeKind.DROPPED_TABLE: "dropped table",
+    ChangeKind.DROPPED_VIEW: "dropped view",
+    ChangeKind.CREATED_SCHEMA: "created schema",
+    ChangeKind.ALTERED_SCHEMA: "changed schema",
+    ChangeKind.CREATED_TABLE: "created table",
+    ChangeKind.CREATED_VIEW: "created view",
+    ChangeKind.CREATED_SCALAR_MACRO: "created macro",
+    ChangeKind.CREATED_TABLE_MACRO: "created table macro",
+    ChangeKind.DROPPED_SCALAR_MACRO: "dropped macro",
+    ChangeKind.DROPPED_TABLE_MACRO: "dropped table macro",
+    ChangeKind.INSERTED: "inserted into",
+    ChangeKind.DELETED: "deleted from",
+    ChangeKind.ALTERED_TABLE: "changed table",
+    ChangeKind.ALTERED_VIEW: "changed view",
+    ChangeKind.INLINED_INSERT: "inserted a few rows into",
+    ChangeKind.INLINED_DELETE: "deleted a few rows from",
+    ChangeKind.FLUSHED: "flushed rows of",
+    ChangeKind.MERGED: "merged files of",
+    ChangeKind.REWRITTEN: "rewrote files of",
+    ChangeKind.FORKED: "forked off",
+    ChangeKind.MATERIALIZED: "materialised",
+}
+
+_OF_CATALOGS = frozenset({ChangeKind.FORKED, ChangeKind.MATERIALIZED})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A snapshot as it is told; `is_inherited` if an ancestor committed it."""
+
+    snapshot: Snapshot
+    changes: list[tuple[str, str]]
+    is_inherited: bool
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether the catalog begins here, as a fork."""
+        return any(one.kind is ChangeKind.FORKED for one in self.snapshot.changes)
+
+
+@routes.get("/catalogs/{catalog}/snapshots")
+def snapshots(
+    request: Request,
+    visitor: Looking,
+    catalog: str,
+    before: Annotated[int | None, Query(ge=0, le=FOREVER)] = None,
+) -> Response:
+    """Snapshots by day: the newest, or those before one."""
+    frame = framed(visitor, catalog, "snapshots")
+    found = frame.catalog.snapshots(before=before, limit=_PAGE + 1)
+    state = frame.catalog.now().state
+    shown = [told(one, state) for one in reversed(found[-_PAGE:])]
+    days = groupby(shown, lambda one: day(one.snapshot.snapshot_time))
+    return render(
+        request,
+        "snapshots.html",
+        frame=frame,
+        days=[(name, list(some)) for name, some in days],
+        before=before,
+        older=shown[-1].snapshot.snapshot_id if len(found) > _PAGE else None,
+    )
+
+
+def told(snapshot: Snapshot, state: CatalogState) -> Told:
+    """A snapshot in words, with the names that things have now."""
+    changes = [(WORDS[one.kind], _subject(one, state)) for one in snapshot.changes]
+    return Told(snapshot, changes, snapshot.catalog_id != state.catalog_id)
+
+
+def _subject(change: Change, state: CatalogState) -> str:
+    """The name of what was changed; a number where nothing has that number any more."""
+    if change.name:
+        return ".".join(change.name)
+    if change.object_id is None or change.kind in _OF_CATALOGS:
+        return ""
+    for kind, column in ((TABLE, "table_name"), (VIEW, "view_name"), (SCHEMA, "schema_name")):
+        row = state.get(kind, (change.object_id,))
+        if row is not None:
+            return str(getattr(row, column))
+    return f"#{change.object_id}"

@@ -1,0 +1,70 @@
+"""Putting the pages into an application."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.pages import (
+    about,
+    administering,
+    assets,
+    catalogs,
+    changing,
+    contents,
+    forks,
+    history,
+    sessions,
+    signing,
+    sql,
+    storing,
+    tables,
+    upkeep,
+)
+from forklake.crucible.pages.rendering import render_error
+from forklake.crucible.pages.visitors import SignIns
+from forklake.errors import NotFound
+
+PAGES = (
+    about,
+    administering,
+    catalogs,
+    changing,
+    contents,
+    forks,
+    history,
+    sessions,
+    signing,
+    sql,
+    storing,
+    tables,
+    upkeep,
+)
+
+
+def install(app: FastAPI) -> None:
+    """Add all pages; call it after the answers to errors were installed."""
+    app.state.sign_ins = SignIns()
+    app.state.boxes = sql.Boxes()
+    app.include_router(assets.routes)
+    for module in PAGES:
+        app.include_router(module.routes)
+    otherwise = app.exception_handlers[HTTPException]
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        """Whoever looks for a page that is not there gets a page that says so."""
+        assert isinstance(error, HTTPException)
+        if error.status_code == 404 and _is_for_people(request):
+            missing = NotFound("There is no such page.", remedy="Begin with the catalogs.")
+            return render_error(request, missing)
+        response: Response = await otherwise(request, error)  # type: ignore[misc]
+        return response
+
+    app.add_exception_handler(HTTPException, on_http)
+
+
+def _is_for_people(request: Request) -> bool:
+    is_api = request.url.path.startswith("/v1/")
+    return not is_api and "text/html" in request.headers.get("accept", "")

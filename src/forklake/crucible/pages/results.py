@@ -1,0 +1,70 @@
+"""What came of a statement, as pages show it: a page of rows, a plan, or how many were changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from forklake.crucible.sessions.cells import json_rows
+from forklake.crucible.sessions.statements import Statement
+from forklake.errors import ForklakeError
+
+PAGE = 100
+_LONGEST = 2_000  # signs of a value
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column of an answer."""
+
+    name: str
+    type: str
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page of rows; None stands for NULL. `plan` is set instead where a query was explained."""
+
+    headings: list[Heading]
+    rows: list[list[str | None]]
+    first: int
+    count: int
+    plan: str | None = None
+
+    @property
+    def last(self) -> int:
+        """The number of the last row on the page, counted from one."""
+        return self.first + len(self.rows)
+
+
+def shown(statement: Statement, offset: int) -> tuple[Shown | None, ForklakeError | None]:
+    """The rows of a statement from an offset on, or why there are none."""
+    if not statement.has_ended:
+        return None, None
+    try:
+        answer = statement.answer()
+    except ForklakeError as error:
+        return None, error
+    if statement.kind == "EXPLAIN":
+        return Shown([], [], 0, 0, str(answer.page(0, 1)["explain_value"][0].as_py())), None
+    first = max(0, min(offset, answer.count - 1))
+    rows = json_rows(answer.page(first, PAGE))
+    texts = [[_text(value) for value in row] for row in rows]
+    return Shown([_heading(one) for one in answer.schema], texts, first, answer.count), None
+
+
+def _heading(field: pa.Field) -> Heading:
+    kind = field.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return Heading(field.name, str(kind), is_number)
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

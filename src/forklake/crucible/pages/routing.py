@@ -1,0 +1,57 @@
+"""Routing: what all pages have in common. Errors are pages too, and strangers sign in first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.pages.formatting import link
+from forklake.crucible.pages.rendering import go, render_error
+from forklake.crucible.pages.visitors import cookie_of, put_cookie
+from forklake.crucible.problems import as_invalid_input
+from forklake.errors import ForklakeError, Unauthenticated
+
+SIGN_IN = "sign-in"
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages, and whose visitors have a cookie."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, with what comes before and after every page."""
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            cookie_of(request)
+            try:
+                response = await handle(request)
+            except Unauthenticated:
+                response = go(request, _sign_in(request))
+            except ForklakeError as error:
+                response = await to_thread.run_sync(render_error, request, error)
+            except RequestValidationError as error:
+                response = render_error(request, as_invalid_input(error))
+            put_cookie(request, response)
+            return response
+
+        return handled
+
+
+def _sign_in(request: Request) -> str:
+    """The page to sign in on, which leads back to the one that was asked for."""
+    asked = request.url.path
+    if request.url.query:
+        asked += f"?{request.url.query}"
+    return link(SIGN_IN, next=asked if request.method == "GET" and asked != "/" else None)
+
+
+def router() -> APIRouter:
+    """A router of pages."""
+    return APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -1,0 +1,149 @@
+"""The SQL box of a catalog: a text, a session that runs it, and what came of it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Annotated
+
+from fastapi import Form, Query
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from forklake.catalog.catalog import Catalog
+from forklake.crucible.callers import service_of
+from forklake.crucible.pages import results
+from forklake.crucible.pages.formatting import link
+from forklake.crucible.pages.frames import Frame, framed
+from forklake.crucible.pages.rendering import is_poll, nothing_new, render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking, Sending, Visitor
+from forklake.crucible.sessions import statements
+from forklake.crucible.sessions.session import ServedSession
+from forklake.errors import ForklakeError, InvalidInput, NotFound
+from forklake.model.names import quoted
+from forklake.sql.dialect import parse
+from forklake.sql.session import DUCKDB
+
+routes = router()
+_PATIENCE = 0.5  # seconds that a page waits for a statement before it is shown without
+_MOST = 10_000
+
+
+class Boxes:
+    """Which session the SQL box of a visitor and a catalog uses."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._known: OrderedDict[tuple[str, int], str] = OrderedDict()
+
+    def find(self, visitor: Visitor, catalog: Catalog) -> str:
+        """The id of the session; empty if there was none."""
+        with self._guard:
+            return self._known.get((visitor.token, catalog.catalog_id), "")
+
+    def put(self, visitor: Visitor, catalog: Catalog, session_id: str) -> None:
+        """Remember a session."""
+        with self._guard:
+            self._known[visitor.token, catalog.catalog_id] = session_id
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+
+
+@routes.get("/catalogs/{catalog}/sql")
+def box(
+    request: Request,
+    visitor: Looking,
+    catalog: str,
+    session: str = "",
+    statement: int = 0,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+    schema: str = "main",
+    name: str = "",
+) -> Response:
+    """The box; with the statement that was run last, or a query of a table that was named."""
+    frame = framed(visitor, catalog, "sql")
+    asked = None
+    if session:
+        asked = service_of(request).sessions.find(visitor.caller, session).statement(statement)
+        if is_poll(request) and not asked.has_ended:
+            return nothing_new()
+        asked.wait(_PATIENCE)
+    text = asked.request.sql if asked else _beginning(schema, name)
+    return _page(request, frame, text, session=session, asked=asked, offset=offset)
+
+
+def _beginning(schema: str, name: str) -> str:
+    return f"SELECT * FROM {quoted(schema)}.{quoted(name)} LIMIT 100" if name else ""
+
+
+def _page(
+    request: Request,
+    frame: Frame,
+    text: str,
+    *,
+    session: str = "",
+    asked: statements.Statement | None = None,
+    offset: int = 0,
+    error: ForklakeError | None = None,
+) -> Response:
+    found, failure = results.shown(asked, offset) if asked else (None, None)
+    number = asked.number if asked else None
+    return render(
+        request,
+        "sql.html",
+        frame=frame,
+        text=text,
+        session=session,
+        statement=asked,
+        shown=found,
+        error=error or failure,
+        here=link("catalogs", frame.name, "sql", session=session, statement=number),
+    )
+
+
+@routes.post("/catalogs/{catalog}/sql")
+def run(
+    request: Request,
+    visitor: Sending,
+    catalog: str,
+    sql: Annotated[str, Form()] = "",
+    explain: Annotated[str, Form()] = "",
+) -> Response:
+    """Run a text in the visitor's session on the catalog, and go to what comes of it."""
+    frame = framed(visitor, catalog, "sql")
+    try:
+        text = _explained(sql) if explain else _something(sql)
+        session = _session(request, visitor, frame.catalog)
+        seconds = service_of(request).settings.statement_seconds
+        asked = session.submit(statements.Request(visitor.caller, text, None, DUCKDB, seconds))
+    except ForklakeError as error:
+        return _page(request, frame, sql, error=error)
+    # A redirect that htmx follows too: so the address always tells what is shown.
+    here = link("catalogs", frame.name, "sql", session=session.session_id, statement=asked.number)
+    return RedirectResponse(here, status_code=303)
+
+
+def _something(sql: str) -> str:
+    if not sql.strip():
+        raise InvalidInput("There is no statement in the text.", remedy="Write one.")
+    return sql
+
+
+def _explained(sql: str) -> str:
+    """A query to be explained: one alone, since all that followed it would be run."""
+    if len(parse(sql, DUCKDB)) != 1:
+        raise InvalidInput("One query at a time can be explained.", remedy="Leave one.")
+    return f"EXPLAIN {sql}"
+
+
+def _session(request: Request, visitor: Visitor, catalog: Catalog) -> ServedSession:
+    """The session of the box, or a new one where it was closed."""
+    boxes: Boxes = request.app.state.boxes
+    sessions = service_of(request).sessions
+    try:
+        return sessions.find(visitor.caller, boxes.find(visitor, catalog))
+    except NotFound:
+        opened = sessions.open(visitor.access, visitor.caller, catalog.name)
+        boxes.put(visitor, catalog, opened.session_id)
+        return opened

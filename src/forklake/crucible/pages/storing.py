@@ -1,0 +1,42 @@
+"""A catalog's storage: what is its own, what it shares, and which tables take it."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.crucible.pages.contents import grouped
+from forklake.crucible.pages.frames import framed
+from forklake.crucible.pages.rendering import render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking
+
+routes = router()
+_FORKS = 20  # that are compared with the catalog
+
+
+@routes.get("/catalogs/{catalog}/storage")
+def storage(request: Request, visitor: Looking, catalog: str) -> Response:
+    """Private and shared bytes of a catalog and of its first forks; bytes by table."""
+    frame = framed(visitor, catalog, "storage")
+    metastore = visitor.access.metastore
+    names = [row.catalog_name for row in metastore.children(frame.name, limit=_FORKS)]
+    may_see = visitor.access.rights(visitor.caller, names)
+    own, *forks = metastore.storage([frame.name, *(one for one in names if may_see.get(one))])
+    tables = [
+        (group.name, table)
+        for group in grouped(frame.catalog.now())
+        for table in group.tables
+        if table.bytes
+    ]
+    tables.sort(key=lambda one: -one[1].bytes)
+    return render(
+        request,
+        "storage.html",
+        frame=frame,
+        own=own,
+        forks=forks,
+        tables=tables[:_FORKS],
+        largest=max((one.private_bytes + one.shared_bytes for one in [own, *forks]), default=0),
+        waiting=len(frame.catalog.scheduled_files()),
+    )

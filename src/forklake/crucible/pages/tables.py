@@ -1,0 +1,167 @@
+"""A table: its columns, how it grew, its files and partitions. And a view: its query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from forklake.catalog.reading import Snapshotted
+from forklake.crucible.pages import filing
+from forklake.crucible.pages.charts import Bars, Curve, bars, curve
+from forklake.crucible.pages.filing import SizeClass
+from forklake.crucible.pages.formatting import size
+from forklake.crucible.pages.frames import framed, look
+from forklake.crucible.pages.growth import Point, growth
+from forklake.crucible.pages.history import Told, told
+from forklake.crucible.pages.rendering import render
+from forklake.crucible.pages.routing import router
+from forklake.crucible.pages.visitors import Looking
+from forklake.model.entities import Column, ColumnStatistics, Table
+from forklake.model.fields import Field
+from forklake.model.snapshots import Snapshot
+from forklake.model.state import CatalogState
+from forklake.model.types import ColumnType
+
+routes = router()
+_PAGE = 20  # files
+_HISTORY = 8  # snapshots
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A column in the list of a table's columns."""
+
+    name: str
+    type: str
+    nulls_allowed: bool
+    default: str | None
+    comment: str
+    low: str | None
+    high: str | None
+
+
+@routes.get("/catalogs/{catalog}/table")
+def table(
+    request: Request,
+    visitor: Looking,
+    catalog: str,
+    name: str,
+    schema: str = "main",
+    snapshot: int | None = None,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> Response:
+    """All about a table."""
+    frame = framed(visitor, catalog, "", "table.get")
+    seen = look(frame, snapshot)
+    found = seen.state.table(name, schema)
+    place = (frame.catalog, seen, found)
+    count, files = filing.files(*place, offset, _PAGE)
+    return render(
+        request,
+        "table.html",
+        frame=frame,
+        snapshot=snapshot,
+        seen=seen,
+        schema=seen.state.schema_of(found).schema_name,
+        table=found,
+        comment=seen.state.tags(found.table_id).get("comment", ""),
+        columns=_columns(seen, found),
+        partitioned=filing.key_names(seen, found),
+        statistics=seen.statistics(found),
+        charts=_charts(growth(*place)),
+        sizes=_sizes(filing.size_classes(*place)),
+        parts=filing.parts(*place, _PAGE),
+        files=files,
+        count=count,
+        offset=offset,
+        page=_PAGE,
+        history=_history(frame.catalog.snapshots(limit=1000), found, seen),
+    )
+
+
+def _columns(seen: Snapshotted, table: Table) -> list[Listed]:
+    known = {row.column_id: row for row in seen.column_statistics(table)}
+    rows = {row.column_id: row for row in seen.state.columns(table)}
+    return [
+        _listed(seen.state, field, rows[field.column_id], known.get(field.column_id))
+        for field in seen.state.fields(table)
+    ]
+
+
+def _listed(
+    state: CatalogState, field: Field, column: Column, known: ColumnStatistics | None
+) -> Listed:
+    return Listed(
+        field.name,
+        str(_type(field)),
+        field.nulls_allowed,
+        field.default_value,
+        state.column_tags(column).get("comment", ""),
+        known.min_value if known else None,
+        known.max_value if known else None,
+    )
+
+
+def _type(field: Field) -> ColumnType:
+    return ColumnType(field.type, tuple((part.name, _type(part)) for part in field.fields))
+
+
+def _charts(points: list[Point]) -> list[tuple[str, str, Curve, float]]:
+    """Rows, bytes and files: what it is called, its filter, the curve, the newest value."""
+    if not points:
+        return []
+    ends = {"first": f"#{points[0].snapshot_id}", "last": f"#{points[-1].snapshot_id}"}
+    found = []
+    for label, filter, column in (
+        ("Rows", "short", "rows"),
+        ("Size", "size", "bytes"),
+        ("Files", "short", "files"),
+    ):
+        values = [(float(place), float(getattr(one, column))) for place, one in enumerate(points)]
+        found.append((label, filter, curve(values, **ends), values[-1][1]))
+    return found
+
+
+def _sizes(classes: list[SizeClass]) -> Bars | None:
+    """How many files there are of each size."""
+    return bars([(f"< {size(one.below)}", one.count) for one in classes]) if classes else None
+
+
+def _history(snapshots: list[Snapshot], table: Table, seen: Snapshotted) -> list[Told]:
+    """The newest snapshots that changed the table."""
+    name = (seen.state.schema_of(table).schema_name, table.table_name)
+    found = [
+        one
+        for one in reversed(snapshots)
+        if one.snapshot_id <= seen.snapshot_id
+        and any(change.object_id == table.table_id or change.name == name for change in one.changes)
+    ]
+    return [told(one, seen.state) for one in found[:_HISTORY]]
+
+
+@routes.get("/catalogs/{catalog}/view")
+def view(
+    request: Request,
+    visitor: Looking,
+    catalog: str,
+    name: str,
+    schema: str = "main",
+    snapshot: int | None = None,
+) -> Response:
+    """A view and its query."""
+    frame = framed(visitor, catalog, "", "view.get")
+    seen = look(frame, snapshot)
+    found = seen.state.view(name, schema)
+    return render(
+        request,
+        "view.html",
+        frame=frame,
+        snapshot=snapshot,
+        view=found,
+        schema=seen.state.schema_of(found).schema_name,
+        comment=seen.state.tags(found.view_id).get("comment", ""),
+    )

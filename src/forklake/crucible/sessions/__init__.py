@@ -1,0 +1,1 @@
+"""Sessions that the service runs for its callers."""

@@ -1,0 +1,49 @@
+"""The way of rows from Spark to where they are kept: a file, of a limited size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+
+from forklake.crucible.sessions.rows import IN_MEMORY, Rows, Spool
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def fetched(result: Result, spool: Spool, most_bytes: int) -> Rows:
+    """The rows of an answer; the jobs of Spark for them run now. QuotaExceeded if too many."""
+    if result.is_local:
+        return Rows(result.data, result.data.schema)
+    from forklake.sql.query.failures import explained
+
+    path = spool.new_file()
+    try:
+        with explained():
+            return _written(cast("DataFrame", result.data), path, most_bytes)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _written(frame: DataFrame, path: Path, most_bytes: int) -> Rows:
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    schema = to_arrow_schema(
+        frame.schema, error_on_duplicated_field_names_in_struct=True, timezone="UTC"
+    )
+    java: Any = frame
+    answers = java.sparkSession._jvm.forklake.Answers
+    partitions = list(map(int, answers.write(java._jdf, str(path), most_bytes).split()))
+    is_small = path.stat().st_size <= IN_MEMORY
+    source = pa.py_buffer(path.read_bytes()) if is_small else pa.memory_map(str(path))
+    stream = pa.ipc.open_stream(source)
+    batches = list(stream)
+    order = sorted(range(len(batches)), key=partitions.__getitem__)
+    table = pa.Table.from_batches([batches[number] for number in order], schema=stream.schema)
+    if is_small:
+        path.unlink()
+    return Rows(table, schema, None if is_small else path)

@@ -1,0 +1,159 @@
+"""All sessions of the service: opened, found, limited, and closed when nobody uses them."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+from forklake.access.access import Access
+from forklake.access.callers import Caller
+from forklake.crucible.sessions.engines import Engines
+from forklake.crucible.sessions.guard import AccessGuard
+from forklake.crucible.sessions.rows import Spool
+from forklake.crucible.sessions.session import ServedSession
+from forklake.crucible.settings import Settings
+from forklake.errors import NotFound, QuotaExceeded, Unavailable
+
+_INTERVAL = 0.25  # seconds between looks at the clock
+
+
+class Sessions:
+    """The sessions of all callers. Safe to share between threads.
+
+    A session belongs to who opened it: to everybody else it is not there.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        engines: Engines | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings = settings
+        self._engines = engines or Engines()
+        self._clock = clock
+        self._spool = Spool()
+        self._guard = threading.Lock()
+        self._open: dict[str, ServedSession] = {}
+        self._is_closed = threading.Event()
+        self._watch = threading.Thread(target=self._watching, name="forklake-sessions", daemon=True)
+
+    # Its life
+
+    def start(self) -> None:
+        """Begin to stop what takes too long, and to close what nobody uses."""
+        self._watch.start()
+
+    def _watching(self) -> None:
+        while not self._is_closed.wait(_INTERVAL):
+            self.look()
+
+    def look(self) -> None:
+        """Stop statements whose time is over; close sessions that were idle for too long."""
+        for session in self.all():
+            session.press()
+            if session.is_idle(self._settings.idle_seconds):
+                self._remove(session)
+
+    def shutdown(self, seconds: float = 10.0) -> None:
+        """Close all sessions, rolling back what is open, and let go of Spark."""
+        self._is_closed.set()
+        deadline = time.monotonic() + seconds
+        ended = self.all()
+        for session in ended:
+            session.end()
+        for session in ended:
+            session.closed(max(0.0, deadline - time.monotonic()))
+        with self._guard:
+            self._open.clear()
+        self._engines.close()
+        self._spool.close()
+
+    # Sessions
+
+    def open(
+        self,
+        access: Access,
+        caller: Caller,
+        catalog: str,
+        *,
+        alias: str | None = None,
+        snapshot: int | None = None,
+    ) -> ServedSession:
+        """A session that uses a catalog; read-only if the caller may not write it."""
+        dialects = ("duckdb", "spark") if self._settings.spark_dialect else ("duckdb",)
+        session = ServedSession(
+            secrets.token_urlsafe(18),
+            caller,
+            AccessGuard(access, roots=self._settings.file_roots, dialects=dialects),
+            self._engines,
+            self._spool,
+            most_bytes=self._settings.result_bytes,
+            clock=self._clock,
+        )
+        found = access.catalog(caller, catalog, "session.open")
+        self._take_place(access, caller, session)
+        try:
+            with access.audited(caller, "session.open", found.name, catalog=found):
+                session.open(found.name, alias, snapshot)
+        except BaseException:
+            self._remove(session)
+            session.closed()
+            raise
+        return session
+
+    def _take_place(self, access: Access, caller: Caller, session: ServedSession) -> None:
+        """Count a session in, or QuotaExceeded."""
+        with self._guard:
+            if self._is_closed.is_set():
+                raise Unavailable("The service ends.", remedy="Ask another one.")
+            own = sum(one.owner.principal_id == caller.principal_id for one in self._open.values())
+            most = self._settings.sessions_per_principal
+            if own >= most or len(self._open) >= self._settings.sessions:
+                whose = f"{own} sessions of '{caller.name}'" if own >= most else "All sessions"
+                raise QuotaExceeded(
+                    f"{whose} are open already.", remedy="Close one, or try again later."
+                )
+            access.check_sessions(caller, own)
+            self._open[session.session_id] = session
+
+    def find(self, caller: Caller, session_id: str) -> ServedSession:
+        """A session of the caller's, or NotFound."""
+        found = self._open.get(session_id)
+        if found is None or _identity(found.owner) != _identity(caller):
+            raise NotFound(
+                "There is no such session.",
+                remedy="Open one; those that nobody uses are closed after a while.",
+            )
+        found.touch()
+        return found
+
+    def of(self, caller: Caller) -> list[ServedSession]:
+        """The sessions of a caller, oldest first."""
+        return [one for one in self.all() if _identity(one.owner) == _identity(caller)]
+
+    def all(self) -> list[ServedSession]:
+        """All sessions, oldest first."""
+        with self._guard:
+            return list(self._open.values())
+
+    def close(self, caller: Caller, session_id: str) -> None:
+        """Close a session of the caller's; what is open in it is rolled back."""
+        session = self.find(caller, session_id)
+        self._remove(session)
+        session.closed()
+
+    def _remove(self, session: ServedSession) -> None:
+        with self._guard:
+            self._open.pop(session.session_id, None)
+        session.end()
+
+
+def _identity(caller: Caller) -> tuple[object, ...]:
+    """Who has a session: a principal and, if it came with a token, what that token allows."""
+    bound = caller.bound
+    rights = () if bound is None else (bound.catalog_id, bound.rights)
+    return (caller.principal_id, *rights)

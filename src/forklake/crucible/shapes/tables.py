@@ -1,0 +1,280 @@
+"""Schemas, tables, columns, views and files, as requests and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from forklake.catalog.reading import Snapshotted
+from forklake.crucible.shapes.base import Answer, Body, Number
+from forklake.crucible.shapes.types import Type, as_model, shapes_of
+from forklake.model import entities
+from forklake.model.scans import ScanFile
+from forklake.model.state import CatalogState
+from forklake.model.types import ColumnSpec
+
+COMMENT = "comment"
+Transform = Literal["identity", "year", "month", "day", "hour"]
+
+
+class Schema(Answer):
+    """A schema, and how much is in it."""
+
+    name: str
+    schema_id: int
+    uuid: str
+    tables: int
+    views: int
+
+    @classmethod
+    def of(cls, state: CatalogState, row: entities.Schema) -> Schema:
+        """A schema as the catalog sees it."""
+        return cls(
+            name=row.schema_name,
+            schema_id=row.schema_id,
+            uuid=str(row.schema_uuid),
+            tables=len(state.tables(row.schema_name)),
+            views=len(state.views(row.schema_name)),
+        )
+
+
+class Schemas(Answer):
+    """All schemas at a snapshot."""
+
+    snapshot: int
+    schemas: list[Schema]
+
+
+class NewSchema(Body):
+    """A schema to be created."""
+
+    name: str
+    if_not_exists: bool = False
+
+
+class Renamed(Body):
+    """Another name."""
+
+    name: str
+
+
+class PartitionKey(Body):
+    """A column by whose values, or their year, month, day or hour, files are kept apart."""
+
+    column: str
+    transform: Transform = "identity"
+
+
+class SortKey(Body):
+    """A column by which rows are in order in new files."""
+
+    column: str
+    is_descending: bool = False
+    nulls_first: bool = False
+
+
+class Column(Answer):
+    """A column; nested ones have their fields in the type."""
+
+    name: str
+    column_id: int
+    type: Type
+    nulls_allowed: bool
+    default: str | None
+    comment: str | None
+
+    @classmethod
+    def of(cls, state: CatalogState, row: entities.Column, type_: Type) -> Column:
+        """A column as the catalog sees it."""
+        return cls(
+            name=row.column_name,
+            column_id=row.column_id,
+            type=type_,
+            nulls_allowed=row.nulls_allowed,
+            default=row.default_value,
+            comment=state.column_tags(row).get(COMMENT),
+        )
+
+
+class Table(Answer):
+    """A table with its columns, and the rows and bytes that it holds."""
+
+    name: str
+    schema_name: str
+    table_id: int
+    uuid: str
+    snapshot: int
+    columns: list[Column]
+    partition_by: list[PartitionKey]
+    sorted_by: list[SortKey]
+    comment: str | None
+    rows: int
+    size_bytes: int
+
+    @classmethod
+    def of(cls, seen: Snapshotted, row: entities.Table) -> Table:
+        """A table at a snapshot."""
+        state, statistics = seen.state, seen.statistics(row)
+        types = shapes_of(state, row)
+        columns = state.columns(row)
+        names = {column.column_id: column.column_name for column in columns}
+        return cls(
+            name=row.table_name,
+            schema_name=state.schema_of(row).schema_name,
+            table_id=row.table_id,
+            uuid=str(row.table_uuid),
+            snapshot=seen.snapshot_id,
+            columns=[Column.of(state, one, types[one.column_id]) for one in columns],
+            partition_by=[
+                PartitionKey.model_construct(column=names[key.column_id], transform=key.transform)
+                for key in state.partitioning(row)
+            ],
+            sorted_by=[
+                SortKey(
+                    column=names[key.column_id],
+                    is_descending=key.is_descending,
+                    nulls_first=key.nulls_first,
+                )
+                for key in state.sort_order(row)
+            ],
+            comment=state.tags(row.table_id).get(COMMENT),
+            rows=statistics.record_count,
+            size_bytes=statistics.file_size_bytes,
+        )
+
+
+class TableName(Answer):
+    """A table in a list."""
+
+    name: str
+    table_id: int
+    uuid: str
+    columns: int
+
+
+class Tables(Answer):
+    """Some tables of a schema at a snapshot, by name; more come `after` the name `next`."""
+
+    snapshot: int
+    tables: list[TableName]
+    next: str | None
+
+
+class NewColumn(Body):
+    """A column to be made; its default is the text of a value."""
+
+    name: str
+    type: Type
+    nulls_allowed: bool = True
+    default: str | None = None
+    comment: str | None = None
+
+    def spec(self) -> ColumnSpec:
+        """The column as the catalog is asked for it."""
+        return ColumnSpec(
+            self.name,
+            as_model(self.type),
+            nulls_allowed=self.nulls_allowed,
+            default=self.default,
+            comment=self.comment,
+        )
+
+
+class NewTable(Body):
+    """A table to be created."""
+
+    name: str
+    columns: Annotated[list[NewColumn], Field(min_length=1, max_length=10_000)]
+    partition_by: tuple[PartitionKey, ...] = ()
+    comment: str | None = None
+    if_not_exists: bool = False
+
+
+class ChangeTable(Body):
+    """What to change of a table: what is left out stays, a comment of null goes."""
+
+    name: str | None = None
+    comment: str | None = None
+    partition_by: list[PartitionKey] | None = None
+    sorted_by: list[SortKey] | None = None
+
+
+class ChangeColumn(Body):
+    """What to change of a column: what is left out stays, a default or comment of null goes."""
+
+    name: str | None = None
+    type: Type | None = None
+    default: str | None = None
+    comment: str | None = None
+    nulls_allowed: Literal[True] | None = None
+
+
+class View(Answer):
+    """A stored query."""
+
+    name: str
+    view_id: int
+    uuid: str
+    dialect: str
+    sql: str
+    comment: str | None
+
+    @classmethod
+    def of(cls, state: CatalogState, row: entities.View) -> View:
+        """A view as the catalog sees it."""
+        return cls(
+            name=row.view_name,
+            view_id=row.view_id,
+            uuid=str(row.view_uuid),
+            dialect=row.dialect,
+            sql=row.sql,
+            comment=state.tags(row.view_id).get(COMMENT),
+        )
+
+
+class NewView(Body):
+    """A view to be created: the query is one SELECT."""
+
+    name: str
+    sql: Annotated[str, Field(max_length=1_000_000)]
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+class Views(Answer):
+    """All views of a schema at a snapshot."""
+
+    snapshot: int
+    views: list[View]
+
+
+class File(Answer):
+    """A data file of a table."""
+
+    data_file_id: int
+    path: str
+    rows: int
+    size_bytes: int
+    begin_snapshot: int
+    has_deletes: bool
+
+    @classmethod
+    def of(cls, found: ScanFile) -> File:
+        """A file that a scan would read."""
+        return cls(
+            data_file_id=found.file.data_file_id,
+            path=found.path,
+            rows=found.file.record_count,
+            size_bytes=found.file.file_size_bytes,
+            begin_snapshot=found.file.begin_snapshot,
+            has_deletes=found.has_deletes,
+        )
+
+
+class Files(Answer):
+    """Some data files of a table in the order of their ids; more come `after` the id `next`."""
+
+    snapshot: int
+    files: list[File]
+    next: Number | None

@@ -1,0 +1,7 @@
+"""A service on a socket, and clients of it."""
+
+from __future__ import annotations
+
+from tests.crucible.conftest import backend, open_service, service, settings
+
+__all__ = ["backend", "open_service", "service", "settings"]

@@ -1,0 +1,127 @@
+"""The client: the verbs of a metastore, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from forklake import Metastore
+from forklake.client import Client, connect
+from forklake.errors import (
+    AlreadyExists,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+    Unsupported,
+)
+from tests.crucible.served import Running
+
+
+@pytest.fixture
+def client(open_service: Running) -> Iterator[Client]:
+    """A client of a service without access rules."""
+    with connect(open_service.address) as found:
+        yield found
+
+
+@pytest.fixture
+def alice(service: Running) -> Iterator[Client]:
+    """A client that shows Alice's key."""
+    with connect(service.address, service.keys["alice"]) as found:
+        yield found
+
+
+def test_catalogs_are_those_of_the_metastore(client: Client, open_service: Running) -> None:
+    metastore: Metastore = open_service.service.home
+    made = client.create_catalog("sales")
+    forks = client.fork_many("sales", ["a b", "Ünï ☃", "x%2Fy"])
+    assert made.row == metastore.catalog("sales").row
+    assert forks == [metastore.catalog(row.catalog_name).row for row in forks]
+    assert client.catalogs() == metastore.catalogs()
+    assert list(client.all_catalogs(prefix="a")) == [metastore.catalog("a b").row]
+    assert [row.catalog_name for row in client.children("sales")] == ["a b", "x%2Fy", "Ünï ☃"]
+    assert client.find("a b") == forks[0]
+    assert client.find("nobody") is None
+    assert client.rename_catalog("x%2Fy", "z").name == "z"
+    assert client.materialize("z") == metastore.catalog("z").current_snapshot()
+    assert client.materialize("z") is None
+    assert client.drop_catalogs(["z", "z2"], if_exists=True) == 1
+    assert metastore.find("z") is None
+    assert client.storage(["sales"]) == metastore.storage(["sales"])
+
+
+def test_what_is_in_a_catalog(client: Client, open_service: Running) -> None:
+    catalog = client.create_catalog("sales")
+    catalog.create_schema("s")
+    nested = {"struct": [{"name": "x", "type": "int32"}]}
+    catalog.create_table("t", [("id", "int64"), ("place", {"list": nested})], schema="s")
+    before = catalog.snapshot_at()
+    catalog.create_table("u", [("id", "int64")])
+    here = open_service.service.home.catalog("sales")
+    assert catalog.snapshots() == here.snapshots()
+    assert catalog.snapshots(limit=2) == here.snapshots(limit=2)
+    assert {one["name"] for one in catalog.tables()} == {"t", "u"}
+    assert [one["name"] for one in catalog.tables(version=before)] == ["t"]
+    assert [one["name"] for one in catalog.tables(timestamp=datetime.now(UTC))] == ["u", "t"]
+    assert catalog.table("t", "s")["columns"][1]["type"] == {"list": nested}
+    assert catalog.files("t", "s") == []
+    assert catalog.views() == []
+    catalog.set_options({"target_file_size": "1MB"}, schema="s")
+    assert catalog.options(schema="s") == here.options(schema="s")
+    catalog.drop_table("u")
+    catalog.drop_schema("s", cascade=True)
+    assert catalog.tables() == []
+
+
+def test_a_catalog_may_have_a_time_to_live(client: Client, open_service: Running) -> None:
+    catalog = client.create_catalog("sales", ttl=timedelta(hours=1))
+    metastore = open_service.service.home
+    assert metastore.drop_expired(now=datetime.now(UTC) + timedelta(minutes=50)) == []
+    catalog.extend(timedelta(hours=3))
+    assert metastore.drop_expired(now=datetime.now(UTC) + timedelta(hours=2)) == []
+    assert metastore.drop_expired(now=datetime.now(UTC) + timedelta(hours=4)) == ["sales"]
+
+
+def test_errors_are_what_a_metastore_would_raise(client: Client) -> None:
+    client.create_catalog("sales")
+    with pytest.raises(AlreadyExists, match="sales"):
+        client.create_catalog("sales")
+    with pytest.raises(NotFound, match="nobody") as caught:
+        client.fork("nobody", "x")
+    assert caught.value.remedy
+    with pytest.raises(InvalidInput):
+        client.create_catalog("")
+    with pytest.raises(InvalidInput, match="time zone"):
+        client.catalog("sales").tables(timestamp=datetime(2026, 1, 1))  # noqa: DTZ001
+    with pytest.raises(Unsupported):
+        client.fork_many("sales", ["x"], data_path="/elsewhere")
+    with pytest.raises(InvalidInput, match="address"):
+        connect("ftp://nowhere")
+    with connect("http://127.0.0.1:9") as lost, pytest.raises(Unavailable, match="does not answer"):
+        lost.create_catalog("sales")
+
+
+def test_rights_are_those_of_the_credential(alice: Client, service: Running) -> None:
+    assert alice.me()["principal"] == "alice"
+    catalog = alice.create_catalog("alice-1")
+    with pytest.raises(Forbidden):
+        alice.create_catalog("bob-1")
+    with connect(service.address) as nobody, pytest.raises(Unauthenticated):
+        nobody.me()
+    with connect(service.address, service.keys["bob"]) as bob:
+        with pytest.raises(NotFound):
+            bob.catalog("alice-1")
+        catalog.grant("bob", "reader")
+        assert bob.catalog("alice-1").catalog_id == catalog.catalog_id
+        assert {one["principal"] for one in catalog.grants()} == {"alice", "bob"}
+        catalog.revoke("bob")
+        with pytest.raises(NotFound):
+            bob.catalog("alice-1")
+    with connect(service.address, catalog.token(["read"], 60)) as bearer:
+        assert [row.catalog_name for row in bearer.catalogs()] == ["alice-1"]
+        with pytest.raises(Forbidden):
+            bearer.catalog("alice-1").create_schema("s")

@@ -1,0 +1,63 @@
+"""Sessions at a service, through the client and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from forklake.client import Client, connect
+from forklake.errors import InvalidInput, NotFound
+from forklake.spark.engine.engine import Engine
+from tests.cli.conftest import CommandLine
+from tests.crucible.served import Running
+
+
+@pytest.fixture
+def client(open_service: Running, engine: Engine) -> Iterator[Client]:
+    """A client of a service without access rules, whose Spark is that of all tests."""
+    with connect(open_service.address) as found:
+        found.create_catalog("sales")
+        yield found
+
+
+def test_statements_run_there_and_rows_come_here(client: Client) -> None:
+    with client.session("sales") as session:
+        session.sql("CREATE TABLE t (id INTEGER, name VARCHAR)")
+        session.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, NULL)")
+        rows = session.sql("SELECT * FROM t WHERE id > ? ORDER BY id", [1])
+        assert rows.to_pydict() == {"id": [2, 3], "name": ["b", None]}
+        sent = session.submit("SELECT count(*) AS n FROM t")
+        assert sent.result().arrow().to_pydict() == {"n": [3]}
+        session.sql("BEGIN")
+        session.sql("DELETE FROM t")
+        assert session.state()["in_transaction"]
+    with client.session("sales") as session:  # what was not committed is rolled back
+        assert session.sql("SELECT count(*) AS n FROM t").to_pydict() == {"n": [3]}
+        with pytest.raises(NotFound, match="nothing"):
+            session.sql("SELECT * FROM nothing")
+        with pytest.raises(InvalidInput):
+            session.sql("SELEC 1")
+    with pytest.raises(NotFound):
+        session.sql("SELECT 1")
+
+
+def test_commands_work_at_a_server(client: Client, open_service: Running) -> None:
+    cli = CommandLine("", open_service.address)
+    cli.ok("sql", "-c", "sales", "CREATE TABLE t AS SELECT 1 AS id; INSERT INTO t VALUES (2)")
+    cli.document("fork", "sales", "agent", "--ttl", "1h")
+    cli.ok("sql", "-c", "agent", "DELETE FROM t WHERE id = 1")
+    both = ("sql", "-c", "agent", "-c", "sales")
+    query = "SELECT (SELECT count(*) FROM t) AS here, (SELECT count(*) FROM sales.main.t) AS there"
+    assert cli.document(*both, query) == [{"here": 1, "there": 2}]
+    assert {one["name"] for one in cli.document("catalogs")["catalogs"]} == {"sales", "agent"}
+    (table,) = cli.document("tables", "sales")["tables"]
+    assert (table["rows"], table["columns"][0]["type"]) == (2, "int32")
+    assert cli.document("tables", "sales", "--version", "1")["tables"] == []
+    assert len(cli.document("snapshots", "agent")["snapshots"]) == 5
+    cli.document("options", "agent", "--set", "target_file_size=1MB")
+    assert cli.document("storage", "sales")["catalogs"][0]["name"] == "sales"
+    assert cli.document("rename", "agent", "agent-2")["catalog"]["name"] == "agent-2"
+    assert cli.document("drop", "agent-2") == {"dropped": 1}
+    code, error = cli.error("maintain")
+    assert (code, error["code"]) == (8, "unsupported")

@@ -1,0 +1,74 @@
+"""A service whose sessions run on the one Spark of the test run, and people who send statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from tests.crucible.served import Running
+
+if TYPE_CHECKING:
+    from forklake.spark.engine.engine import Engine
+
+LONG = "SELECT count(*) FROM range(100000000000) WHERE range * 7 % 11 = 3"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a session."""
+
+    client: httpx.Client
+    session: str
+
+    @property
+    def path(self) -> str:
+        """Where the session is."""
+        return f"/v1/sessions/{self.session}"
+
+    def run(self, sql: str, **said: Any) -> dict[str, Any]:
+        """What becomes of a statement."""
+        answer = self.client.post(
+            f"{self.path}/statements", json={"sql": sql, "wait_seconds": 30, **said}
+        )
+        assert answer.status_code in (200, 202), answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def done(self, sql: str, **said: Any) -> dict[str, Any]:
+        """The same of one that must go well."""
+        found = self.run(sql, **said)
+        assert found["state"] == "done", found
+        return found
+
+    def refused(self, sql: str, **said: Any) -> str:
+        """The code of the error of a statement that must fail."""
+        found = self.run(sql, **said)
+        assert found["state"] == "failed", found
+        return str(found["error"]["code"])
+
+    def rows(self, sql: str, **said: Any) -> list[list[Any]]:
+        """The rows of a query."""
+        number = self.done(sql, **said)["statement"]
+        answer = self.client.get(f"{self.path}/statements/{number}/rows")
+        assert answer.status_code == 200, answer.text
+        found: list[list[Any]] = answer.json()["rows"]
+        return found
+
+
+def opened(client: httpx.Client, catalog: str, **said: Any) -> Person:
+    """A new session."""
+    answer = client.post("/v1/sessions", json={"catalog": catalog, **said})
+    assert answer.status_code == 201, answer.text
+    return Person(client, answer.json()["session"])
+
+
+@pytest.fixture
+def sparked(engine: Engine, service: Running) -> Running:
+    """A service with access rules whose Spark is up, and catalogs of alice's and bob's."""
+    for name in ("alice", "bob"):
+        answer = service.of(name).post("/v1/catalogs", json={"name": f"{name}-sales"})
+        assert answer.status_code == 201, answer.text
+    return service

@@ -1,0 +1,74 @@
+"""Two stamps on a real PostgreSQL server, with people of two accounts."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+import forklake
+from forklake import Metastore
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL, Caller
+from forklake.crucible.stamps import Stamps
+from tests.concurrency.raw import RawMetastore
+from tests.fix_metastore import Place
+
+_TEMPLATE = "TEMPLATE template0 ENCODING 'UTF8' STRATEGY wal_log"
+
+
+@contextmanager
+def database(server: Any) -> Iterator[str]:
+    """A fresh, empty database; its attach string."""
+    name = f"stamp_{uuid.uuid4().hex}"
+    with psycopg.connect(server.dsn(), autocommit=True) as owner:
+        owner.execute(sql.SQL(f"CREATE DATABASE {{}} {_TEMPLATE}").format(sql.Identifier(name)))
+        yield f"ducklake:postgres:{server.dsn(name)}"
+        owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@dataclass(frozen=True)
+class World:
+    """A home metastore, a second stamp `east`, and who is who."""
+
+    stamps: Stamps
+    places: dict[str, Place]
+
+    def access(self, account: str) -> Access:
+        """The rules that hold for an account, as of now."""
+        self.stamps.forget()
+        return self.stamps.access_for(account)
+
+    def metastore(self, account: str) -> Metastore:
+        """Where an account lives, as of now."""
+        self.stamps.forget()
+        return self.stamps.metastore_of(account)
+
+    def caller(self, name: str, account: str) -> Caller:
+        """A principal of an account, made if it is not there."""
+        access = self.access(account)
+        for one in access.principals(LOCAL):
+            if one.name == name:
+                return Caller(one.principal_id, name, account)
+        made = access.create_principal(LOCAL, name, account, prefixes=[f"{account}-"])
+        return Caller(made.principal_id, name, account)
+
+    def raw(self, stamp: str) -> RawMetastore:
+        """All rows of a stamp."""
+        return RawMetastore(self.places[stamp])
+
+
+@contextmanager
+def world(server: Any) -> Iterator[World]:
+    """Two stamps without accounts."""
+    with ExitStack() as stack:
+        uris = {name: stack.enter_context(database(server)) for name in ("home", "east")}
+        home = stack.enter_context(forklake.open(uris["home"], create=True))
+        stamps = Stamps(home, {"east": uris["east"]})
+        stack.callback(stamps.close)
+        yield World(stamps, {name: Place("postgresql", uri) for name, uri in uris.items()})

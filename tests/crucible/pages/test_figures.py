@@ -1,0 +1,114 @@
+"""Figures on pages: growth against the snapshots themselves, charts, and how values are told."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forklake import Catalog, Metastore
+from forklake.crucible.pages import charts, filing, formatting
+from forklake.crucible.pages.growth import growth
+from forklake.crucible.pages.history import WORDS
+from forklake.model.changes import ChangeKind
+from tests.crucible.pages.lakes import fill
+from tests.fix_metastore import BACKENDS
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend in turn: the questions are put to the database itself."""
+    return str(request.param)
+
+
+def test_figures_are_what_the_snapshots_hold(metastore: Metastore, tmp_path: Path) -> None:
+    fill(metastore, str(tmp_path), odd=False)
+    for name in ("sales", "agent-03", "agent-03-retry-2", "last-week"):
+        check_growth(metastore.catalog(name))
+        check_files(metastore.catalog(name))
+
+
+def check_growth(catalog: Catalog) -> None:
+    """Points of the chart against the snapshots themselves."""
+    seen = catalog.now()
+    points = growth(catalog, seen, seen.state.table("orders"))
+    assert len(points) > 5
+    for point in points[-4:]:
+        then = catalog.at(version=point.snapshot_id)
+        table = then.state.table("orders")
+        known = then.statistics(table)
+        assert point.files == len(then.data_files(table))
+        assert (point.rows, point.bytes) == (known.record_count, known.file_size_bytes)
+
+
+def check_files(catalog: Catalog) -> None:
+    """What the database counted against the files themselves."""
+    seen = catalog.now()
+    for table in seen.state.tables():
+        files = seen.data_files(table)
+        classes = filing.size_classes(catalog, seen, table)
+        assert sum(one.count for one in classes) == len(files)
+        for before, one in pairwise(classes):
+            within = [file for file in files if before.below <= file.file_size_bytes < one.below]
+            assert one.count == len(within)
+        parts = filing.parts(catalog, seen, table, 50)
+        parted = [file for file in files if file.partition_id is not None]
+        assert sum(part.files for part in parts) == len(parted)
+        assert sum(part.rows for part in parts) == sum(file.record_count for file in parted)
+        count, found = filing.files(catalog, seen, table, 3, 5)
+        assert count == len(files)
+        assert found == seen.found_files(table)[3:8]
+
+
+@given(st.lists(st.integers(0, 10**15), min_size=1, max_size=50))
+def test_curves_stay_on_the_paper(values: list[int]) -> None:
+    points = [(float(place), float(value)) for place, value in enumerate(values)]
+    drawn = charts.curve(points, first="a", last="b")
+    assert drawn.path.count("H") == max(len(values) - 1, 1)
+    assert all(0 <= tick.y <= charts.HEIGHT for tick in drawn.ticks)
+    assert drawn.ticks[-1].value >= max(values) or max(values) == 0
+    assert 0 <= drawn.end[0] <= charts.WIDTH
+    assert 0 <= drawn.end[1] <= charts.HEIGHT
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=20))
+def test_bars_stay_on_the_paper(counts: list[int]) -> None:
+    drawn = charts.bars([("x", count) for count in counts])
+    assert all(bar.height >= 0 and bar.y >= 0 for bar in drawn.bars)
+    assert all(0 <= bar.x <= bar.x + bar.width <= charts.WIDTH for bar in drawn.bars)
+
+
+def test_values_are_told_in_few_signs() -> None:
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    ages = {
+        timedelta(seconds=5): "5 s ago",
+        timedelta(minutes=3): "3 min ago",
+        timedelta(hours=-2, seconds=-1): "in 2 h",
+        timedelta(days=3): "3 d ago",
+        timedelta(days=300): "2025-07-05",
+    }
+    for age, told in ages.items():
+        assert formatting.ago(now - age, now) == told
+    assert [formatting.size(one) for one in (0, 999, 1_000, 123_456, 5 * 10**12)] == [
+        "0 B",
+        "999 B",
+        "1.0 kB",
+        "123 kB",
+        "5.0 TB",
+    ]
+    assert [formatting.duration(one) for one in (0.25, 12.34, 1800, 86_400)] == [
+        "250 ms",
+        "12.3 s",
+        "30 min",
+        "24 h",
+    ]
+    assert formatting.short(1_500_000) == "1.5 M"
+    assert formatting.link("a/b", "c d", x=None, y="&") == "/a%2Fb/c%20d?y=%26"
+
+
+def test_every_kind_of_change_has_words() -> None:
+    assert set(WORDS) == set(ChangeKind)

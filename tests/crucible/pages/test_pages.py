@@ -1,0 +1,195 @@
+"""All pages: on an empty service, on a rich one, for those who may and for strangers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from fastapi.routing import APIRoute
+
+from forklake.access.callers import LOCAL
+from forklake.access.roles import Role
+from forklake.crucible.pages.installing import PAGES
+from tests.crucible.pages.lakes import ODD, ODD_NAMES, fill
+from tests.crucible.pages.visits import Visit, kind_of, same_but
+from tests.crucible.served import Running
+
+# The pages of a catalog, and others that links lead to from somewhere.
+TABS = ("forks", "snapshots", "storage", "options", "mirrors", "maintenance", "grants", "sql")
+
+
+def test_an_empty_service_has_pages(open_service: Running) -> None:
+    found = Visit(open_service).crawl()
+    assert {"/", "/new", "/sessions", "/audit", "/service"} <= set(found)
+    assert "No catalogs yet" in found["/"].text
+
+
+def test_every_link_works_and_no_name_is_markup(open_service: Running, tmp_path: Path) -> None:
+    fill(open_service.service.home, str(tmp_path))
+    visit = Visit(open_service)
+    found = visit.crawl()
+    kinds = {kind_of(address) for address in found}
+    assert {f"/catalogs/…/{tab}?" for tab in TABS} <= kinds
+    assert {"/catalogs/…/table?name&schema", "/catalogs/…/view?name&schema"} <= kinds
+    for name in ODD_NAMES:
+        assert name in found["/"].text
+        visit.page(f"/catalogs/{quote(name, safe='')}/table?name={quote('a/b?c=d&e')}")
+    odd = f"/catalogs/{quote(ODD)}"
+    for address in visit.crawl(odd, f"{odd}/forks"):
+        assert ODD not in visit.get(address).text
+
+
+def test_a_table_is_told_in_full(open_service: Running, tmp_path: Path) -> None:
+    fill(open_service.service.home, str(tmp_path), odd=False)
+    page = Visit(open_service).page("/catalogs/sales/table?name=orders")
+    told = " ".join(page.text.split())
+    for expected in (
+        "partitioned by region",
+        "list(struct(item varchar, count int32))",
+        "as it stands on the invoice",
+        "region = south",
+        "sales/main/orders/region=east/part-002.parquet",
+        "two orders were wrong",
+    ):
+        assert expected in told
+    (rest,) = {one for one in page.links if "offset=" in one}
+    assert "sales/main/orders/merged.parquet" in Visit(open_service).page(rest).text
+    then = Visit(open_service).page("/catalogs/sales/table?name=orders&snapshot=5")
+    assert "As it was at snapshot 5" in then.text
+    assert "part-002.parquet" in then.text
+    assert "part-003.parquet" not in then.text
+
+
+def test_pages_of_catalogs_follow_each_other(open_service: Running, tmp_path: Path) -> None:
+    names = sorted(f"many-{number:03}" for number in range(120))
+    home = open_service.service.home
+    home.create_catalogs(["other"], data_path=str(tmp_path))
+    home.create_catalogs(names, data_path=str(tmp_path))
+    home.fork_many("other", [f"fork-{number}" for number in range(60)])
+    visit, address, found = Visit(open_service), "/?prefix=many-", list[str]()
+    while address:
+        links = visit.page(address).links
+        found += [one.removeprefix("/catalogs/") for one in links if "/many-" in one]
+        address = next((one for one in links if "after=" in one), "")
+    assert found == names
+    forks = visit.page("/catalogs/other/forks").links
+    rest = visit.get(next(one for one in forks if "branch?after=" in one)).text
+    assert (
+        sum("/catalogs/fork-" in one for one in forks) + rest.count('href="/catalogs/fork-') == 60
+    )
+
+
+def test_strangers_have_to_sign_in(service: Running) -> None:
+    visit = Visit(service)
+    for address in ("/", "/catalogs/a?snapshot=1", "/sessions", "/audit", "/service"):
+        answer = visit.get(address)
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/sign-in")
+        part = visit.get(address, **{"HX-Request": "true"})
+        assert part.headers["hx-redirect"].startswith("/sign-in")
+    visit.page(visit.get("/catalogs/a?snapshot=1").headers["location"])
+
+
+@pytest.fixture
+def peopled(service: Running, tmp_path: Path) -> Running:
+    """A lake of which alice may read `sales` and own `alice-shop`."""
+    fill(service.service.home, str(tmp_path), odd=False)
+    service.service.access.grant(LOCAL, "sales", "alice", Role.READER)
+    service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
+    return service
+
+
+def test_people_see_what_is_theirs_and_all_links_work(peopled: Running) -> None:
+    alice = Visit(peopled, peopled.keys["alice"]).crawl()
+    assert "alice-shop" in alice["/"].text
+    assert "agent-03" not in "".join(page.text for page in alice.values())
+    assert not any("/sales/fork?" in address or "/sales/drop" in address for address in alice)
+    assert "/catalogs/alice-shop/drop" in alice
+    root = Visit(peopled, peopled.keys["root"]).crawl("/audit", "/catalogs/sales/grants")
+    assert "alice-shop" in root["/audit"].text
+    for page in [*alice.values(), *root.values()]:
+        assert not any(key in page.source for key in peopled.keys.values())
+
+
+OF_CATALOGS = [
+    route
+    for module in PAGES
+    for route in module.routes.routes
+    if isinstance(route, APIRoute) and route.path.startswith("/catalogs/{catalog}")
+]
+
+
+def test_what_is_not_to_be_seen_looks_like_what_is_not_there(peopled: Running) -> None:
+    bob = Visit(peopled, peopled.keys["bob"])
+    token = bob.page("/").form("/sign-out").values["csrf"]
+    assert len(OF_CATALOGS) >= 20
+    for route in OF_CATALOGS:
+        path = route.path.replace("{operation}", "expire")
+        for method in route.methods or ():
+            hidden, missing = (
+                bob.client.request(
+                    method,
+                    path.replace("{catalog}", name),
+                    params={"name": "orders"} if method == "GET" else None,
+                    data={"csrf": token, "sql": "SELECT 1"} if method == "POST" else None,
+                )
+                for name in ("sales", "nomad")
+            )
+            assert hidden.status_code == 404, path
+            assert same_but(hidden, "sales") == same_but(missing, "nomad")
+
+
+def test_addresses_without_a_page_have_one_for_people(open_service: Running) -> None:
+    visit = Visit(open_service)
+    for address in ("/nowhere", "/catalogs/none", "/sessions/none", "/catalogs/none/sql?session=x"):
+        answer = visit.get(address)
+        assert answer.status_code == 404
+        assert "<h1>Not Found</h1>" in answer.text
+    for bad in ("/catalogs/x?snapshot=many", "/audit?catalog=none", "/static/none.js"):
+        assert visit.get(bad).status_code in (400, 404)
+    assert visit.get("/v1/nowhere").json()["error"]["code"] == "not_found"
+
+
+BAD = (
+    "",
+    "\0",
+    "\ud7ff",
+    "%",
+    "'; --",
+    "../..",
+    "\u202e",
+    "x" * 5000,
+    "-1",
+    str(2**63),
+    "1e400",
+    "NaN",
+)
+ASKING = (
+    "/?prefix={}",
+    "/?after={}",
+    "/catalogs/sales?snapshot={}",
+    "/catalogs/sales/table?name={}",
+    "/catalogs/sales/table?name=orders&schema={}",
+    "/catalogs/sales/table?name=orders&offset={}",
+    "/catalogs/sales/view?name={}",
+    "/catalogs/sales/forks?after={}",
+    "/catalogs/sales/snapshots?before={}",
+    "/catalogs/sales/fork?at={}",
+    "/catalogs/sales/sql?session={}&statement={}",
+    "/catalogs/{}/storage",
+    "/sessions/{}",
+    "/audit?catalog={}",
+    "/audit?after={}",
+    "/sign-in?next={}",
+    "/static/{}",
+)
+
+
+def test_nothing_that_is_asked_breaks_a_page(open_service: Running, tmp_path: Path) -> None:
+    fill(open_service.service.home, str(tmp_path), odd=False)
+    visit = Visit(open_service)
+    for address in ASKING:
+        for value in BAD:
+            answer = visit.get(address.replace("{}", quote(value, safe="")))
+            assert answer.status_code < 500, (address, value, answer.text)

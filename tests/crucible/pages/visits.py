@@ -1,0 +1,82 @@
+"""People who look at pages without a browser: they keep cookies, follow links and fill in forms."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import httpx
+
+from tests.crucible.pages.documents import Document
+from tests.crucible.served import Running
+
+_NAMED = re.compile(r"^/(catalogs|sessions)/[^/?]+")
+_ALIKE = 2  # pages of one kind that are looked at
+
+
+class Visit:
+    """Somebody who looks at the pages of a service."""
+
+    def __init__(self, running: Running, key: str | None = None) -> None:
+        self.client = running.client()
+        self.client.headers["Accept"] = "text/html"
+        if key is not None:
+            answer = self.send("/sign-in", "/sign-in", credential=key)
+            assert answer.status_code == 303, answer.text
+
+    def get(self, address: str, **headers: str) -> httpx.Response:
+        """A page as it comes."""
+        return self.client.get(address, headers=headers)
+
+    def page(self, address: str) -> Document:
+        """A page that must be there, and faultless."""
+        answer = self.get(address)
+        assert answer.status_code == 200, (address, answer.status_code, answer.text[-800:])
+        return faultless(address, answer)
+
+    def send(self, address: str, action: str, **values: str) -> httpx.Response:
+        """Fill in the form of a page that goes to an address."""
+        form = Document(self.get(address).text).form(action)
+        return self.client.post(action, data={**form.values, **values})
+
+    def crawl(self, *starts: str) -> dict[str, Document]:
+        """All pages that links lead to, but of those that are alike only some."""
+        waiting, found = list(starts or ("/",)), dict[str, Document]()
+        kinds: Counter[str] = Counter()
+        while waiting:
+            address = waiting.pop(0)
+            kind = kind_of(address)
+            if address in found or kinds[kind] >= _ALIKE:
+                continue
+            kinds[kind] += 1
+            found[address] = self.page(address)
+            waiting += [one for one in found[address].links if is_page(one)]
+        return found
+
+
+def faultless(address: str, answer: httpx.Response) -> Document:
+    """A page, parsed; nothing is wrong with it."""
+    document = Document(answer.text)
+    assert not document.problems, (address, document.problems)
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert answer.headers["x-request-id"]
+    return document
+
+
+def kind_of(address: str) -> str:
+    """What an address is like, whatever it names."""
+    path, _, query = address.partition("?")
+    asked = sorted(part.partition("=")[0] for part in query.split("&"))
+    return _NAMED.sub(r"/\1/…", path) + "?" + "&".join(asked)
+
+
+def is_page(address: str) -> bool:
+    """Whether a link leads to a page of the service."""
+    return address.startswith("/") and not address.startswith("/static/")
+
+
+def same_but(answer: httpx.Response, name: str) -> Any:
+    """An answer without the name that was asked for, to be compared."""
+    return answer.status_code, answer.text.replace(name, "…")

@@ -1,0 +1,73 @@
+"""A service on a real socket, in a thread of the test's process."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL
+from forklake.crucible.app import create_app
+from forklake.crucible.service import Service
+from forklake.crucible.serving import server
+from forklake.crucible.settings import Settings
+
+PEOPLE = ("alice", "bob")
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that runs, and the keys of those who may use it."""
+
+    address: str
+    service: Service
+    keys: dict[str, str]
+    _clients: ExitStack = field(default_factory=ExitStack)
+
+    def client(self, credential: str | None = None) -> httpx.Client:
+        """A client that shows a credential, or none."""
+        headers = {"Authorization": f"Bearer {credential}"} if credential else {}
+        found = httpx.Client(base_url=self.address, headers=headers, timeout=60, trust_env=False)
+        return self._clients.enter_context(found)
+
+    def of(self, name: str) -> httpx.Client:
+        """A client of somebody."""
+        return self.client(self.keys[name])
+
+
+@contextmanager
+def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]:
+    """A service on a free port of this machine, with access rules and people or without."""
+    app = create_app(settings)
+    service: Service = app.state.service
+    keys = introduce(service.access) if with_rules else {}
+    # It listens before the server runs: whoever connects early waits, and nobody is refused.
+    listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    web = server(app, settings)
+    thread = threading.Thread(target=web.run, args=([listener],), name="web")
+    thread.start()
+    found = Running(address, service, keys)
+    try:
+        httpx.get(f"{address}/health/live", trust_env=False, timeout=60)
+        with found._clients:
+            yield found
+    finally:
+        web.should_exit = True
+        thread.join()
+        listener.close()
+        service.close()
+
+
+def introduce(access: Access) -> dict[str, str]:
+    """Make the access rules, a root and people; their keys."""
+    access.init()
+    access.create_principal(LOCAL, "root", "house", is_root=True)
+    for name in PEOPLE:
+        access.create_principal(LOCAL, name, name, prefixes=[f"{name}-"])
+    return {name: access.create_key(LOCAL, name)[1] for name in ("root", *PEOPLE)}

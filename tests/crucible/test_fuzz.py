@@ -1,0 +1,104 @@
+"""The OpenAPI document is honest: whatever is asked, the answer is as told, and no failure.
+
+FORKLAKE_FUZZ_CASES says how many requests are made up in all.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings, strategies
+from schemathesis import checks
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.result import Ok
+from schemathesis.schemas import APIOperation
+
+from tests.crucible.served import Running
+
+CASES = int(os.environ.get("FORKLAKE_FUZZ_CASES", "240"))
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+# Names that are there: with made-up ones alone little more than "not found" would be tested.
+KNOWN = {
+    "catalog": "c",
+    "schema": "main",
+    "table": "t",
+    "column": "a",
+    "option": "target_file_size",
+    "principal": "alice",
+}
+# These begin to move rows, with Spark, as soon as there is a catalog.
+WITH_SPARK = ("/maintenance/", "/views")
+C = "/v1/catalogs"
+
+
+def furnish(service: Running) -> None:
+    """See that what is known is there, whatever was done to it."""
+    root = service.of("root")
+    root.post(C, json={"name": "c", "if_not_exists": True})
+    columns = [{"name": name, "type": "int32"} for name in "ab"]
+    table = {"name": "t", "columns": columns, "if_not_exists": True}
+    root.post(f"{C}/c/schemas", json={"name": "main", "if_not_exists": True})
+    root.post(f"{C}/c/schemas/main/tables", json=table)
+    assert root.get(f"{C}/c/schemas/main/tables/t").is_success
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600 if CASES > 1000 else 300)
+def test_made_up_requests_get_the_answers_that_are_documented(service: Running) -> None:
+    schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")
+    operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
+    assert len(operations) > 50
+    count = 0
+    for operation in operations:
+        furnish(service)
+        count += fuzz(operation, service, max(2, CASES // len(operations)))
+    # Of those without parameters there are only so many.
+    assert count > 0.8 * CASES, count
+
+
+def test_a_service_that_fails_is_found_out(service: Running) -> None:
+    furnish(service)
+    schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")
+    with service.service.home.database.writing() as connection:
+        connection.fetch("DROP TABLE ducklake_schema")
+        connection.commit()
+    with pytest.raises(FailureGroup):
+        fuzz(schema["/v1/catalogs/{catalog}/schemas"]["GET"], service, 20)
+
+
+def fuzz(operation: APIOperation[Any, Any, Any, Any], service: Running, most: int) -> int:
+    """Up to so many requests of one kind; how many there were."""
+    count = 0
+    keeping = {"principal"} if operation.method.upper() == "DELETE" else set()
+    headers = {"Authorization": f"Bearer {service.keys['root']}"}
+    cases = strategies.one_of(
+        operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE),
+        operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE),
+    )
+
+    @given(case=cases, is_known=strategies.booleans())
+    @settings(
+        max_examples=most,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    def one(case: schemathesis.Case[Any], is_known: bool) -> None:
+        nonlocal count
+        count += 1
+        if is_known and not any(part in operation.path for part in WITH_SPARK):
+            for name in set(KNOWN) & set(case.path_parameters) - keeping:
+                case.path_parameters[name] = KNOWN[name]
+        case.call_and_validate(headers=headers, checks=CHECKS)
+
+    one()
+    return count

@@ -1,0 +1,355 @@
+"""Moving an account between stamps: everything arrives, nothing stays, and nothing is lost on the
+way, wherever it is cut short."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+
+from forklake import Catalog, ColumnSpec, Metastore
+from forklake.access.callers import LOCAL
+from forklake.access.roles import Right
+from forklake.crucible.moving import Moved, move, settle
+from forklake.errors import (
+    AlreadyExists,
+    Conflict,
+    ForklakeError,
+    InvalidInput,
+    NotFound,
+    Unavailable,
+)
+from forklake.model.entities import Table
+from forklake.store import moving as rows
+from forklake.store import phases
+from forklake.store.stamps import Account, State
+from tests.behaviour.test_schema import tables_of
+from tests.concurrency.consistency import problems
+from tests.concurrency.writers import TABLE, append, new_file, table_of
+from tests.crucible.fix_stamps import World, world
+from tests.properties.observe import observe
+
+MOVE_PHASES = [phase for phase in phases.PHASES if phase.startswith("move.")]
+ACCOUNT, OTHER = "mine", "theirs"
+
+
+@pytest.fixture
+def lakes(postgres_server: Any) -> Iterator[World]:
+    """Two stamps; at home two accounts with catalogs, forks, and forks that were dropped."""
+    with world(postgres_server) as found:
+        for account in (ACCOUNT, OTHER):
+            caller = found.caller(f"owner of {account}", account)
+            access = found.access(account)
+            access.create(caller, [f"{account}-base", f"{account}-other"], data_path="/data")
+            fill(found, account)
+            access.fork(caller, f"{account}-base", [f"{account}-fork", f"{account}-gone"])
+            access.fork(caller, f"{account}-gone", [f"{account}-heir"])
+            access.fork(caller, f"{account}-base", [f"{account}-copy"], mode="copy")
+            change(found.metastore(account).catalog(f"{account}-fork"), 1)
+            change(found.metastore(account).catalog(f"{account}-heir"), 2)
+            access.drop(caller, [f"{account}-gone"])
+            access.rename(caller, f"{account}-other", f"{account}-renamed")
+            access.set_quota(LOCAL, caller.name, catalogs=50, bytes=10**12, sessions=5)
+        yield found
+
+
+def fill(lakes: World, account: str) -> None:
+    """A table with files, inlined rows, deletes, a partitioning, a view, options and a face."""
+    base = lakes.metastore(account).catalog(f"{account}-base")
+    with base.transaction() as transaction:
+        columns = [ColumnSpec("id", "bigint"), ColumnSpec("name", "varchar")]
+        transaction.create_table(TABLE, columns)
+    table = table_of(base)
+    with base.transaction() as transaction:
+        files = [new_file(f"{account}-{number}.parquet", 10, 10 * number) for number in range(6)]
+        transaction.add_data_files(table, files)
+        named = [{"id": number, "name": f"row {number}"} for number in range(8)]
+        transaction.insert_rows(table, named)
+        transaction.create_view("view", "SELECT 1 AS one")
+        transaction.set_tag(table, "tag", account)
+        transaction.set_option("target_file_size", "16MB")
+    change(base, 0)
+    give_a_face(lakes, base, table)
+
+
+def change(catalog: Catalog, number: int) -> None:
+    """End a file and rows, delete positions, add a column and files."""
+    table = table_of(catalog)
+    with catalog.transaction() as transaction:
+        files = sorted(transaction.data_files(table), key=lambda file: file.path)
+        transaction.end_data_files(table, [files[0]])
+        transaction.delete_positions(table, files[1], [number])
+        transaction.delete_rows(table, transaction.inlined_rows(table)[:1])
+        transaction.insert_rows(table, [{"id": 100 + number, "name": "new"}])
+        transaction.add_column(table, ColumnSpec(f"column_{number}", "int", default="7"))
+        transaction.add_data_files(table, [new_file(f"{catalog.name}-new.parquet", 3)])
+
+
+def give_a_face(lakes: World, catalog: Catalog, table: Table) -> None:
+    """Rows of a Delta face, as a log would have left them."""
+    at = catalog.current_snapshot()
+    own = f"{catalog.catalog_id}, {table.table_id}, {at}, NULL"
+    dsn = lakes.places["home"].uri.removeprefix("ducklake:postgres:")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for statement in (
+            f"INSERT INTO dl_tables VALUES ({own}, 'face', 'place', 'own')",
+            f"INSERT INTO dl_table_versions VALUES ({own}, 0, 1, 'WRITE', 'key')",
+            f"INSERT INTO dl_actions VALUES ({own}, 0, 'metaData', '', '{{}}')",
+            "INSERT INTO dl_mirror_status VALUES"
+            f" ({catalog.catalog_id}, {table.table_id}, 'files', 0, 0, '', '', now(), now())",
+            "INSERT INTO dl_file_actions SELECT catalog_id, data_file_id, table_id, NULL, '{}'"
+            f" FROM ducklake_data_file WHERE catalog_id = {catalog.catalog_id}",
+        ):
+            connection.execute(statement.encode())
+
+
+Seen = dict[str, dict[int, Any]]
+
+
+def everything(metastore: Metastore, account: str) -> Seen:
+    """All catalogs of an account at every snapshot, as the product shows them."""
+    found: Seen = {}
+    for row in metastore.all_catalogs(prefix=f"{account}-"):
+        catalog = Catalog(metastore, row)
+        history = catalog.snapshots()
+        found[row.catalog_name] = {
+            snapshot.snapshot_id: (snapshot, observe(catalog, snapshot.snapshot_id))
+            for snapshot in history
+        }
+        found[row.catalog_name][-1] = observe(catalog)
+    return found
+
+
+def owned(lakes: World, stamp: str, ids: set[int]) -> dict[str, list[str]]:
+    """All rows of some catalogs in a stamp, whatever the table."""
+    return {
+        name: sorted(map(str, (row for row in found if row["catalog_id"] in ids)))
+        for name, found in lakes.raw(stamp).tables.items()
+        if found and "catalog_id" in found[0]
+    }
+
+
+def ids_of(lakes: World, stamp: str, account: str) -> set[int]:
+    """The catalogs of an account in a stamp, also those that were dropped."""
+    catalogs = lakes.raw(stamp)["catalog"]
+    return {row["catalog_id"] for row in catalogs if row["catalog_name"].startswith(account)}
+
+
+def consistent(lakes: World) -> None:
+    """Neither stamp contradicts itself."""
+    for stamp, place in lakes.places.items():
+        assert problems(place, every_snapshot=True) == [], stamp
+
+
+def test_everything_arrives_and_nothing_stays(lakes: World) -> None:
+    ids = ids_of(lakes, "home", ACCOUNT)
+    before, stays = everything(lakes.stamps.home, ACCOUNT), everything(lakes.stamps.home, OTHER)
+    rows_before = owned(lakes, "home", ids)
+    assert rows_before["dl_file_actions"]
+    assert len(before) == 5
+
+    moved = move(lakes.stamps, ACCOUNT, "east", pause=0)
+    assert (moved.account, moved.stamp, moved.catalogs) == (ACCOUNT, "east", 6)
+    assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "east")
+    east = lakes.metastore(ACCOUNT)
+    assert east is lakes.stamps.metastore("east")
+    assert everything(east, ACCOUNT) == before
+    after = owned(lakes, "east", ids)
+    assert {name: found for name, found in after.items() if found} == {
+        name: found for name, found in rows_before.items() if found
+    }
+    assert everything(lakes.stamps.home, ACCOUNT) == {}
+    left = {name for name, found in owned(lakes, "home", ids).items() if found}
+    assert left == {"ducklake_catalog", "ducklake_catalog_lineage", "crucible_audit"}
+    assert everything(lakes.stamps.home, OTHER) == stays
+    consistent(lakes)
+
+    caller = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
+    access = lakes.access(ACCOUNT)
+    assert len(access.visible(caller)) == 5
+    assert access.quota(LOCAL, caller.name).catalogs == 50
+    catalog = access.catalog(caller, f"{ACCOUNT}-fork", "statement.write")
+    append(catalog, table_of(catalog), "later.parquet")
+    access.fork(caller, f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"])
+    consistent(lakes)
+
+    # Folders of what moved are given to nobody, also once what was left is reclaimed.
+    lakes.stamps.home.reclaim_dropped()
+    again = lakes.stamps.home.create_catalog(f"{ACCOUNT}-base", data_path="/data")
+    assert again.row.path == f"{again.row.catalog_uuid}/"
+
+
+def test_names_and_folders_that_are_taken(lakes: World) -> None:
+    east, name = lakes.stamps.metastore("east"), f"{ACCOUNT}-fork"
+    before = everything(lakes.stamps.home, ACCOUNT)
+    east.create_catalog(name, data_path="/data")
+    with pytest.raises(AlreadyExists, match=name):
+        move(lakes.stamps, ACCOUNT, "east", pause=0)
+    east.rename_catalog(name, "there")
+    with pytest.raises(AlreadyExists, match="folder"):
+        move(lakes.stamps, ACCOUNT, "east", pause=0)
+    assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "home")
+    assert everything(lakes.stamps.home, ACCOUNT) == before
+
+    # Beneath another data path the same folder is another one.
+    dsn = lakes.places["east"].uri.removeprefix("ducklake:postgres:")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("UPDATE ducklake_catalog SET data_path = '/elsewhere'")
+    move(lakes.stamps, ACCOUNT, "east", pause=0)
+    assert everything(east, ACCOUNT) == before
+    row = east.catalog(name).row
+    assert row.path == f"{row.catalog_uuid}/"
+    consistent(lakes)
+
+
+def test_what_is_shared_with_somebody_else_does_not_move(lakes: World) -> None:
+    theirs = lakes.caller(f"owner of {OTHER}", OTHER)
+    mine = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
+    access = lakes.access(ACCOUNT)
+    access.grant(mine, f"{ACCOUNT}-base", theirs.name, "forker")
+    access.fork(theirs, f"{ACCOUNT}-base", [f"{OTHER}-of-mine"], mode="copy")
+    before = everything(lakes.stamps.home, ACCOUNT)
+    for account in (ACCOUNT, OTHER):
+        with pytest.raises(InvalidInput, match="cannot move"):
+            move(lakes.stamps, account, "east", pause=0)
+        assert lakes.stamps.find_account(account) == Account(account, "home")
+    assert everything(lakes.stamps.home, ACCOUNT) == before
+    consistent(lakes)
+
+
+class Cut(Exception):
+    """Stands for the end of the process."""
+
+
+def cut_short(lakes: World, phase: str, stamp: str) -> None:
+    """A move to a stamp that ends at a phase."""
+
+    def observe_phase(name: str) -> None:
+        if name == phase:
+            raise Cut
+
+    phases.observer = observe_phase
+    try:
+        with pytest.raises(Cut):
+            move(lakes.stamps, ACCOUNT, stamp, pause=0)
+    finally:
+        phases.observer = None
+
+
+def other(stamp: str) -> str:
+    """The other one of the two stamps."""
+    return "home" if stamp == "east" else "east"
+
+
+SWITCHED = {"move.switched", "move.erased", "move.cleaned"}
+
+
+def test_a_move_that_was_cut_short_starts_over(lakes: World) -> None:
+    before = everything(lakes.stamps.home, ACCOUNT)
+    old, new = "home", "east"
+    for phase in MOVE_PHASES:
+        cut_short(lakes, phase, new)
+        lives = lakes.stamps.find_account(ACCOUNT).stamp
+        assert lives == (new if phase in SWITCHED else old), phase
+        assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
+
+        move(lakes.stamps, ACCOUNT, new, pause=0)
+        assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, new)
+        assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
+        assert everything(lakes.stamps.metastore(old), ACCOUNT) == {}
+        old, new = new, old
+    assert move(lakes.stamps, ACCOUNT, old, pause=0) == Moved(ACCOUNT, old)
+    consistent(lakes)
+    change(lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-fork"), 7)
+    consistent(lakes)
+
+
+def test_a_move_that_was_cut_short_can_be_settled(lakes: World) -> None:
+    before = everything(lakes.stamps.home, ACCOUNT)
+    lives = "home"
+    for phase in ("move.locked", "move.arrived", "move.switched"):
+        cut_short(lakes, phase, other(lives))
+        assert settle(lakes.stamps) == [ACCOUNT]
+        assert settle(lakes.stamps) == []
+        lives = other(lives) if phase in SWITCHED else lives
+        assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, lives)
+        assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
+        assert everything(lakes.stamps.metastore(other(lives)), ACCOUNT) == {}
+    consistent(lakes)
+
+
+def test_nobody_writes_while_it_moves_and_everybody_reads(lakes: World) -> None:
+    caller = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
+    base = lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-base")
+    table = table_of(base)
+    found: list[str] = []
+
+    def look(phase: str) -> None:
+        if phase not in {"move.frozen", "move.copied"}:
+            return
+        access = lakes.access(ACCOUNT)
+        assert lakes.stamps.find_account(ACCOUNT).state is State.MOVING
+        assert len(access.visible(caller)) == 5
+        assert access.catalog(caller, f"{ACCOUNT}-base", "table.get").now().data_files(table)
+        for attempt in (
+            lambda: access.create(caller, [f"{ACCOUNT}-new"]),
+            lambda: access.fork(caller, f"{ACCOUNT}-base", [f"{ACCOUNT}-new"]),
+            lambda: access.drop(caller, [f"{ACCOUNT}-base"]),
+            lambda: access.rename(caller, f"{ACCOUNT}-base", f"{ACCOUNT}-new"),
+            lambda: access.catalog(caller, f"{ACCOUNT}-base", "statement.write"),
+            lambda: access.grant(caller, f"{ACCOUNT}-base", f"owner of {OTHER}", "reader"),
+            lambda: access.grant_prefix(LOCAL, "new-", caller.name, "admin"),
+            lambda: access.set_quota(LOCAL, caller.name, catalogs=1),
+        ):
+            with pytest.raises(Unavailable):
+                attempt()
+        assert access.rights(caller, [f"{ACCOUNT}-base"]).popitem()[1] == {Right.READ}
+        with pytest.raises(Conflict):
+            move(lakes.stamps, ACCOUNT, "east", pause=0)
+        assert settle(lakes.stamps) == []
+        found.append(phase)
+
+    phases.observer = look
+    try:
+        move(lakes.stamps, ACCOUNT, "east", pause=0)
+    finally:
+        phases.observer = None
+    assert found == ["move.frozen", "move.copied"]
+    assert lakes.access(ACCOUNT).create(caller, [f"{ACCOUNT}-new"], data_path="/data")
+
+
+def test_a_writer_that_knows_of_nothing_waits_and_learns_it(lakes: World) -> None:
+    base = lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-base")
+    table = table_of(base)
+    locked = threading.Event()
+    phases.observer = lambda phase: locked.set() if phase == "move.locked" else None
+
+    def write() -> str:
+        locked.wait(30)
+        try:
+            append(base, table, "too-late.parquet")
+        except ForklakeError as reason:
+            return type(reason).__name__
+        return "written"
+
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            writing = threads.submit(write)
+            move(lakes.stamps, ACCOUNT, "east", pause=0.2)
+            outcome = writing.result()
+    finally:
+        phases.observer = None
+    assert outcome == NotFound.__name__
+    moved = lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-base")
+    assert "too-late.parquet" not in {file.path for file in moved.now().data_files(table)}
+    consistent(lakes)
+
+
+def test_every_table_of_catalogs_is_moved_or_left_on_purpose() -> None:
+    named = {name for name, columns in tables_of("postgresql").items() if "catalog_id" in columns}
+    assert named - set(rows.ERASED) == set()
+    assert named - {*rows.COPIED, *rows.NOT_COPIED} == {"ducklake_catalog"}  # with its folder

@@ -1,0 +1,123 @@
+"""Connections that break and others who are faster: the service tries again, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from forklake.crucible.metrics import Metrics
+from forklake.crucible.retries import ATTEMPTS, persistently
+from forklake.crucible.settings import Settings
+from forklake.errors import AlreadyExists, Conflict, InvalidInput
+from tests.crucible.served import Running, running
+from tests.fix_metastore import Place
+from tests.fix_proxy import CuttableProxy
+
+C = "/v1/catalogs"
+
+
+@pytest.fixture
+def backend() -> str:
+    """Where connections are lost."""
+    return "postgresql"
+
+
+@pytest.fixture
+def proxy(shared_database: str) -> Iterator[CuttableProxy]:
+    """What loses them."""
+    with CuttableProxy(shared_database) as found:
+        yield found
+
+
+@pytest.fixture
+def distant(settings: Settings, proxy: CuttableProxy) -> Iterator[Running]:
+    """A service behind connections that break."""
+    away = settings.model_copy(update={"metastore": f"ducklake:postgres:{proxy.dsn()}"})
+    with running(away, with_rules=False) as found:
+        yield found
+
+
+def retries(client: httpx.Client) -> float:
+    """How often the service has tried again."""
+    text = client.get("/metrics").text
+    return float(text.split("\nforklake_retries_total ")[1].split()[0])
+
+
+@pytest.mark.parametrize("direction", ["to_server", "to_client"])
+def test_a_lost_connection_is_not_noticed(
+    distant: Running, proxy: CuttableProxy, direction: str
+) -> None:
+    client = distant.client()
+    for number in range(5):
+        was_cut = proxy.cut_after(b"COMMIT", direction, False)  # type: ignore[arg-type]
+        body = {"name": f"c{number}", "if_not_exists": True}
+        assert client.post(C, json=body).status_code == 201
+        assert was_cut.is_set()
+    for number in range(5):
+        was_cut = proxy.cut_after(b"COMMIT", direction, False)  # type: ignore[arg-type]
+        assert client.post(f"{C}/c0/schemas", json={"name": f"s{number}"}).status_code == 201
+        assert was_cut.is_set()
+    assert len(client.get(C).json()["catalogs"]) == 5
+    assert len(client.get(f"{C}/c0/snapshots").json()["snapshots"]) == 6
+
+
+def test_a_look_at_the_catalog_that_is_lost_is_taken_again(
+    distant: Running, proxy: CuttableProxy
+) -> None:
+    client = distant.client()
+    client.post(C, json={"name": "c"})
+    was_cut = proxy.cut_after(b"ducklake_schema", "to_server", False)
+    assert client.post(f"{C}/c/schemas", json={"name": "s"}).status_code == 201
+    assert was_cut.is_set()
+    assert retries(client) == 1
+
+
+def test_when_nothing_helps_the_answer_says_how_often_it_was_tried(place: Place) -> None:
+    with place.open() as metastore:
+        catalog = metastore.create_catalog("c")
+        metrics = Metrics()
+        tries: list[int] = []
+
+        def outrun() -> None:
+            """A change that somebody else always makes first."""
+            number = len(tries)
+            tries.append(number)
+            with catalog.transaction() as ours:
+                ours.create_schema(f"s{number}")
+                with metastore.catalog("c").transaction() as theirs:
+                    theirs.create_schema(f"s{number}")
+
+        with pytest.raises(Conflict) as caught:
+            persistently(outrun, metrics)
+        assert caught.value.details["attempts"] == len(tries) == ATTEMPTS
+        assert 5 <= ATTEMPTS <= 10
+
+
+def test_only_what_may_pass_is_tried_again(place: Place) -> None:
+    with place.open() as metastore:
+        catalog = metastore.create_catalog("c")
+        tries = []
+
+        def outrun_once() -> None:
+            tries.append(1)
+            with catalog.transaction() as ours:
+                ours.create_schema("s")
+                if len(tries) == 1:
+                    with metastore.catalog("c").transaction() as theirs:
+                        theirs.create_schema("s")
+
+        with pytest.raises(AlreadyExists) as caught:
+            persistently(outrun_once, Metrics())
+        assert len(tries) == 2
+        assert "attempts" not in caught.value.details
+
+        def wrong() -> None:
+            tries.append(1)
+            with catalog.transaction() as ours:
+                ours.create_schema("")
+
+        with pytest.raises(InvalidInput):
+            persistently(wrong, Metrics())
+        assert len(tries) == 3

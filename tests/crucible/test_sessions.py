@@ -1,0 +1,221 @@
+"""Sessions of the service: apart from each other, in order, stopped, limited and closed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from forklake.access.callers import LOCAL
+from forklake.crucible.sessions.sessions import Sessions
+from forklake.crucible.sessions.statements import Request, State
+from forklake.crucible.settings import Settings
+from forklake.errors import ForklakeError, NotFound, QuotaExceeded
+from forklake.spark.calculator import calculator, interrupt
+from tests.crucible.fix_sessions import LONG, opened
+from tests.crucible.served import Running
+
+if TYPE_CHECKING:
+    from forklake.spark.engine.engine import Engine
+
+
+def test_sessions_are_apart(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    other = opened(sparked.of("alice"), "alice-sales", alias="same")
+    alice.done("CREATE SCHEMA s; CREATE TABLE s.t (id INTEGER); USE lake.s; BEGIN")
+    alice.done("PREPARE add AS INSERT INTO t VALUES ($1); EXECUTE add(1)")
+    assert alice.rows("SELECT * FROM t") == [[1]]
+    assert other.rows("SELECT * FROM s.t") == []
+    assert other.refused("EXECUTE add(2)") == "not_found"
+    assert other.refused("SELECT * FROM lake.s.t") == "not_found"
+    assert other.refused("COMMIT") == "invalid_input"
+    states = [one.client.get(one.path).json() for one in (alice, other)]
+    assert [one["in_transaction"] for one in states] == [True, False]
+    assert [one["current"] for one in states] == [["lake", "s"], ["same", "main"]]
+    assert alice.done("COMMIT")["kind"] == "COMMIT"
+    assert other.rows("SELECT * FROM s.t") == [[1]]
+    alice.done("BEGIN; INSERT INTO t VALUES (2)")
+    assert alice.client.delete(alice.path).status_code == 204
+    assert alice.client.get(alice.path).status_code == 404
+    assert other.rows("SELECT count(*) FROM s.t") == [[1]]  # what was open is rolled back
+
+
+def test_statements_run_in_order_and_sessions_side_by_side(sparked: Running) -> None:
+    people = [opened(sparked.of(one), f"{one}-sales", alias="lake") for one in ("alice", "bob")]
+    for person in people:
+        person.done("CREATE TABLE t (id INTEGER)")
+    blocked = people[0].run(LONG, wait_seconds=0)
+    waiting = [people[0].run(f"INSERT INTO t VALUES ({n})", wait_seconds=0) for n in range(5)]
+    assert {one["state"] for one in waiting} == {"queued"}
+    with ThreadPoolExecutor(4) as pool:  # the other session is not in the way of this one
+        counts = list(pool.map(lambda n: people[1].done(f"INSERT INTO t VALUES ({n})"), range(4)))
+    assert [one["changed"] for one in counts] == [1] * 4
+    assert people[0].client.get(people[0].path).json()["waiting"] == 5
+    path = f"{people[0].path}/statements"
+    assert people[0].client.post(f"{path}/{waiting[1]['statement']}/cancel").status_code == 200
+    assert people[0].client.post(f"{path}/{blocked['statement']}/cancel").status_code == 200
+    assert people[0].rows("SELECT id FROM t ORDER BY rowid") == [[0], [2], [3], [4]]
+    listed = people[0].client.get(path).json()["statements"]
+    assert [one["statement"] for one in listed] == sorted(one["statement"] for one in listed)
+
+
+def test_a_statement_is_polled_cancelled_and_timed_out(sparked: Running, engine: Engine) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice.done("CREATE TABLE t (id BIGINT); SELECT 1")
+    tracker = engine.spark.sparkContext.statusTracker()
+    sent = alice.run(LONG, wait_seconds=0)
+    path = f"{alice.path}/statements/{sent['statement']}"
+    while not tracker.getActiveJobsIds():  # until Spark is at it
+        assert alice.client.get(path).json()["state"] in ("queued", "running")
+    early = alice.client.get(f"{path}/rows")
+    assert (early.status_code, early.json()["error"]["code"]) == (400, "invalid_input")
+    assert alice.client.post(f"{path}/cancel").status_code == 200
+    ended = alice.client.get(path, params={"wait_seconds": 30}).json()
+    assert (ended["state"], ended["error"]["code"]) == ("cancelled", "cancelled")
+    assert alice.client.get(f"{path}/rows").status_code == 409
+    assert not tracker.getActiveJobsIds()
+    again = alice.client.post(f"{path}/cancel").json()
+    assert again == alice.client.get(path).json()  # what has ended stays
+    for sql in (LONG, f"INSERT INTO t {LONG}", f"CREATE TABLE u AS {LONG}"):
+        late = alice.run(sql, timeout_seconds=0.4)
+        assert late["state"] == "cancelled", (sql, late)
+        assert late["error"]["details"] == {"reason": "timeout"}
+    assert alice.rows("SELECT count(*) FROM t") == [[0]]
+    assert alice.rows("SHOW TABLES") == [["t"]]
+
+
+def test_queries_leave_no_threads_behind(sparked: Running) -> None:
+    def called_back() -> int:
+        return sum(one.name.endswith("(run)") for one in threading.enumerate())
+
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice.done("CREATE TABLE t (id INTEGER); INSERT INTO t SELECT range FROM range(10)")
+    asked = []
+    for _ in range(16):  # each time Spark asks for the files from another of its threads
+        assert alice.rows("SELECT count(*) FROM t") == [[10]]
+        asked.append(called_back())
+    assert asked[-1] == asked[-5]
+
+
+def test_what_duckdb_computes_can_be_stopped() -> None:
+    over = threading.Event()
+    thread = threading.get_ident()
+
+    def stop() -> None:
+        while not over.wait(0.01):
+            interrupt(thread)
+
+    with calculator() as cursor, ThreadPoolExecutor(1) as pool:
+        pool.submit(stop)
+        with pytest.raises(duckdb.InterruptException):
+            cursor.execute("SELECT sum(hash(range)) FROM range(100000000000)").fetchall()
+        over.set()
+    interrupt(thread)  # which computes nothing any more
+
+
+def test_a_statement_that_breaks_leaves_the_others_alone(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    bob = opened(sparked.of("bob"), "bob-sales", alias="lake")
+    for sql in (
+        "SELECT repeat('x', 2000000000) FROM range(2)",  # while Spark plans it
+        "SELECT sum(length(repeat('x', (range + 2000000000)::INTEGER))) FROM range(2)",  # in a task
+    ):
+        sent = alice.run(sql, wait_seconds=0)
+        assert bob.rows("SELECT 1 + 1") == [[2]]
+        path = f"{alice.path}/statements/{sent['statement']}"
+        ended = alice.client.get(path, params={"wait_seconds": 30}).json()
+        assert ended["state"] == "failed"
+        assert "OutOfMemory" in ended["error"]["message"]
+        assert alice.rows("SELECT 40 + 2") == [[42]]
+        assert bob.rows("SELECT 1 + 1") == [[2]]
+    assert alice.refused("SELECT error('on purpose')") == "invalid_input"
+    assert alice.refused("SELECT 1 / 'x'") == "invalid_input"
+    assert alice.refused("not a statement") == "invalid_input"
+
+
+@pytest.fixture
+def sessions(sparked: Running, engine: Engine) -> Callable[..., Sessions]:
+    """Sessions of other settings, which nobody watches."""
+
+    def made(clock: Callable[[], float], **settings: object) -> Sessions:
+        given = sparked.service.settings.model_copy(update=settings)
+        return Sessions(Settings.model_validate(given), clock=clock)
+
+    return made
+
+
+def test_idle_sessions_are_closed(sparked: Running, sessions: Callable[..., Sessions]) -> None:
+    now = [0.0]
+    some = sessions(lambda: now[0], idle_seconds=60)
+    access = sparked.service.access
+    idle, busy = (some.open(access, LOCAL, "alice-sales", alias="lake") for _ in range(2))
+    sql = "CREATE TABLE t (id INTEGER); BEGIN; INSERT INTO t VALUES (1)"
+    statement = idle.submit(Request(LOCAL, sql, None, "duckdb", 60))
+    assert statement.wait(30)
+    assert statement.state is State.DONE, statement.error
+    now[0] = 59.0
+    some.look()
+    assert some.find(LOCAL, busy.session_id) is busy  # which is a use of it
+    now[0] = 61.0
+    some.look()
+    assert some.of(LOCAL) == [busy]
+    with pytest.raises(NotFound):
+        some.find(LOCAL, idle.session_id)
+    assert idle.closed()
+    assert not idle.session.in_transaction
+    asked = busy.submit(Request(LOCAL, "SELECT count(*) FROM t", None, "duckdb", 60))
+    assert asked.wait(30)
+    assert asked.answer().page(0, 1).to_pylist() == [{"count_star()": 0}]
+    overdue = busy.submit(Request(LOCAL, LONG, None, "duckdb", 5))
+    while overdue.state is State.QUEUED:
+        pass
+    now[0] = 67.0
+    some.look()
+    assert overdue.wait(30)
+    assert overdue.state is State.CANCELLED
+    some.shutdown()
+    assert some.all() == []
+    with pytest.raises(ForklakeError):
+        some.open(access, LOCAL, "alice-sales")
+
+
+def test_sessions_and_statements_are_limited(
+    sparked: Running, sessions: Callable[..., Sessions]
+) -> None:
+    access = sparked.service.access
+    some = sessions(lambda: 0.0, sessions=3, sessions_per_principal=2, result_bytes=2**21)
+    alice, bob, root = (access.caller(sparked.keys[one]) for one in ("alice", "bob", "root"))
+    first = some.open(access, alice, "alice-sales")
+    some.open(access, alice, "alice-sales")
+    with pytest.raises(QuotaExceeded, match="of 'alice'"):
+        some.open(access, alice, "alice-sales")
+    access.set_quota(root, "bob", sessions=0)
+    with pytest.raises(QuotaExceeded, match="at most 0"):
+        some.open(access, bob, "bob-sales")
+    some.open(access, root, "bob-sales")
+    with pytest.raises(QuotaExceeded, match="All sessions"):
+        some.open(access, root, "bob-sales")
+    some.close(alice, first.session_id)
+    some.open(access, root, "bob-sales").submit(Request(root, "SELECT 1", None, "duckdb", 5))
+    one = some.of(root)[0]
+    much = one.submit(Request(root, "SELECT * FROM range(1000000)", None, "duckdb", 60))
+    fits = one.submit(Request(root, "SELECT * FROM range(200000)", None, "duckdb", 60))
+    for statement in (much, fits):
+        assert statement.wait(60)
+    assert isinstance(much.error, QuotaExceeded)
+    assert fits.answer().page(199_999, 10).to_pylist() == [{"range": 199_999}]
+    blocked = one.submit(Request(root, LONG, None, "duckdb", 60))
+    while blocked.state is State.QUEUED:
+        pass
+    for _ in range(32):
+        one.submit(Request(root, "SELECT 1", None, "duckdb", 60))
+    with pytest.raises(QuotaExceeded, match="wait already"):
+        one.submit(Request(root, "SELECT 1", None, "duckdb", 60))
+    some.shutdown()
+    assert blocked.state is State.CANCELLED
+    with pytest.raises(ForklakeError):
+        blocked.answer()

@@ -1,0 +1,268 @@
+"""Sessions do what the rights of their users allow, and nothing outside of the lake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forklake.access.callers import LOCAL
+from forklake.access.roles import OPERATIONS, Right
+from forklake.crucible.sessions import guard
+from forklake.crucible.sessions.roots import require_inside
+from forklake.errors import Forbidden, NotFound
+from forklake.sql.functions import registry
+from forklake.sql.guarding import FUNCTIONS, STATEMENTS
+from forklake.sql.running import handlers
+from tests.crucible.fix_sessions import Person, opened
+from tests.crucible.forbidden import FORBIDDEN
+from tests.crucible.served import Running
+
+CANARY = "canary-7f3a"
+REFUSALS = {"forbidden", "unsupported", "invalid_input", "not_found"}
+
+
+def test_every_statement_and_function_is_an_operation() -> None:
+    assert STATEMENTS.keys() == handlers().keys()
+    assert FUNCTIONS.keys() == registry.FUNCTIONS.keys()
+    for operation in {*STATEMENTS.values(), *FUNCTIONS.values(), "session.open"}:
+        assert isinstance(OPERATIONS[operation], Right)
+    changing = {one.name for one in registry.FUNCTIONS.values() if one.changes}
+    assert {name for name in changing if FUNCTIONS[name] == "statement.read"} == {"fork_catalog"}
+
+
+def snapshots(running: Running) -> tuple[int, int]:
+    """How far the catalogs are, and how many there are."""
+    metastore = running.service.home
+    names = sorted(row.catalog_name for row in metastore.all_catalogs())
+    assert names == ["alice-sales", "bob-sales"]
+    return tuple(metastore.catalog(name).now().snapshot_id for name in names)  # type: ignore[return-value]
+
+
+def test_forbidden_statements_are_refused_and_do_nothing(sparked: Running, tmp_path: Path) -> None:
+    file = tmp_path / "there.csv"
+    file.write_text(f"a,b\n1,{CANARY}\n")
+    bob = opened(sparked.of("bob"), "bob-sales")
+    bob.done(f"CREATE TABLE secret (s VARCHAR); INSERT INTO secret VALUES ('{CANARY}')")
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
+    before, listed = snapshots(sparked), sorted(tmp_path.iterdir())
+    words = {"file": str(file), "folder": str(tmp_path), "uri": sparked.service.settings.metastore}
+    wrong = []
+    for text in FORBIDDEN:
+        sql = text
+        for word, value in words.items():
+            sql = sql.replace("{" + word + "}", value)
+        found = alice.run(sql)
+        is_refused = found["state"] == "failed" and found["error"]["code"] in REFUSALS
+        if not is_refused or CANARY in json.dumps(found):
+            wrong.append((sql, found["state"], found["error"]))
+        alice.run("DROP MACRO IF EXISTS way_out")  # the one that may be made, but not called
+    assert not wrong
+    assert alice.rows("SELECT * FROM t") == [[1, "mine"]]
+    names = alice.rows("SHOW TABLES")
+    assert names == [["t"]]
+    assert snapshots(sparked)[1] == before[1]
+    assert sorted(tmp_path.iterdir()) == listed
+    assert alice.client.get(alice.path).json()["current"] == ["lake", "main"]
+
+
+def test_texts_and_names_stay_what_they_are(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    call = "reflect('java.lang.System', 'getenv', 'PATH')"
+    hostile = [
+        f"\\', {call} --",
+        f"', {call} --",
+        f"\\\\', {call}, '",
+        f"`, {call} AS `x",
+        f'", {call} AS "x',
+        f"*/ {call} /*",
+        f"${{{call}}}",
+        f"\n{call}\n",
+    ]
+    literals = ", ".join("'" + one.replace("'", "''") + "'" for one in hostile)
+    names = [one.replace('"', '""').replace("\n", " ") for one in hostile]
+    named = ", ".join(f'{number} AS "{name}"' for number, name in enumerate(names))
+    comments = f"/* */ -- {call}\n"
+    assert alice.rows(f"SELECT {comments} {literals}") == [hostile]
+    assert alice.rows("SELECT " + ", ".join("?" * len(hostile)), parameters=hostile) == [hostile]
+    assert alice.rows(f"SELECT * FROM (SELECT {named})") == [list(range(len(hostile)))]
+
+
+def test_the_dialect_of_spark_is_off(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    assert alice.refused("SELECT 1", dialect="spark") == "forbidden"
+    # Views that somebody made elsewhere are no way around it.
+    catalog = sparked.service.home.catalog("alice-sales")
+    with catalog.transaction() as transaction:
+        transaction.create_view(
+            "escape", "SELECT reflect('java.lang.System', 'getenv', 'PATH')", dialect="spark"
+        )
+        transaction.create_view(
+            "peek", "SELECT * FROM __ducklake_metadata_lake.ducklake_catalog", dialect="duckdb"
+        )
+    assert alice.refused("SELECT * FROM lake.escape") == "forbidden"
+    assert alice.refused("SELECT * FROM lake.peek") == "forbidden"
+
+
+@pytest.fixture
+def cautious(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rights are asked for every time."""
+    monkeypatch.setattr(guard, "KNOWN_SECONDS", 0.0)
+
+
+READS = (
+    "SELECT count(*) FROM t",
+    "DESCRIBE t",
+    "SHOW TABLES",
+    "SELECT * FROM ducklake_snapshots('lake')",
+    "FROM ducklake_table_info('lake')",
+)
+WRITES = (
+    "INSERT INTO t VALUES (2, 'x')",
+    "UPDATE t SET s = 'y' WHERE id = 2",
+    "DELETE FROM t WHERE id = 2",
+    "CREATE TABLE u (id INTEGER)",
+    "ALTER TABLE u ADD COLUMN x INTEGER",
+    "COMMENT ON TABLE u IS 'x'",
+    "CREATE VIEW v AS SELECT * FROM t",
+    "DROP VIEW v",
+    "DROP TABLE u",
+    "CALL ducklake_set_commit_message('lake', 'me', 'why')",
+)
+UPKEEP = (
+    "CALL ducklake_set_option('lake', 'target_file_size', '1MB')",
+    "CALL ducklake_expire_snapshots('lake', dry_run => true)",
+    "CALL lake.flush_inlined_data()",
+    "SELECT * FROM ducklake_list_files('lake', 't')",
+    "CHECKPOINT lake",
+)
+
+
+def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -> None:
+    root = sparked.service.access
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
+    allowed: dict[str, list[tuple[str, ...]]] = {
+        "reader": [READS],
+        "writer": [READS, WRITES],
+        "admin": [READS, WRITES, UPKEEP],
+    }
+    for role, groups in allowed.items():
+        root.grant(LOCAL, "alice-sales", "bob", role)
+        bob = opened(sparked.of("bob"), "alice-sales", alias="lake")
+        for group in (READS, WRITES, UPKEEP):
+            states = {
+                sql: (found["state"], (found["error"] or {}).get("code"))
+                for sql, found in ((sql, bob.run(sql)) for sql in group)
+            }
+            if group in groups:
+                assert {state for state, _ in states.values()} == {"done"}, (role, states)
+            else:
+                # What a writer could not make, it cannot find.
+                assert {code for _, code in states.values()} <= {"forbidden", "not_found"}, states
+                assert "done" not in {state for state, _ in states.values()}
+    audited = {(one.operation, one.outcome) for one in root.audit(LOCAL, limit=1000)}
+    assert {("session.open", "done"), ("statement.write", "done")} <= audited
+    assert {("maintenance.run", "done"), ("maintenance.run", "denied")} <= audited
+
+
+def test_a_right_that_is_withdrawn_is_gone_at_once(sparked: Running, cautious: None) -> None:
+    access = sparked.service.access
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
+    access.grant(LOCAL, "alice-sales", "bob", "writer")
+    bob = opened(sparked.of("bob"), "bob-sales", alias="own")
+    bob.done("ATTACH 'alice-sales' AS lake")
+    bob.done("BEGIN")
+    bob.done("INSERT INTO lake.t VALUES (2, 'bob')")
+    access.grant(LOCAL, "alice-sales", "bob", "reader")
+    assert bob.refused("COMMIT") == "forbidden"
+    bob.done("ROLLBACK")
+    assert bob.rows("SELECT count(*) FROM lake.t") == [[1]]
+    access.revoke(LOCAL, "alice-sales", "bob")
+    assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
+    assert bob.refused("SELECT * FROM ducklake_snapshots('lake')") == "not_found"
+    assert [row[0] for row in bob.rows("SHOW DATABASES")] == ["own"]
+    # A catalog of the same name is another one.
+    access.grant(LOCAL, "alice-sales", "bob", "writer")
+    bob.done("SELECT count(*) FROM lake.t")
+    access.drop(LOCAL, ["alice-sales"])
+    access.create(LOCAL, ["alice-sales"])
+    access.grant(LOCAL, "alice-sales", "bob", "writer")
+    assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
+
+
+def test_forks_and_lists_of_catalogs_go_by_rights(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    fork = "CALL ducklake_fork_catalog('lake', 'alice-fork')"
+    assert alice.rows(fork)[0][1:] == ["alice-fork", True]
+    assert alice.refused(fork) == "already_exists"
+    assert alice.refused("CALL ducklake_fork_catalog('lake', 'bob-fork')") == "forbidden"
+    assert alice.refused("CALL ducklake_fork_catalog('lake', 'bob-sales')") == "forbidden"
+    listed = alice.rows("SELECT catalog_name FROM ducklake_catalogs() ORDER BY 1")
+    assert listed == [["alice-fork"], ["alice-sales"]]
+    address = sparked.service.home.database.address
+    for sql in ("SELECT * FROM duckdb_databases()", "SELECT * FROM ducklake_settings('lake')"):
+        assert address not in json.dumps(alice.rows(sql))
+    alice.done("ATTACH 'alice-fork' AS f (READ_ONLY); USE f")
+    assert alice.refused("CREATE TABLE t (id INTEGER)") == "forbidden"
+
+
+def test_a_session_is_there_for_its_owner_only(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales")
+    number = alice.done("SELECT 42 AS x")["statement"]
+    token = alice.client.post(
+        "/v1/catalogs/alice-sales/tokens", json={"rights": ["read"], "seconds": 60}
+    ).json()["token"]
+    for other in (sparked.of("bob"), sparked.of("root"), sparked.client(token)):
+        thief = Person(other, alice.session)
+        for ask, path in (
+            (other.get, thief.path),
+            (other.delete, thief.path),
+            (other.get, f"{thief.path}/statements"),
+            (other.get, f"{thief.path}/statements/{number}"),
+            (other.get, f"{thief.path}/statements/{number}/rows"),
+            (other.post, f"{thief.path}/statements/{number}/cancel"),
+        ):
+            found = ask(path)
+            unknown = ask(path.replace(alice.session, "x" * len(alice.session)))
+            assert found.status_code == unknown.status_code == 404
+            bodies = [one.json()["error"] for one in (found, unknown)]
+            assert [one.pop("request_id") for one in bodies]
+            assert bodies[0] == bodies[1]
+        assert other.get("/v1/sessions").json() == {"sessions": []}
+    assert alice.done("SELECT 1")
+    bob = sparked.of("bob").post("/v1/sessions", json={"catalog": "alice-sales"})
+    nobody = sparked.of("bob").post("/v1/sessions", json={"catalog": "alice-nothing"})
+    assert bob.status_code == nobody.status_code == 404
+
+
+def test_only_files_beneath_allowed_folders_are_read(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root / "deep", outside):
+        folder.mkdir(parents=True)
+        (folder / "x.csv").write_text("a\n1\n")
+    (root / "link.csv").symlink_to(outside / "x.csv")
+    (root / "door").symlink_to(outside)
+    inside = [str(root / "deep/x.csv"), f"{root}/*/x.csv", str(root / "deep")]
+    require_inside(inside[:1] + inside[2:], [str(root)])
+    for path in (
+        str(outside / "x.csv"),
+        f"{root}/../outside/x.csv",
+        f"{root}/deep/../../outside/x.csv",
+        str(root / "link.csv"),
+        str(root / "door/x.csv"),
+        f"{root}/*/x.csv",  # through the door
+        f"{root}side/x.csv",
+        f"file://{root}/deep/x.csv",
+        "/etc/passwd",
+        "s3://bucket/x.csv",
+        f"{root}/deep/x.csv\0",
+        "*",
+    ):
+        with pytest.raises((Forbidden, NotFound)):
+            require_inside([path], [str(root)])
+    with pytest.raises(Forbidden):
+        require_inside(inside[:1], [])

@@ -1,0 +1,138 @@
+"""Stamps: which metastore an account lives in, and ids that are unique among all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import forklake
+from forklake.crucible.moving import move
+from forklake.crucible.settings import Settings
+from forklake.crucible.stamps import Stamps
+from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unsupported
+from forklake.store.access import list_principals
+from forklake.store.stamps import MOST_STAMPS, Account
+from tests.crucible.fix_stamps import World, database, world
+from tests.crucible.served import running
+
+
+@pytest.fixture
+def stamps(postgres_server: Any) -> Iterator[World]:
+    """Two stamps."""
+    with world(postgres_server) as found:
+        yield found
+
+
+def test_new_accounts_go_where_there_are_the_fewest(stamps: World) -> None:
+    found = [stamps.stamps.create_account(f"account-{number}").stamp for number in range(4)]
+    assert sorted(found) == ["east", "east", "home", "home"]
+    named = stamps.stamps.create_account("named", "east")
+    assert named == Account("named", "east") == stamps.stamps.account("named")
+    assert stamps.stamps.account("never-heard-of") == Account("never-heard-of", "home")
+    with pytest.raises(AlreadyExists):
+        stamps.stamps.create_account("named")
+    with pytest.raises(NotFound):
+        stamps.stamps.create_account("other", "west")
+
+
+def test_accounts_see_the_catalogs_of_their_stamp(stamps: World) -> None:
+    stamps.stamps.create_account("far", "east")
+    near, far = stamps.caller("nora", "near"), stamps.caller("fred", "far")
+    stamps.access("near").create(near, ["near-1"])
+    stamps.access("far").create(far, ["far-1"])
+    assert [row.catalog_name for row in stamps.stamps.access_of(near).visible(near)] == ["near-1"]
+    assert [row.catalog_name for row in stamps.stamps.access_of(far).visible(far)] == ["far-1"]
+    assert stamps.metastore("far") is stamps.stamps.metastore("east")
+    assert stamps.metastore("near") is stamps.stamps.home
+
+
+def test_an_account_that_has_people_lives_at_home_until_it_is_moved(stamps: World) -> None:
+    stamps.caller("nora", "near")
+    with pytest.raises(InvalidInput, match="has principals"):
+        stamps.stamps.create_account("near", "east")
+    assert stamps.stamps.create_account("near").stamp == "home"
+
+
+def test_no_two_stamps_give_the_same_id(stamps: World) -> None:
+    for metastore in stamps.stamps.metastores():
+        for number in range(3):
+            catalog = metastore.create_catalog(f"c-{number}", data_path="/data")
+            with catalog.transaction() as transaction:
+                transaction.create_table("t", [forklake.ColumnSpec("x", "int")])
+    given = {
+        stamp: {
+            row[column]
+            for table, column in (
+                ("catalog", "catalog_id"),
+                ("schema", "schema_id"),
+                ("table", "table_id"),
+                ("catalog_head", "snapshot_id"),
+            )
+            for row in stamps.raw(stamp)[table]
+        }
+        for stamp in ("home", "east")
+    }
+    assert {number % MOST_STAMPS for number in given["home"]} == {0}
+    assert {number % MOST_STAMPS for number in given["east"]} == {1}
+
+
+def test_stamps_are_found_again_and_nothing_else_is_taken_for_one(
+    stamps: World, postgres_server: Any
+) -> None:
+    uris = {name: place.uri for name, place in stamps.places.items()}
+    home = stamps.stamps.home
+    Stamps(home, {"east": uris["east"]}).close()
+    with pytest.raises(InvalidInput, match="cannot become"):
+        Stamps(home, {"west": uris["east"]})  # it is another one
+    with database(postgres_server) as uri:
+        with forklake.open(uri, create=True) as other:
+            other.create_catalog("there")
+        with pytest.raises(InvalidInput, match="cannot become"):
+            Stamps(home, {"east": uris["east"], "north": uri})
+    with pytest.raises(InvalidInput):
+        Stamps(home, {"home": uris["east"]})
+
+
+def test_a_service_sends_everybody_to_their_stamp(postgres_server: Any) -> None:
+    with database(postgres_server) as home, database(postgres_server) as east:
+        settings = Settings(metastore=home, create=True, stamps={"east": east}, data_path="/data")
+        with running(settings) as service:
+            root = service.of("root")
+            made = root.post("/v1/accounts", json={"name": "far", "stamp": "east"})
+            assert (made.status_code, made.json()["stamp"]) == (201, "east")
+            assert root.get("/v1/accounts").json()["stamps"] == ["home", "east"]
+            fred = {"name": "fred", "account": "far", "prefixes": ["fred-"]}
+            assert root.post("/v1/principals", json=fred).status_code == 201
+            limits = {"catalogs": 1, "bytes": None, "sessions": None}
+            assert root.put("/v1/principals/fred/quota", json=limits).json() == limits
+            key = root.post("/v1/principals/fred/keys").json()["key"]
+            client = service.client(key)
+            assert client.post("/v1/catalogs", json={"name": "fred-1"}).status_code == 201
+            assert client.post("/v1/catalogs", json={"name": "fred-2"}).status_code == 429
+            assert service.service.stamps.metastore("east").count() == 1
+            assert service.service.home.count() == 0
+            assert client.get("/v1/accounts").status_code == 403
+
+            move(service.service.stamps, "far", "home", pause=0)
+            service.service.stamps.forget()
+            assert client.get("/v1/catalogs/fred-1").status_code == 200
+            assert service.service.stamps.metastore("east").count() == 0
+            root.delete("/v1/principals/fred")
+            service.service.do_chores()
+            with service.service.stamps.metastore("east").database.reading() as connection:
+                known = {one.name: one.is_disabled for one in list_principals(connection)}
+            assert (known["fred"], known["alice"]) == (True, False)
+
+
+def test_one_metastore_needs_no_stamps(tmp_path: Path) -> None:
+    with forklake.open(f"ducklake:{tmp_path / 'one.db'}", create=True) as home:
+        stamps = Stamps(home)
+        assert stamps.metastore_of("anybody") is home
+        assert (stamps.names, stamps.accounts()) == (("home",), [])
+        with pytest.raises(Unsupported):
+            stamps.create_account("new")
+        with pytest.raises(Unsupported):
+            Stamps(home, {"east": f"ducklake:{tmp_path / 'two.db'}"})
