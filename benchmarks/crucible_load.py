@@ -16,6 +16,8 @@ from urllib.parse import quote, urlsplit
 
 import uvloop
 
+from benchmarks.figures import percentile
+
 
 class Load:
     """Connections that ask for forks, one request after another, at a common pace."""
@@ -72,7 +74,14 @@ def main() -> None:
     """Load the service as told."""
     load = Load(json.load(sys.stdin))
     duration = uvloop.run(load.run())
-    print(json.dumps({"duration": duration, "seconds": load.times, "errors": load.errors}))
+    found = {
+        "count": len(load.times),
+        "duration": duration,
+        "p50": percentile(load.times, 50),
+        "p99": percentile(load.times, 99),
+        "errors": load.errors,
+    }
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

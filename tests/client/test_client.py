@@ -95,6 +95,9 @@ def test_errors_are_what_a_metastore_would_raise(client: Client) -> None:
     assert caught.value.remedy
     with pytest.raises(InvalidInput):
         client.create_catalog("")
+    for step in ("", ".", ".."):
+        with pytest.raises(InvalidInput, match="part of an address"):
+            client.catalog("sales").drop_schema(step)
     with pytest.raises(InvalidInput, match="time zone"):
         client.catalog("sales").tables(timestamp=datetime(2026, 1, 1))  # noqa: DTZ001
     with pytest.raises(Unsupported):

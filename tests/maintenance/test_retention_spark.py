@@ -66,6 +66,7 @@ def test_a_checkpoint_leaves_one_file_and_every_row(lake: Session, tmp_path: Pat
         "expire_snapshots",
         "merge_adjacent_files",
         "rewrite_data_files",
+        "list_files",
         "cleanup_old_files",
         "delete_orphaned_files",
     ]

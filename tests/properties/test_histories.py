@@ -26,7 +26,7 @@ from tests.properties.model import ModelCatalog, ModelState
 from tests.properties.observe import observe
 
 # More with: FORKLAKE_HISTORIES=5000
-HISTORIES = int(os.environ.get("FORKLAKE_HISTORIES", "200"))
+HISTORIES = int(os.environ.get("FORKLAKE_HISTORIES", "150"))
 STEPS = 50
 seeds = st.integers(0, 2**32)
 

@@ -110,7 +110,7 @@ def _work(parent: Session, number: int) -> Rows:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("backend", ["postgresql"])
 def test_eight_forks_are_written_at_once_and_their_parent_stays_as_it_is(
     parent: Session, tmp_path: Path
 ) -> None:

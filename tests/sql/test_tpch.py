@@ -1,6 +1,6 @@
 """TPC-H, all 22 queries in DuckDB's words: Spark answers as DuckDB does on the same Parquet files.
 
-The tables are in a lake, and the queries run on it and on a fork of it.
+The tables are in a lake, and the queries run on it, every other one on a fork of it too.
 """
 
 from __future__ import annotations
@@ -76,12 +76,14 @@ def tables(engine: Engine, folder: Path, expected: dict[str, Answer]) -> Iterato
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("catalog", ["lake", "f"])
-def test_all_queries(tables: Session, expected: dict[str, Answer], catalog: str) -> None:
+@pytest.mark.parametrize(("catalog", "every"), [("lake", 1), ("f", 2)])
+def test_all_queries(
+    tables: Session, expected: dict[str, Answer], catalog: str, every: int
+) -> None:
     assert len(expected) == 22
     assert all(rows for _, rows in expected.values())
     tables.use(catalog)
-    assert not _wrong(tables, expected)
+    assert not _wrong(tables, dict(list(expected.items())[::every]))
 
 
 def _wrong(lake: Session, expected: dict[str, Answer]) -> list[str]:

@@ -14,6 +14,7 @@ from forklake.errors import ForklakeError, InvalidInput, Unavailable
 
 ARROW = "application/vnd.apache.arrow.stream"
 _CODES: dict[str, type[ForklakeError]] = {kind.code: kind for kind in errors.OUTCOMES}
+_STEPS = frozenset({"", ".", ".."})
 _again = retry(
     retry=retry_if_exception_type(Unavailable),
     stop=stop_after_attempt(4),
@@ -78,7 +79,14 @@ def path_of(*parts: object) -> str:
     >>> path_of("catalogs", "a/b", "forks")
     '/v1/catalogs/a%2Fb/forks'
     """
-    return "/v1/" + "/".join(quote(str(part), safe="") for part in parts)
+    texts = [str(part) for part in parts]
+    for text in texts:
+        if text in _STEPS:  # on the way it would be taken for a step to another address
+            raise InvalidInput(
+                f"The name {text!r} cannot be part of an address.",
+                remedy="Use SQL in a session to get at it.",
+            )
+    return "/v1/" + "/".join(quote(text, safe="") for text in texts)
 
 
 def _error(answer: httpx.Response) -> ForklakeError:
