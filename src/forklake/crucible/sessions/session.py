@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
 MOST_WAITING = 32
-MOST_KEPT = 100  # statements that have ended, with their rows
+MOST_KEPT = 25  # statements that have ended, with their rows
 _KEPT_ANSWERS = 2  # of the greatest size, or more smaller ones
 _ENDING_SECONDS = 10.0
 _PATIENCE = 0.2  # seconds between looks at a thread that ends
