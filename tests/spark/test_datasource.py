@@ -16,7 +16,7 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from forklake import ColumnSpec, NewDataFile, Session, list_of, map_of, struct
 from forklake.errors import Conflict, Corruption, InvalidInput, NotFound
-from forklake.spark.reading.projection import folder_value
+from forklake.files.paths import folder_value
 from forklake.spark.source.datasource import (
     ForklakeSource,
     ReadPart,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, iso_time, short_time, visible
+from forklake.cli.formatting import iso_time, short_time, visible
 from forklake.cli.output import table
 from forklake.cli.session import Session, command
+from forklake.model.figures import counted
 
 if TYPE_CHECKING:
     from forklake.access.access import Access

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, visible
+from forklake.cli.formatting import visible
 from forklake.cli.output import table
 from forklake.cli.serve import settings_of
 from forklake.cli.session import Session, command
+from forklake.model.figures import counted
 
 if TYPE_CHECKING:
     from forklake.crucible.stamps import Stamps

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, iso_time, visible
+from forklake.cli.formatting import iso_time, visible
 from forklake.cli.session import Session, command
 from forklake.errors import InvalidInput
+from forklake.model.figures import counted
 from forklake.model.options import as_age
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the catalog.", show_default=False)]

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, visible
+from forklake.cli.formatting import visible
 from forklake.cli.listing import show_made
 from forklake.cli.session import Session, command
 from forklake.errors import NotFound
+from forklake.model.figures import counted
 from forklake.model.options import as_age
 
 NamesArgument = Annotated[

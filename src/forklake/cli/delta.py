@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.formatting import counted, visible
+from forklake.cli.formatting import visible
 from forklake.cli.output import console_for, table
 from forklake.cli.session import Session, command
 from forklake.errors import InvalidInput
+from forklake.model.figures import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

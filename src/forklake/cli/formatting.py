@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
-
 
 def visible(text: str) -> str:
     """The text on one line; what cannot be seen, or would command the terminal, is escaped."""
@@ -22,21 +20,6 @@ def quoted(name: str) -> str:
 def number(value: float) -> str:
     """A number with separators; only small ones keep a decimal."""
     return f"{value:,.1f}" if isinstance(value, float) and value < 100 else f"{value:,.0f}"
-
-
-def size(count: float) -> str:
-    """A number of bytes in the unit that fits."""
-    value, unit = float(count), _UNITS[0]
-    for unit in _UNITS:
-        if abs(value) < 999.5 or unit == _UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-
-
-def counted(count: int, thing: str, things: str | None = None) -> str:
-    """A count with its noun: `1 catalog`, `2,000 catalogs`."""
-    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def duration(seconds: float) -> str:

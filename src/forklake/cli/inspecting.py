@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.formatting import counted, short_time, size
+from forklake.cli.formatting import short_time
 from forklake.cli.output import table
 from forklake.cli.session import Session, command
 from forklake.errors import InvalidInput
+from forklake.model.figures import counted, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from forklake.cli.formatting import counted, duration, quoted, visible
+from forklake.cli.formatting import duration, quoted, visible
 from forklake.cli.output import console_for
+from forklake.model.figures import counted
 from forklake.model.names import folded
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, visible
+from forklake.cli.formatting import visible
 from forklake.cli.session import Session, command
+from forklake.model.figures import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

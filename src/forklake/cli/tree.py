@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklake.cli.documents import Document
-from forklake.cli.formatting import counted, visible
+from forklake.cli.formatting import visible
+from forklake.model.figures import counted
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import counted, duration, size
+from forklake.cli.formatting import duration
 from forklake.cli.output import table
 from forklake.cli.session import Session, command
+from forklake.model.figures import counted, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,8 +7,10 @@ included (`sales/main/orders/1.parquet`), so that a fork reads them unchanged.
 from __future__ import annotations
 
 from posixpath import normpath
+from urllib.parse import unquote
 
 from forklake.errors import InvalidInput
+from forklake.model.names import folded
 
 # What a partition's folder says instead of a value where there is none.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -49,3 +51,12 @@ def overlap(one: str, other: str) -> bool:
     """Whether one data path lies within another one; the same path is shared, which is fine."""
     first, second = checked_data_path(one), checked_data_path(other)
     return first != second and (first.startswith(second) or second.startswith(first))
+
+
+def folder_value(folder: str, path: str) -> str | None:
+    """What the folders of a path say about a key, as in `.../key=value/...`."""
+    for part in path.split("/"):
+        name, equals, value = part.partition("=")
+        if equals and folded(unquote(name)) == folded(folder):
+            return None if value == NO_VALUE else unquote(value)
+    return None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from forklake.errors import Unsupported
 from forklake.model.entities import DataFile, DeleteFile, InlinedRow
-from forklake.model.ids import SnapshotId
+from forklake.model.ids import UNCOMMITTED, SnapshotId
+
+_PARTIAL = "partial_max:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,24 @@ class ScanFile:
         """How many rows of it are deleted."""
         in_file = self.delete_file.delete_count if self.delete_file is not None else 0
         return in_file + len(self.deleted_positions)
+
+
+def is_partial(file: ScanFile, snapshot: SnapshotId) -> bool:
+    """Whether a file may have rows that came after a snapshot."""
+    return _newest_row(file) > snapshot
+
+
+def _newest_row(file: ScanFile) -> int:
+    """The newest snapshot whose rows are in a file, if it was put together from several."""
+    info = file.file.partial_file_info
+    if info is None:
+        return UNCOMMITTED
+    if not info.startswith(_PARTIAL):
+        raise Unsupported(
+            f"The file {file.path!r} says {info!r} about its snapshots, which is not understood.",
+            remedy="Rewrite the file with the program that wrote it.",
+        )
+    return int(info.removeprefix(_PARTIAL))
 
 
 @dataclass(frozen=True, slots=True)

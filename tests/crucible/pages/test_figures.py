@@ -15,6 +15,7 @@ from forklake.crucible.pages import charts, filing, formatting
 from forklake.crucible.pages.growth import growth
 from forklake.crucible.pages.history import WORDS
 from forklake.model.changes import ChangeKind
+from forklake.model.figures import size
 from tests.crucible.pages.lakes import fill
 from tests.fix_metastore import BACKENDS
 
@@ -93,7 +94,7 @@ def test_values_are_told_in_few_signs() -> None:
     }
     for age, told in ages.items():
         assert formatting.ago(now - age, now) == told
-    assert [formatting.size(one) for one in (0, 999, 1_000, 123_456, 5 * 10**12)] == [
+    assert [size(one) for one in (0, 999, 1_000, 123_456, 5 * 10**12)] == [
         "0 B",
         "999 B",
         "1.0 kB",

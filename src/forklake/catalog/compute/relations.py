@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from posixpath import basename
 from typing import Any
-from urllib.parse import unquote
 
 import duckdb
 import pyarrow as pa
@@ -14,14 +12,14 @@ from forklake.catalog.compute.projecting import Layout
 from forklake.catalog.compute.shapes import Shape, shaped
 from forklake.catalog.reading import Snapshotted
 from forklake.files.deletes import read_positions
-from forklake.files.paths import NO_VALUE
+from forklake.files.paths import folder_value
 from forklake.files.systems import file_system, is_local
 from forklake.model.children import BY_STORED_VALUES, NameMapping
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.entities import Table
 from forklake.model.files import SNAPSHOT_ID
 from forklake.model.ids import ColumnId
-from forklake.model.names import folded, quoted
+from forklake.model.names import quoted
 from forklake.model.scans import ScanFile
 
 INSIDE = "_forklake"  # the schema of what views need besides files
@@ -104,8 +102,7 @@ class Relation:
             if is_stored
             else {
                 file.file.data_file_id: {
-                    number: _folder_value(one.source_name, file.path)
-                    for number, one in told.items()
+                    number: folder_value(one.source_name, file.path) for number, one in told.items()
                 }
                 for file in files
             }
@@ -156,15 +153,6 @@ def _deleted(files: Sequence[ScanFile]) -> pa.Table:
 def _plain(path: str) -> str:
     """A path as DuckDB takes it, and says it again as the name of the file."""
     return file_system(path)[1] if is_local(path) else path
-
-
-def _folder_value(key: str, path: str) -> str | None:
-    """What the folders of a path say about a key, as in `.../key=value/...`."""
-    for part in path.removesuffix(basename(path)).split("/"):
-        name, equals, value = part.partition("=")
-        if equals and folded(unquote(name)) == folded(key):
-            return None if value == NO_VALUE else unquote(value)
-    return None
 
 
 def _text(value: str) -> str:

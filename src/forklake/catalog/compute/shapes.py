@@ -15,9 +15,7 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId
 from forklake.model.kinds import COLUMN
-from forklake.model.scans import ScanFile
-
-_PARTIAL = "partial_max:"
+from forklake.model.scans import ScanFile, is_partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Sha
             _types(leaves, file.file.begin_snapshot),
             file.file.mapping_id,
             file.has_deletes,
-            _newest_row(file) > seen.snapshot_id,
+            is_partial(file, seen.snapshot_id),
         )
         found.setdefault(shape, []).append(file)
     return found
@@ -86,8 +84,3 @@ def _types(leaves: Sequence[Field], began: SnapshotId) -> tuple[tuple[ColumnId, 
         for leaf in leaves
         if leaf.promotions and (was := leaf.type_in(began)) != leaf.type
     )
-
-
-def _newest_row(file: ScanFile) -> int:
-    info = file.file.partial_file_info
-    return int(info.removeprefix(_PARTIAL)) if info else -1

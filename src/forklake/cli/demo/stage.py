@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from forklake.cli.formatting import counted, duration
+from forklake.cli.formatting import duration
 from forklake.cli.output import Output, heading, table
 from forklake.cli.results import Form, drawn, fetched
+from forklake.model.figures import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

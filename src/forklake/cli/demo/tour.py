@@ -10,9 +10,10 @@ from typing import Any
 from forklake.cli.demo.agents import AGENTS, Agent, Work, work_at_once
 from forklake.cli.demo.shop import CATALOG, REVENUE, held_by, statements
 from forklake.cli.demo.stage import Stage, shown
-from forklake.cli.formatting import counted, duration, number, size
+from forklake.cli.formatting import duration, number
 from forklake.cli.tree import draw_tree, fork_tree
 from forklake.errors import Corruption
+from forklake.model.figures import counted, size
 
 
 class Tour:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+from forklake.model.figures import counted, size
+
 # The longest time that is told in a unit, the unit's seconds and its sign.
 _AGES = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (30 * 86_400, 86_400, "d"))
 
@@ -16,27 +17,12 @@ def number(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def size(count: float) -> str:
-    """A number of bytes in the unit that fits."""
-    value, unit = float(count), _UNITS[0]
-    for unit in _UNITS:
-        if abs(value) < 999.5 or unit == _UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-
-
 def short(value: float) -> str:
     """A number in few signs, for the axis of a chart."""
     for factor, sign in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if abs(value) >= factor:
             return f"{value / factor:.3g} {sign}"
     return f"{value:.3g}"
-
-
-def counted(count: int, thing: str, things: str | None = None) -> str:
-    """A count with its noun: `1 catalog`, `2,000 catalogs`."""
-    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def moment(value: datetime | None) -> str:

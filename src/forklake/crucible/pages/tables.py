@@ -13,7 +13,6 @@ from forklake.catalog.reading import Snapshotted
 from forklake.crucible.pages import filing
 from forklake.crucible.pages.charts import Bars, Curve, bars, curve
 from forklake.crucible.pages.filing import SizeClass
-from forklake.crucible.pages.formatting import size
 from forklake.crucible.pages.frames import framed, look
 from forklake.crucible.pages.growth import Point, growth
 from forklake.crucible.pages.history import Told, told
@@ -22,6 +21,7 @@ from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking
 from forklake.model.entities import Column, ColumnStatistics, Table
 from forklake.model.fields import Field
+from forklake.model.figures import size
 from forklake.model.snapshots import Snapshot
 from forklake.model.state import CatalogState
 from forklake.model.types import ColumnType

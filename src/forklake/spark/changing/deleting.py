@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
+from forklake.model.scans import is_partial
 from forklake.spark.changing.matching import (
     Condition,
     about,
@@ -18,7 +19,6 @@ from forklake.spark.changing.matching import (
     matching,
     text_of,
 )
-from forklake.spark.reading.grouping import is_partial
 from forklake.spark.reading.scan import scan
 
 if TYPE_CHECKING:

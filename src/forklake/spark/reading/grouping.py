@@ -13,17 +13,15 @@ from typing import NamedTuple
 
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.errors import Unsupported
 from forklake.model.entities import Table
 from forklake.model.fields import Field
-from forklake.model.ids import UNCOMMITTED, ColumnId, DataFileId, MappingId, SnapshotId
+from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId
 from forklake.model.predicates import Predicate
-from forklake.model.scans import ScanFile
+from forklake.model.scans import ScanFile, is_partial
 from forklake.spark.reading.projection import layout_at, snapshots_read_apart
 
 View = Snapshotted | Transaction
 
-_PARTIAL = "partial_max:"
 _FIRST = SnapshotId(0)
 
 
@@ -140,21 +138,3 @@ class GroupedFiles:
         rows = self.committed.file_statistics(self.table, committed)
         having = {row.data_file_id for row in rows if row.column_id == field}
         return [one < 0 or one in having for one in (file.file.data_file_id for file in files)]
-
-
-def is_partial(file: ScanFile, snapshot: SnapshotId) -> bool:
-    """Whether a file may have rows that came after a snapshot."""
-    return _newest_row(file) > snapshot
-
-
-def _newest_row(file: ScanFile) -> int:
-    """The newest snapshot whose rows are in a file, if it was put together from several."""
-    info = file.file.partial_file_info
-    if info is None:
-        return UNCOMMITTED
-    if not info.startswith(_PARTIAL):
-        raise Unsupported(
-            f"The file {file.path!r} says {info!r} about its snapshots, which is not understood.",
-            remedy="Rewrite the file with the program that wrote it.",
-        )
-    return int(info.removeprefix(_PARTIAL))

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from urllib.parse import unquote
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
 from forklake.catalog.reading import Snapshotted
-from forklake.files.paths import NO_VALUE
+from forklake.files.paths import folder_value
 from forklake.model.children import BY_STORED_VALUES, ColumnMapping, NameMapping
 from forklake.model.entities import Table
 from forklake.model.fields import Field, is_read_apart
 from forklake.model.ids import ColumnId, SnapshotId
-from forklake.model.names import folded
 from forklake.model.scans import ScanFile
 from forklake.model.values import to_text
 from forklake.spark.names import quoted
@@ -116,15 +114,6 @@ def folder_values(
         ]
     found = seen.values_by_column(table, (file.file for file in files))
     return [found.get(file.file.data_file_id, {}) for file in files]
-
-
-def folder_value(folder: str, path: str) -> str | None:
-    """What the folders of a path say about a key, as in `.../key=value/...`."""
-    for part in path.split("/"):
-        name, equals, value = part.partition("=")
-        if equals and folded(unquote(name)) == folded(folder):
-            return None if value == NO_VALUE else unquote(value)
-    return None
 
 
 def layout_at(fields: Sequence[Field], began: SnapshotId) -> tuple[Field, ...]:

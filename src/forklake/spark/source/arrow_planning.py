@@ -13,8 +13,7 @@ from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId
 from forklake.model.predicates import Predicate
-from forklake.model.scans import ScanFile, TableChanges
-from forklake.spark.reading.grouping import is_partial
+from forklake.model.scans import ScanFile, TableChanges, is_partial
 from forklake.spark.reading.inlined import inlined_columns
 from forklake.spark.reading.projection import Layout, folder_values, mapped
 from forklake.spark.source.arrow_reading import VIRTUAL, Positions, Snapshots, StoredFile
