@@ -59,7 +59,7 @@ bench-spark: setup  ## Measure tables on Spark: scans, writes and changes.
 
 .PHONY: lock
 lock: | $(BIN)/uv  ## Resolve all dependencies anew into requirements.lock.
-	$(UV) pip compile pyproject.toml --extra server --group dev --group bench \
+	$(UV) pip compile pyproject.toml --all-extras --group dev --group bench \
 		--universal --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" --output-file requirements.lock
 
