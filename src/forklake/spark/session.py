@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -13,7 +13,7 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.errors import InvalidInput, NotFound
+from forklake.errors import ForklakeError, InvalidInput, NotFound, Unavailable
 from forklake.model.entities import Table
 from forklake.model.snapshots import Snapshot
 from forklake.model.state import CatalogState
@@ -72,13 +72,31 @@ class Session(Transactions, Definitions):
 
     @property
     def engine(self) -> Engine:
-        """Spark, as this session uses it."""
+        """Spark, as this session uses it; after its Java machine has died, another one."""
         self._require_open()
-        if self._engine is None:
-            from forklake.spark.engine.engine import Engine
-
-            self._engine = Engine.start(self._spark)
+        if self._engine is None or self._engine.has_died:
+            self._engine = self._start_engine()
         return self._engine
+
+    def _start_engine(self) -> Engine:
+        from forklake.spark.engine.engine import Engine
+
+        return Engine.start(self._spark)
+
+    @contextmanager
+    def noticing_death(self) -> Iterator[None]:
+        """Whatever fails because Spark's Java machine has died is Unavailable."""
+        try:
+            yield
+        except ForklakeError:
+            raise
+        except Exception as reason:
+            if self._engine is None or not self._engine.has_died:
+                raise
+            raise Unavailable(
+                "Spark's Java machine has died.",
+                remedy="Try again: another one is started. Temporary views are gone.",
+            ) from reason
 
     def cursor(self) -> Self:
         """A second session with the same attachments and a transaction of its own."""

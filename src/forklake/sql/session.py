@@ -166,7 +166,8 @@ class Session(tables.Session):
         for statement in given(parse(text, dialect), parameters):
             self.dialect, self.frames = dialect, frames or {}
             try:
-                result = answer(self, statement)
+                with self.noticing_death():
+                    result = answer(self, statement)
             finally:
                 self.dialect, self.frames = DUCKDB, {}
             yield result

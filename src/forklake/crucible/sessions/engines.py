@@ -33,7 +33,7 @@ class Engines:
         """An engine with settings and temporary views of its own, for the thread that asks."""
         # One at a time: modules of Spark import each other in circles, and it starts once.
         with self._guard:
-            if self._first is None:
+            if self._first is None or self._first.has_died:
                 self._first = self._start()
             self._count += 1
             engine = self._first.new_session()

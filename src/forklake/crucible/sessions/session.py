@@ -44,18 +44,19 @@ class GuardedSession(Session):
     @property
     def engine(self) -> Engine:
         """Spark, as this session uses it, unless the statement is to stop."""
-        self._require_open()
         self.guard.proceed()
-        if self._engine is None:
-            self._engine = self._engines.new()
-            name_jobs(self._engine, self._group)
-            self.guard.proceed()  # whoever came meanwhile found no jobs to stop
-        return self._engine
+        return super().engine
+
+    def _start_engine(self) -> Engine:
+        engine = self._engines.new()
+        name_jobs(engine, self._group)
+        self.guard.proceed()  # whoever came meanwhile found no jobs to stop
+        return engine
 
     def begin_group(self, group: str) -> None:
         """Jobs from now on are of a group."""
         self._group = group
-        if self._engine is not None:
+        if self._engine is not None and not self._engine.has_died:
             name_jobs(self._engine, group)
 
     def stop_group(self, group: str) -> None:
@@ -221,7 +222,10 @@ class ServedSession:
     def _run(self, statement: Statement) -> None:
         request, group = statement.request, self._group(statement)
         try:
-            with self._guard.acting(request.caller, statement.proceed):
+            with (
+                self._guard.acting(request.caller, statement.proceed),
+                self.session.noticing_death(),
+            ):
                 self.session.begin_group(group)
                 result = self.session.execute(
                     request.sql, request.parameters, dialect=request.dialect

@@ -12,6 +12,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from subprocess import Popen
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -54,7 +55,7 @@ class Engine:
         for name, value in conf.SESSION.items():
             self.spark.conf.set(name, value)
         self.is_native, self._routes = _routes(self.spark, native)
-        _own.watch(self)
+        self._machine = _own.watch(self)
 
     @classmethod
     def start(
@@ -78,6 +79,11 @@ class Engine:
         Over Spark Connect they are shared.
         """
         return type(self)(self._base, native=self.is_native)
+
+    @property
+    def has_died(self) -> bool:
+        """Whether its Java machine, if that is ours, has ended: a new engine starts another."""
+        return self._machine is not None and self._machine.poll() is not None
 
     def relation(
         self,
@@ -168,11 +174,14 @@ class _OwnSpark:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
+        self._machine: Popen[bytes] | None = None
         self._engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
     def session(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
         """The running Spark of this process, or a new one."""
         with self._lock:
+            if self._machine is not None and self._machine.poll() is not None:
+                self._bury()
             running: Any = SparkContext._active_spark_context
             if running is not None:
                 return SparkSession.builder.getOrCreate()
@@ -185,17 +194,33 @@ class _OwnSpark:
         if SparkContext._gateway is not None:  # the Java machine outlives a Spark that was stopped
             session = builder.getOrCreate()
         else:
-            with java.running_machine(memory or conf.heap(), conf.java_flags(cores)):
+            machine = java.running_machine(memory or conf.heap(), conf.java_flags(cores))
+            with machine as self._machine:
                 session = builder.getOrCreate()
             atexit.register(self._leave)
         _log_no_errors()
         _trust_local_files(session)
         return session
 
-    def watch(self, engine: Engine) -> None:
+    def _bury(self) -> None:
+        """Forget a Java machine that has ended, and all that PySpark knows of it."""
+        context: Any = SparkContext._active_spark_context
+        if context is not None:
+            context._jsc = None  # nobody is there to be told
+            context.stop()
+        self._part()
+        SparkContext._gateway = SparkContext._jvm = None
+        SparkSession._instantiatedSession = SparkSession._activeSession = None
+        self._engines.clear()
+        self._session = self._machine = None
+
+    def watch(self, engine: Engine) -> Popen[bytes] | None:
+        """Keep Spark running for an engine; its Java machine, if it is on our own Spark."""
         with self._lock:
-            if self._session is not None and engine._base is self._session:
-                self._engines.add(engine)
+            if self._session is None or engine._base is not self._session:
+                return None
+            self._engines.add(engine)
+            return self._machine
 
     def forget(self, engine: Engine) -> None:
         with self._lock:
@@ -207,10 +232,16 @@ class _OwnSpark:
     def _leave(self) -> None:
         """Part from the Java machine before it ends, so that nothing calls it any more."""
         self._stop()
+        self._part()
+
+    def _part(self) -> None:
         gateway: Any = SparkContext._gateway
-        gateway.shutdown()
+        if gateway is not None:
+            gateway.shutdown()
 
     def _stop(self) -> None:
+        if self._machine is not None and self._machine.poll() is not None:
+            self._bury()
         if self._session is not None:
             self._session.stop()
             self._session = None

@@ -85,22 +85,24 @@ def _version(java: Path) -> int:
 
 
 @contextmanager
-def running_machine(memory: str, flags: Sequence[str] = ()) -> Iterator[None]:
+def running_machine(memory: str, flags: Sequence[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
     """Starts a Java machine with Spark; inside the block PySpark connects to it.
 
     The machine lives on after the block and ends with this process.
     """
-    port, secret = _start(find_java(), memory, flags)
+    machine, port, secret = _start(find_java(), memory, flags)
     address = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
     os.environ.update(address)
     try:
-        yield
+        yield machine
     finally:
         for name in address:  # child processes must not take the machine for theirs
             del os.environ[name]
 
 
-def _start(java: Path, memory: str, flags: Sequence[str]) -> tuple[int, str]:
+def _start(
+    java: Path, memory: str, flags: Sequence[str]
+) -> tuple[subprocess.Popen[bytes], int, str]:
     import pyspark
 
     home = Path(pyspark.__path__[0])
@@ -127,7 +129,7 @@ def _start(java: Path, memory: str, flags: Sequence[str]) -> tuple[int, str]:
             process_group=0,  # Ctrl-C is for us
         )
         atexit.register(_end, machine)
-        return _address(machine, told)
+        return machine, *_address(machine, told)
 
 
 def _address(machine: subprocess.Popen[bytes], told: Path) -> tuple[int, str]:

@@ -1,0 +1,60 @@
+"""Java dies under the service: what runs fails, and everything goes on with another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.crucible.fix_sessions import LONG, opened
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A service in a process of its own, that has a Java of its own."""
+    command = [sys.executable, "-m", "forklake.cli.main", "serve", "--port", "0", "--create"]
+    (tmp_path / "forklake.toml").write_text(f"data_path = '{tmp_path / 'data'}'")
+    command += ["--config", str(tmp_path / "forklake.toml")]
+    environment = {**os.environ, "FORKLAKE_METASTORE": f"ducklake:sqlite:{tmp_path / 'm.db'}"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as found:
+        yield found
+        found.terminate()
+
+
+@pytest.fixture
+def client(process: subprocess.Popen[str]) -> Iterator[httpx.Client]:
+    assert process.stderr is not None
+    address = next(json.loads(line)["address"] for line in process.stderr if "address" in line)
+    threading.Thread(target=process.stderr.read).start()  # so that it can go on writing
+    with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
+        yield client
+
+
+@pytest.mark.slow
+def test_sessions_go_on_when_java_has_died(
+    process: subprocess.Popen[str], client: httpx.Client
+) -> None:
+    assert client.post("/v1/catalogs", json={"name": "c"}).status_code == 201
+    busy, idle = opened(client, "c"), opened(client, "c")
+    busy.done("CREATE TABLE t AS SELECT range AS id FROM range(1000)")
+    assert idle.rows("SELECT count(*) FROM t") == [[1000]]
+    idle.done("BEGIN; INSERT INTO t SELECT range FROM range(500)")
+    sent = busy.run(LONG, wait_seconds=0)
+    (java,) = (one for one in psutil.Process(process.pid).children() if one.name() == "java")
+    java.kill()
+    path = f"{busy.path}/statements/{sent['statement']}"
+    ended = client.get(path, params={"wait_seconds": 30}).json()
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "unavailable"), ended
+    assert busy.rows("SELECT count(*) FROM t") == [[1000]]  # on another Java
+    assert idle.rows("SELECT count(*) FROM t") == [[1500]]  # in its transaction still
+    idle.done("COMMIT")
+    assert busy.rows("SELECT count(*) FROM t") == [[1500]]
+    assert client.delete(busy.path).status_code == 204
