@@ -1,0 +1,56 @@
+"""Files of one catalog as another would keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from operator import attrgetter
+from typing import TypeVar
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.reading import Snapshotted
+from forklake.model.entities import DataFile, DeleteFile, Table
+from forklake.model.files import ColumnBounds
+from forklake.model.ids import DataFileId
+from forklake.model.merges import AdoptedFile
+from forklake.model.scans import ScanFile
+
+F = TypeVar("F", DataFile, DeleteFile)
+_bounds = attrgetter(*(one.name for one in fields(ColumnBounds)))
+
+
+def adoptable_files(
+    view: Snapshotted, table: Table, files: Sequence[ScanFile], target: Catalog
+) -> list[AdoptedFile]:
+    """Some files of a table, with what is known of them and the paths that the target keeps."""
+    known = _bounds_of(view, table, [one.file.data_file_id for one in files])
+    return [
+        AdoptedFile(
+            _kept(one.file, one.path, target),
+            tuple(known.get(one.file.data_file_id, ())),
+            _kept(one.delete_file, one.delete_path, target)
+            if one.delete_file is not None and one.delete_path is not None
+            else None,
+            one.deleted_positions,
+        )
+        for one in files
+    ]
+
+
+def _bounds_of(
+    view: Snapshotted, table: Table, numbers: Iterable[DataFileId]
+) -> dict[DataFileId, list[ColumnBounds]]:
+    found: dict[DataFileId, list[ColumnBounds]] = {}
+    for row in view.file_statistics(table, list(numbers)):
+        found.setdefault(row.data_file_id, []).append(ColumnBounds(*_bounds(row)))
+    return found
+
+
+def _kept(file: F, path: str, target: Catalog) -> F:
+    """A file with its path below the data path of the target, or else in full."""
+    base = target.data_path().rstrip("/") + "/"
+    if not file.path_is_relative:
+        return file
+    if path.startswith(base):
+        return replace(file, path=path.removeprefix(base))
+    return replace(file, path=path, path_is_relative=False)

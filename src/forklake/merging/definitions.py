@@ -1,0 +1,375 @@
+"""Which definitions a merge takes over: schemas, tables, columns, views, macros, tags, options.
+
+Definitions are compared one by one, by what identifies them, by the rules of `rules`. Whatever the
+two sides changed apart from each other goes together, unless names or numbers of columns meet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forklake.merging.outcome import DefinitionConflict
+from forklake.merging.rules import Did, Verdict, of_definition
+from forklake.merging.sides import Side, owner_of
+from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
+from forklake.model.entities import (
+    Column,
+    ColumnTag,
+    Macro,
+    Option,
+    Partition,
+    Row,
+    Schema,
+    Table,
+    Tag,
+    View,
+)
+from forklake.model.fields import DROPPED_NAMES, HIGHEST_COLUMN, RULES
+from forklake.model.ids import TableId
+from forklake.model.kinds import (
+    DEFINITIONS,
+    DELTA_TABLE,
+    KIND_OF,
+    SCHEMA,
+    TABLE,
+)
+from forklake.model.state import CatalogState
+
+Key = tuple[int, tuple[Any, ...]]
+# A Delta face is of one catalog: its place cannot be shared.
+_KINDS = tuple(kind for kind in DEFINITIONS if kind is not DELTA_TABLE)
+
+
+def _highest(one: str, other: str) -> str:
+    return str(max(int(one), int(other)))
+
+
+def _united(one: str, other: str) -> str:
+    names: dict[str, list[str]] = json.loads(one)
+    for parent, dropped in json.loads(other).items():
+        names[parent] = sorted({*names.get(parent, []), *dropped})
+    return json.dumps(names)
+
+
+# Tags of Forklake's own that hold for what both sides did.
+_JOINED: dict[str, Callable[[str, str], str]] = {HIGHEST_COLUMN: _highest, DROPPED_NAMES: _united}
+
+
+@dataclass(slots=True)
+class DefinitionMerge:
+    """The definitions that a merge takes over and ends, and what is in its way."""
+
+    taken: list[Row] = field(default_factory=list)
+    ended: list[Row] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    conflicts: list[DefinitionConflict] = field(default_factory=list)
+    new_tables: list[Table] = field(default_factory=list)  # those that only the source has
+
+
+class Comparison:
+    """Compares the definitions of two sides.
+
+    Args:
+        has_data_changes: whether a side changed the data of a table.
+        chosen: tables that are asked for; None if everything is.
+    """
+
+    def __init__(
+        self,
+        source: Side,
+        target: Side,
+        has_data_changes: Callable[[Side, TableId], bool],
+        chosen: set[TableId] | None = None,
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._has_data_changes = has_data_changes
+        self._chosen = chosen
+        self._found = DefinitionMerge()
+        self._before = {_key(row): row for kind in _KINDS for row in source.origin_rows(kind)}
+        self._now = _by_key(source.now.state)
+        self._theirs = _by_key(target.now.state)
+
+    def merge(self) -> DefinitionMerge:
+        """What the merge does."""
+        gone = self._dropped_tables()
+        for key in {**self._now, **self._before}:
+            row = self._now.get(key) or self._before[key]
+            if self._is_asked_for(row) and not (_key_of_owner(row) in gone or key in gone):
+                self._decide(key)
+        self._check_names()
+        self._check_columns()
+        self._check_constraints()
+        return self._found
+
+    def _is_asked_for(self, row: Row) -> bool:
+        return self._chosen is None or owner_of(row) in self._chosen
+
+    # What each side did
+
+    def _source_did(self, key: Key) -> Did:
+        before, now = self._before.get(key), self._now.get(key)
+        if now is None:
+            return Did.NOTHING if before is None else Did.REMOVED
+        if _has_come(self._source, now) or (before is not None and _same(before, now)):
+            return Did.NOTHING
+        return Did.ADDED if before is None else Did.CHANGED
+
+    def _target_did(self, key: Key) -> Did:
+        before, theirs = self._before.get(key), self._theirs.get(key)
+        if theirs is None:
+            return Did.NOTHING if before is None else Did.REMOVED
+        if before is None:
+            return Did.ADDED
+        table_id = TableId(owner_of(theirs) or 0)
+        is_old = theirs.begin_snapshot <= self._target.since(table_id)
+        unchanged = is_old or _has_come(self._target, theirs) or _same(before, theirs)
+        return Did.NOTHING if unchanged else Did.CHANGED
+
+    def _decide(self, key: Key) -> None:
+        did, theirs_did = self._source_did(key), self._target_did(key)
+        now, theirs = self._now.get(key), self._theirs.get(key)
+        verdict = of_definition(did, theirs_did)
+        if verdict is Verdict.KEEP:
+            return
+        if now is not None and theirs is not None and _same(now, theirs):
+            return
+        if verdict is Verdict.TAKE:
+            self._take(did, now, theirs)
+        elif joined := _joined(now, theirs):
+            self._found.taken.append(joined)
+        else:
+            self._refuse(now or self._before[key], _both(did, theirs_did))
+
+    def _take(self, did: Did, now: Row | None, theirs: Row | None) -> None:
+        if theirs is not None and (now is None or _identity(now) != _identity(theirs)):
+            self._found.ended.append(theirs)
+        if now is not None:
+            self._found.taken.append(now)
+            self._found.children += _children(self._source.now.state, now)
+        row = now or theirs
+        if row is not None and _is_told(row) and not self._is_of_new_table(row):
+            self._found.words.append(f"{self._called(row)} {did.value}")
+        if isinstance(now, Table) and did is Did.ADDED:
+            self._found.new_tables.append(now)
+
+    def _is_of_new_table(self, row: Row) -> bool:
+        return any(table.table_id == owner_of(row) for table in self._found.new_tables)
+
+    def _refuse(self, row: Row, reason: str) -> None:
+        self._found.conflicts.append(DefinitionConflict(self._called(row), reason))
+
+    # Tables that went
+
+    def _dropped_tables(self) -> set[Key]:
+        """Tables that one side dropped: all that is beneath them goes with them, or stays."""
+        found: set[Key] = set()
+        for key, row in {**self._before, **self._now}.items():
+            if not isinstance(row, Table) or not self._is_asked_for(row):
+                continue
+            did, theirs_did = self._source_did(key), self._target_did(key)
+            if Did.REMOVED not in (did, theirs_did):
+                continue
+            found.add(key)
+            if did is theirs_did:
+                continue
+            if did is Did.REMOVED:
+                self._drop(row, key)
+            elif self._is_changed(self._source, row):
+                self._refuse(row, _both(Did.CHANGED, Did.REMOVED))
+        return found
+
+    def _drop(self, row: Table, key: Key) -> None:
+        theirs = self._theirs[key]
+        if self._is_changed(self._target, row):
+            self._refuse(row, _both(Did.REMOVED, Did.CHANGED))
+            return
+        self._found.ended.append(theirs)
+        self._found.words.append(f"{self._called(row)} {Did.REMOVED.value}")
+
+    def _is_changed(self, side: Side, table: Table) -> bool:
+        """Whether a side changed anything about a table."""
+        did = self._source_did if side is self._source else self._target_did
+        own = {_key(table)}
+        own |= {key for key in {**self._now, **self._theirs} if _is_beneath(key, table.table_id)}
+        if any(did(key) is not Did.NOTHING for key in own):
+            return True
+        return self._has_data_changes(side, table.table_id)
+
+    # What must not meet
+
+    def _check_names(self) -> None:
+        """Two things of one name, and things in a schema that is not there."""
+        ended = {_identity(row) for row in self._found.ended}
+        state = self._target.now.state
+        taken_names = {
+            state.name_key(row): row
+            for row in self._theirs.values()
+            if state.name_key(row) and _identity(row) not in ended
+        }
+        schemas = {row.schema_id for row in self._found.taken if isinstance(row, Schema)}
+        schemas |= {row.schema_id for row in state.rows(SCHEMA) if _identity(row) not in ended}
+        for row in self._found.taken:
+            other = taken_names.get(self._source.now.state.name_key(row))
+            if other is not None and _identity(other) != _identity(row):
+                self._refuse(row, "something else was given this name")
+            if isinstance(row, Table | View | Macro) and row.schema_id not in schemas:
+                self._refuse(row, "its schema is not there")
+        for row in self._found.ended:
+            if isinstance(row, Schema) and self._holds_more(row, ended):
+                self._refuse(row, "dropped, while there are things in it")
+
+    def _holds_more(self, schema: Schema, ended: set[Any]) -> bool:
+        return any(
+            isinstance(row, Table | View | Macro)
+            and row.schema_id == schema.schema_id
+            and _identity(row) not in ended
+            for row in self._theirs.values()
+        )
+
+    def _check_columns(self) -> None:
+        """A number that both sides gave to a column, of which one was dropped again."""
+        for row in self._found.taken:
+            key = _key(row)
+            if not isinstance(row, Column) or key in self._before or key in self._theirs:
+                continue
+            table = self._target.now.state.get(TABLE, (row.table_id,))
+            if isinstance(table, Table) and row.column_id <= self._highest(table):
+                self._refuse(row, "the number of the column was used for another one")
+
+    def _highest(self, table: Table) -> int:
+        return self._target.now.state.highest_column_id(table)
+
+    def _check_constraints(self) -> None:
+        """Rules for rows that one side set, and rows that the other wrote without them."""
+        for table_id in sorted({int(owner_of(row) or 0) for row in self._constraints()}):
+            table = self._target.now.state.get(TABLE, (table_id,))
+            if not isinstance(table, Table) or (self._chosen and table_id not in self._chosen):
+                continue
+            ours = any(owner_of(row) == table_id for row in self._constraints(self._found.taken))
+            other = self._target if ours else self._source
+            if self._has_data_changes(other, TableId(table_id)):
+                self._refuse(
+                    table, "rules for rows were set on one side, rows written on the other"
+                )
+
+    def _constraints(self, rows: Iterable[Row] | None = None) -> Iterator[Row]:
+        """Rules for rows among definitions that were taken, or that the target set."""
+        for row in [*self._found.taken, *self._set_by_target()] if rows is None else rows:
+            before = self._before.get(_key(row))
+            was_open = isinstance(before, Column) and before.nulls_allowed
+            if isinstance(row, Column) and not row.nulls_allowed and was_open:
+                yield row
+            if isinstance(row, Tag) and row.key == RULES:
+                yield row
+
+    def _set_by_target(self) -> Iterator[Row]:
+        return (
+            row
+            for key, row in self._theirs.items()
+            if isinstance(row, Column | Tag) and self._target_did(key) in (Did.ADDED, Did.CHANGED)
+        )
+
+    # Words
+
+    def _called(self, row: Row) -> str:
+        return called(row, self._source.now.state, self._source.origin().state)
+
+
+def called(row: Row, *states: CatalogState) -> str:
+    """A definition in words."""
+
+    def within(schema_id: int, name: str) -> str:
+        schemas = (state.get(SCHEMA, (schema_id,)) for state in states)
+        schema = next((one.schema_name for one in schemas if isinstance(one, Schema)), "?")
+        return f"{schema}.{name}"
+
+    def owner(number: int) -> str:
+        tables = (state.get(TABLE, (number,)) for state in states)
+        found = next((one for one in tables if isinstance(one, Table)), None)
+        return within(found.schema_id, found.table_name) if found is not None else str(number)
+
+    match row:
+        case Schema():
+            return f"schema {row.schema_name}"
+        case Table():
+            return f"table {within(row.schema_id, row.table_name)}"
+        case View():
+            return f"view {within(row.schema_id, row.view_name)}"
+        case Macro():
+            return f"macro {within(row.schema_id, row.macro_name)}"
+        case Column():
+            return f"column {row.column_name} of table {owner(row.table_id)}"
+        case ColumnTag():
+            return f"tag {row.key} of a column of table {owner(row.table_id)}"
+        case Tag():
+            return f"tag {row.key} of {owner(row.object_id)}"
+        case Partition():
+            return f"partitioning of table {owner(row.table_id)}"
+        case Option():
+            return f"option {row.key}"
+    raise AssertionError(row)
+
+
+def _is_told(row: Row) -> bool:
+    """Whether people want to hear of it: tags are mostly Forklake's own."""
+    return isinstance(row, Schema | Table | View | Macro | Column | Partition | Option)
+
+
+def _both(source: Did, target: Did) -> str:
+    return f"{source.value} on one side, {target.value} on the other"
+
+
+def _key(row: Row) -> Key:
+    """What identifies a definition on both sides; a table has one partitioning."""
+    kind = KIND_OF[type(row)]
+    return kind.code, (row.table_id,) if isinstance(row, Partition) else kind.identify(row)
+
+
+def _identity(row: Row) -> Key:
+    kind = KIND_OF[type(row)]
+    return kind.code, kind.identify(row)
+
+
+def _key_of_owner(row: Row) -> Key | None:
+    kind = KIND_OF[type(row)]
+    return (TABLE.code, (getattr(row, kind.scope),)) if kind.scope else None
+
+
+def _is_beneath(key: Key, table_id: int) -> bool:
+    return key[0] in _BENEATH and key[1][0] == table_id
+
+
+_BENEATH = frozenset(kind.code for kind in _KINDS if kind.scope)
+
+
+def _by_key(state: CatalogState) -> dict[Key, Row]:
+    return {_key(row): row for kind in _KINDS for row in state.rows(kind)}
+
+
+def _same(one: Row, other: Row) -> bool:
+    return replace(one, catalog_id=other.catalog_id, begin_snapshot=other.begin_snapshot) == other
+
+
+def _has_come(side: Side, row: Row) -> bool:
+    """Whether a side has a definition from the other."""
+    return row.begin_snapshot in side.arrived(TableId(owner_of(row) or 0))
+
+
+def _joined(now: Row | None, theirs: Row | None) -> Row | None:
+    """One of Forklake's own tags that holds for both sides."""
+    if isinstance(now, Tag) and isinstance(theirs, Tag) and now.key in _JOINED:
+        return replace(now, value=_JOINED[now.key](now.value, theirs.value))
+    return None
+
+
+def _children(state: CatalogState, row: Row) -> Iterator[Child]:
+    if isinstance(row, Partition):
+        yield from state.children(PartitionColumn, row.partition_id)
+    if isinstance(row, Macro):
+        yield from state.children(MacroImplementation, row.macro_id)
+        yield from state.children(MacroParameter, row.macro_id)

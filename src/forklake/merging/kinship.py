@@ -1,0 +1,78 @@
+"""How two catalogs are related: which rows of them are the same ones.
+
+On one line of forks rows have the ids that they had where the lines part. Rows that came later
+have ids of their own, unless a merge brought them over, which is remembered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.reading import Snapshotted, load_state
+from forklake.model.entities import Table
+from forklake.model.ids import NOBODY, CatalogId, SnapshotId, TableId
+from forklake.model.kinds import TABLE
+from forklake.model.merges import Merge
+from forklake.model.snapshots import Head
+from forklake.store.adopting import merges_between
+from forklake.store.database import Connection
+
+
+@dataclass(frozen=True)
+class Kinship:
+    """What two catalogs have in common: the first of them where the lines part, and merges."""
+
+    shared: Snapshotted | None = None
+    first_id: CatalogId = NOBODY
+    merges: list[Merge] = field(default_factory=list)
+
+    @property
+    def is_close(self) -> bool:
+        """Whether rows can be told apart by their ids."""
+        return self.shared is not None
+
+    def first_new(self, table_id: TableId) -> int:
+        """The first row id that each has given by itself."""
+        assert self.shared is not None
+        table = self.shared.state.get(TABLE, (table_id,))
+        return self.shared.statistics(table).next_row_id if isinstance(table, Table) else 0
+
+    def ranges(self, table_id: TableId) -> list[tuple[int, int, int]]:
+        """Ids that mean the same rows: the first in the first catalog, in the second, how many."""
+        return [
+            (one.becomes, one.first, one.count)
+            if one.catalog_id == self.first_id
+            else (one.first, one.becomes, one.count)
+            for one in self.merges
+            if one.table_id == table_id and one.count
+        ]
+
+
+def kinship_of(one: Catalog, other: Catalog) -> Kinship:
+    """How two catalogs of a metastore are related."""
+    with one.database.reading() as connection:
+        parted = _parted_at(connection, one, other)
+        if parted is None:
+            return Kinship()
+        merges = merges_between(connection, one.catalog_id, other.catalog_id)
+        # Kept for the forks that part there, also where the snapshot itself has expired.
+        head = Head(parted, 0, datetime.fromtimestamp(0, UTC))
+        state = load_state(connection, one.catalog_id, head, inherits=one.inherits)
+    return Kinship(one.seen(state), one.catalog_id, merges)
+
+
+def _parted_at(connection: Connection, one: Catalog, other: Catalog) -> SnapshotId | None:
+    """The newest snapshot that both see."""
+    for child, parent in ((one, other), (other, one)):
+        if child.row.parent_catalog_id == parent.catalog_id:
+            return child.row.fork_snapshot
+    rows = connection.fetch(
+        "SELECT a.upto_snapshot, b.upto_snapshot FROM ducklake_catalog_lineage a"
+        " JOIN ducklake_catalog_lineage b ON b.ancestor_id = a.ancestor_id"
+        " AND b.catalog_id = :other WHERE a.catalog_id = :one",
+        one=one.catalog_id,
+        other=other.catalog_id,
+    )
+    return max((SnapshotId(min(row)) for row in rows), default=None)

@@ -1,0 +1,150 @@
+"""Taking over the data of one table: what is done to it, and doing it.
+
+Files that hold nothing but new rows become part of the target as they are, and so does all of a
+table that only the source has. Everything else is rows, which Spark compares and writes.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from forklake.catalog.adoptable import adoptable_files
+from forklake.catalog.faces import find_face
+from forklake.merging.outcome import TableMerge
+from forklake.merging.rules import Did
+from forklake.merging.sides import Side
+from forklake.merging.tables import TableSide
+from forklake.model.entities import Table
+from forklake.model.ids import TableId
+from forklake.model.inlining import initial_value
+from forklake.model.kinds import TABLE
+from forklake.model.merges import AdoptedFile, RowIds
+from forklake.spark.work import Change
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.merging.rows import Counts, RowMerge
+    from forklake.spark.session import Session
+
+# Whose version of a row is used that both sides changed: nobody's, the target's, the source's.
+Choice = Literal["fail", "ours", "theirs"]
+
+
+def called(side: Side, table_id: TableId) -> str:
+    """The name of a table, with its schema."""
+    state = side.now.state
+    table = state.get(TABLE, (table_id,))
+    assert isinstance(table, Table)
+    return f"{state.schema_of(table).schema_name}.{table.table_name}"
+
+
+class SharedTable:
+    """The rows of a table that both sides have."""
+
+    def __init__(
+        self, session: Session, source: TableSide, target: TableSide, choice: Choice
+    ) -> None:
+        self._session = session
+        self._source = source
+        self._target = target
+        self._choice = choice
+        self._name = called(source.side, source.table_id)
+        self._counts: Counts | None = None
+        self._rows: DataFrame | None = None
+        self._merge: RowMerge | None = None
+        self.outcome = TableMerge(self._name)
+
+    @property
+    def only_adds(self) -> bool:
+        """Whether nothing but files and rows of the metastore is added, as they are."""
+        return self._source.only_adds and self._adopts
+
+    @property
+    def _adopts(self) -> bool:
+        """Whether files can become part of the target as they are: its columns have the types with
+        which they were written, and no log of files tells another place."""
+        has_face = find_face(self._target.side.now.state, self._target.table) is not None
+        return not (has_face or self._source.has_new_types or self._target.has_new_types)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether conflicts were found that nobody decided."""
+        return bool(self.outcome.conflict_count) and self._choice == "fail"
+
+    def evaluated(self, stack: ExitStack) -> TableMerge:
+        """What is done to the table."""
+        files = self._adopted()
+        new = sum(one.rows for one in files) + (len(self._source.new_rows) if self._adopts else 0)
+        self.outcome = TableMerge(self._name, new, len(files))
+        if not self.only_adds:
+            self._compare(stack)
+        return self.outcome
+
+    def _compare(self, stack: ExitStack) -> None:
+        from forklake.merging.rows import RowMerge
+        from forklake.spark.engine.remote import persisted
+
+        wins = self._choice == "theirs"
+        self._merge = RowMerge(self._session, self._source, self._target, self._adopts, wins)
+        self._rows = stack.enter_context(persisted(self._merge.rows))
+        self._counts = counts = self._merge.counts(self._rows)
+        self.outcome = replace(
+            self.outcome,
+            appended_rows=self.outcome.appended_rows + counts.taken(Did.ADDED),
+            updated=counts.taken(Did.CHANGED),
+            deleted=counts.taken(Did.REMOVED),
+            conflict_count=counts.conflicts,
+            conflicts=self._merge.conflicts(self._rows) if counts.conflicts else (),
+        )
+
+    def _adopted(self) -> list[AdoptedFile]:
+        if not self._adopts:
+            return []
+        side = self._source.side
+        target = self._target.side.catalog
+        return adoptable_files(side.now, self._source.table, self._source.plain, target)
+
+    def write(self, change: Change) -> None:
+        """Do it, as part of a change."""
+        transaction = change.transaction
+        if self._merge is not None and self._rows is not None and self._counts is not None:
+            self._merge.write(self._rows, change, self._counts)
+        table = transaction.state.get(TABLE, (self._source.table_id,))
+        assert isinstance(table, Table)
+        first = self._source.first_new
+        if self._source.next_row_id > first:
+            transaction.reserve_row_ids(table, RowIds(first, self._source.next_row_id - first))
+        if self._adopts:
+            transaction.adopt_files(table, self._adopted(), first)
+            fields = transaction.state.fields(table)
+            rows = (
+                (row.row_id, {one.column_id: initial_value(one) for one in fields} | row.values)
+                for row in self._source.new_rows
+            )
+            transaction.adopt_rows(table, rows, first)
+
+
+class NewTable:
+    """A table that only the source has: it comes along as it is."""
+
+    def __init__(self, source: Side, target: Side, table: Table) -> None:
+        self._table = table
+        scanned = source.now.scan_files(table)
+        self._files = adoptable_files(source.now, table, scanned, target.catalog)
+        self._rows = source.now.inlined_rows(table)
+        self._count = source.now.statistics(table).next_row_id
+        self.outcome = TableMerge(
+            called(source, table.table_id),
+            sum(one.rows for one in self._files) + len(self._rows),
+            len(self._files),
+        )
+
+    def write(self, change: Change) -> None:
+        """Do it, as part of a change."""
+        transaction = change.transaction
+        transaction.reserve_row_ids(self._table, RowIds(0, self._count))
+        transaction.adopt_files(self._table, self._files, 0)
+        transaction.adopt_rows(self._table, ((row.row_id, row.values) for row in self._rows), 0)

@@ -1,0 +1,1 @@
+"""Merging forks, and comparing catalogs."""

@@ -1,0 +1,66 @@
+"""A catalog and its fork, both attached, with tables whose rows have a key and a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forklake import ColumnSpec, Metastore, Session
+from forklake.errors import Conflict
+from forklake.merging import Merged, publish
+from forklake.merging.taking import Choice
+
+COLUMNS = (ColumnSpec("k", "int32"), ColumnSpec("v", "varchar"))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The session, in which the parent is `lake` (its name is `sales`) and the fork `fork`."""
+
+    session: Session
+    metastore: Metastore
+
+    @classmethod
+    def of(cls, lake: Session, *, tables: dict[str, int], rows: int = 8) -> Sides:
+        """Tables with so many rows, each with the limit of rows that stay in the metastore."""
+        sides = cls(lake, lake.attachment("lake").metastore)
+        for name, limit in tables.items():
+            lake.create_table(name, COLUMNS)
+            lake.attachment("lake").catalog.set_option("data_inlining_row_limit", limit, table=name)
+            sides.insert("lake", name, range(rows), "base")
+        lake.fork("lake", "agent", attach_as="fork")
+        return sides
+
+    def insert(self, side: str, table: str, keys: range | list[int], value: str) -> None:
+        """Add rows."""
+        rows = [{"k": key, "v": value} for key in keys]
+        if rows:
+            self.session.insert(f"{side}.{table}", rows)
+
+    def rows(self, side: str, table: str) -> dict[int, str]:
+        """All rows by key; each key is there once, and so is each row id."""
+        found = self.session.table(f"{side}.{table}", virtual=["rowid"]).collect()
+        assert len({row.k for row in found}) == len({row.rowid for row in found}) == len(found)
+        return {row.k: row.v for row in found}
+
+    def merge(
+        self, *, back: bool = False, on_conflict: Choice = "fail", dry_run: bool = False
+    ) -> Merged:
+        """Merge the fork into the parent, or the parent into the fork."""
+        source, target = ("sales", "agent") if back else ("agent", "sales")
+        return publish(
+            self.session,
+            self.metastore,
+            source,
+            into=target,
+            on_conflict=on_conflict,
+            dry_run=dry_run,
+        )
+
+
+def conflicting(error: Conflict) -> set[tuple[str, str, str]]:
+    """The rows of an error: table, and what each side did."""
+    return {
+        (one["table"], row["source_did"], row["target_did"])
+        for one in error.details["conflicts"]
+        for row in one["conflicts"]
+    }

@@ -1,0 +1,310 @@
+"""Merges that only move metadata, on every backend: no Spark, no file is opened or written."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from forklake import Catalog, ColumnSpec, Metastore, Session
+from forklake.catalog.cleanup import cleanup_old_files
+from forklake.errors import Conflict, InvalidInput
+from forklake.merging import diff, parent_of, publish
+from forklake.model.entities import Table
+from forklake.model.ids import DataFileId
+from tests.behaviour.builders import COLUMNS, a_file, a_table, append, paths
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    """A session that must not start Spark."""
+    with Session() as found:
+        yield found
+        assert found._engine is None
+
+
+@pytest.fixture
+def sales(metastore: Metastore) -> Catalog:
+    """A catalog with a table `t` of one file."""
+    catalog = metastore.create_catalog("sales", data_path="/data")
+    a_table(catalog, files=["base.parquet"])
+    return catalog
+
+
+def files_of(catalog: Catalog, table: Table) -> dict[str, tuple[DataFileId, int | None]]:
+    """The id and the first row id of each file."""
+    found = catalog.now().data_files(table)
+    return {file.path: (file.data_file_id, file.row_id_start) for file in found}
+
+
+def inlined(catalog: Catalog, table: Table) -> dict[int, int]:
+    """The ids of rows in the metastore, and their first column."""
+    column = catalog.now().state.column(table, "id").column_id
+    return {row.row_id: row.values[column] for row in catalog.now().inlined_rows(table)}
+
+
+def insert(catalog: Catalog, table: Table, *numbers: int) -> None:
+    with catalog.transaction() as transaction:
+        transaction.insert_rows(table, [{"id": number, "name": "x"} for number in numbers])
+
+
+def test_appends_on_both_sides_go_together(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    table = sales.now().state.table("t")
+    fork = metastore.fork("sales", "agent")
+    append(fork, table, "one.parquet", "two.parquet")
+    insert(fork, table, 7, 8)
+    append(sales, table, "own.parquet")
+    insert(sales, table, 1)
+    there = files_of(fork, table)
+    foreseen = publish(session, metastore, "agent", dry_run=True)
+    assert foreseen.snapshot_id is None
+    assert sorted(paths(sales, table)) == ["base.parquet", "own.parquet"]
+    merged = publish(session, metastore, "agent", message="done")
+    assert merged.tables == foreseen.tables
+    (told,) = merged.tables
+    assert (told.appended_rows, told.appended_files, told.updated, told.deleted) == (22, 2, 0, 0)
+    # One snapshot; files with their ids and paths, and row ids that nobody else has.
+    (snapshot,) = [one for one in sales.snapshots() if one.commit_message == "done"]
+    assert snapshot.snapshot_id == merged.snapshot_id
+    found = files_of(sales, table)
+    assert found["one.parquet"][0] == there["one.parquet"][0]
+    assert [found[name][1] for name in ("base.parquet", "own.parquet")] == [0, 10]
+    assert [found[name][1] for name in ("one.parquet", "two.parquet")] == [21, 31]
+    assert inlined(sales, table) == {20: 1, 41: 7, 42: 8}
+    statistics = sales.now().statistics(table)
+    assert (statistics.record_count, statistics.next_row_id) == (43, 43)
+    # The fork is as it was, and everybody has heard of everything.
+    assert files_of(fork, table) == there
+    assert publish(session, metastore, "agent").snapshot_id is None
+
+
+def test_merging_again_takes_what_came_since_both_ways(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    table = sales.now().state.table("t")
+    fork = metastore.fork("sales", "agent")
+    append(fork, table, "one.parquet")
+    assert publish(session, metastore, "agent").snapshot_id is not None
+    append(sales, table, "own.parquet")
+    append(fork, table, "two.parquet")
+    back = publish(session, metastore, "sales", into="agent")
+    assert [one.appended_files for one in back.tables] == [1]
+    assert paths(fork, table) == ["base.parquet", "one.parquet", "own.parquet", "two.parquet"]
+    forth = publish(session, metastore, "agent")
+    assert [one.appended_files for one in forth.tables] == [1]
+    assert paths(sales, table) == paths(fork, table)
+    for source, target in (("sales", "agent"), ("agent", "sales")):
+        assert publish(session, metastore, source, into=target).snapshot_id is None
+    assert not diff(session, metastore, "sales", "agent").tables
+    starts = [start for _, start in files_of(sales, table).values()]
+    assert len(set(starts)) == len(starts)
+
+
+def test_definitions_come_along(session: Session, metastore: Metastore, sales: Catalog) -> None:
+    fork = metastore.fork("sales", "agent")
+    with fork.transaction() as transaction:
+        transaction.create_schema("lab")
+        new = transaction.create_table(
+            "fresh", COLUMNS, schema="lab", partition_by=[("id", "identity")]
+        )
+        transaction.add_data_files(new, [a_file("fresh.parquet")])
+        transaction.insert_rows(new, [{"id": 1, "name": "y"}])
+        transaction.create_view("v", "SELECT 1 AS one", dialect="duckdb")
+        transaction.add_column(transaction.table("t"), ColumnSpec("extra", "int32", default="5"))
+        transaction.set_option("target_file_size", "1MB", table="t")
+    merged = publish(session, metastore, "agent")
+    assert "table lab.fresh added" in merged.definitions
+    now, there = sales.now(), fork.now()
+    table, twin = now.state.table("fresh", "lab"), there.state.table("fresh", "lab")
+    assert (table.table_id, table.table_uuid) == (twin.table_id, twin.table_uuid)
+    assert now.state.fields(table) == there.state.fields(twin)
+    assert now.state.partitioning(table) == there.state.partitioning(twin)
+    assert now.statistics(table).next_row_id == there.statistics(twin).next_row_id == 11
+    assert files_of(sales, table) == files_of(fork, twin)
+    assert inlined(sales, table) == inlined(fork, twin)
+    assert now.state.view("v").sql == "SELECT 1 AS one"
+    assert [one.name for one in now.state.fields(now.state.table("t"))] == ["id", "name", "extra"]
+    assert now.state.own_options(now.state.table("t").table_id) == there.state.own_options(
+        there.state.table("t").table_id
+    )
+    # From then on the new table is like any other.
+    append(fork, twin, "more.parquet")
+    append(sales, table, "other.parquet")
+    publish(session, metastore, "agent")
+    assert paths(sales, table) == ["fresh.parquet", "more.parquet", "other.parquet"]
+    with fork.transaction() as transaction:
+        transaction.drop_table("fresh", schema="lab")
+    publish(session, metastore, "sales", into="agent")
+    append(sales, table, "late.parquet")
+    with pytest.raises(Conflict, match=r"table lab\.fresh"):
+        publish(session, metastore, "agent")
+
+
+def _rename(name: str) -> object:
+    def change(catalog: Catalog) -> None:
+        with catalog.transaction() as transaction:
+            table = transaction.table("t")
+            transaction.rename_column(table, ["name"], name)
+
+    return change
+
+
+def _add(column: str, kind: str = "int32") -> object:
+    def change(catalog: Catalog) -> None:
+        with catalog.transaction() as transaction:
+            transaction.add_column(transaction.table("t"), ColumnSpec(column, kind))
+
+    return change
+
+
+def _drop_column(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.drop_column(transaction.table("t"), ["name"])
+
+
+def _drop(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.drop_table("t")
+
+
+def _create(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.create_table("new", COLUMNS)
+
+
+def _append(catalog: Catalog) -> None:
+    append(catalog, catalog.now().state.table("t"), f"{catalog.name}.parquet")
+
+
+def _require(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.set_nullable(transaction.table("t"), ["name"], False)
+
+
+# What the fork does, what the catalog does, and the words of the conflict, if it is one.
+PAIRS = {
+    "same rename": (_rename("title"), _rename("title"), None),
+    "two renames": (_rename("title"), _rename("label"), "column"),
+    "rename and append": (_rename("title"), _append, None),
+    "rename and add": (_rename("title"), _add("extra"), None),
+    "rename and drop": (_rename("title"), _drop_column, "column"),
+    "drop and rename": (_drop_column, _rename("title"), "column"),
+    "both drop it": (_drop_column, _drop_column, None),
+    "same column": (_add("extra"), _add("extra"), None),
+    "two columns": (_add("extra"), _add("other"), "column"),
+    "two tables of a name": (_create, _create, "given this name"),
+    "drop and nothing": (_drop, lambda _: None, None),
+    "drop and append": (_drop, _append, "table main.t: removed"),
+    "append and drop": (_append, _drop, "table main.t: changed"),
+    "both drop": (_drop, _drop, None),
+    "drop and change": (_drop, _add("extra"), "table main.t"),
+    "rule and rows": (_require, _append, "rules for rows"),
+    "rows and rule": (_append, _require, "rules for rows"),
+}
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_definitions_changed_on_both_sides(
+    session: Session, metastore: Metastore, sales: Catalog, pair: str
+) -> None:
+    theirs, ours, words = PAIRS[pair]
+    fork = metastore.fork("sales", "agent")
+    theirs(fork)  # type: ignore[operator]
+    ours(sales)  # type: ignore[operator]
+    before = sales.current_snapshot()
+    if words is None:
+        publish(session, metastore, "agent")
+        assert publish(session, metastore, "sales", into="agent").conflicts == ()
+        assert not diff(session, metastore, "sales", "agent").tables
+        return
+    assert publish(session, metastore, "agent", dry_run=True).has_conflicts
+    with pytest.raises(Conflict, match=words) as caught:
+        publish(session, metastore, "agent")
+    assert caught.value.details["conflicts"]
+    assert sales.current_snapshot() == before
+
+
+def test_many_who_merge_one_fork_at_once_merge_it_once(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    table = sales.now().state.table("t")
+    fork = metastore.fork("sales", "agent")
+    append(fork, table, "one.parquet")
+    start, found = threading.Barrier(4), []
+
+    def work() -> None:
+        start.wait()
+        found.append(publish(session, metastore, "agent").snapshot_id)
+
+    def disturb() -> None:
+        start.wait()
+        for number in range(5):
+            append(sales, table, f"own-{number}.parquet")
+
+    threads = [threading.Thread(target=one) for one in (work, work, work, disturb)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len([one for one in found if one is not None]) == 1
+    assert len(found) == 3
+    assert len(paths(sales, table)) == 7
+    assert paths(sales, table).count("one.parquet") == 1
+    ranges = sorted(start for _, start in files_of(sales, table).values() if start is not None)
+    assert ranges == list(range(0, 70, 10))
+
+
+def test_files_outlive_the_fork_that_wrote_them(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    table = sales.now().state.table("t")
+    fork = metastore.fork("sales", "agent")
+    append(fork, table, "one.parquet")
+    publish(session, metastore, "agent")
+    metastore.drop_catalog("agent")
+    metastore.reclaim_dropped(cleanup_all=True)
+    assert cleanup_old_files(sales, cleanup_all=True) == []
+    assert paths(sales, table) == ["base.parquet", "one.parquet"]
+    with metastore.database.reading() as connection:
+        for name in ("ducklake_catalog_merge", "ducklake_files_scheduled_for_deletion"):
+            assert connection.fetch(f"SELECT count(*) FROM {name}")[0][0] == 0
+
+
+def test_a_fork_of_another_data_path_keeps_its_files_where_they_are(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    table = sales.now().state.table("t")
+    fork = metastore.fork("sales", "agent", data_path="/elsewhere")
+    append(fork, table, "agent/one.parquet")
+    publish(session, metastore, "agent")
+    (file,) = [one for one in sales.now().data_files(table) if "one" in one.path]
+    assert sales.now().full_path(file) == "/elsewhere/agent/one.parquet"
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+class TestWhatCannotBeMerged:
+    def test_catalogs_that_are_not_parent_and_fork(
+        self, session: Session, metastore: Metastore, sales: Catalog
+    ) -> None:
+        for name in ("one", "two"):
+            metastore.fork("sales", name)
+        with pytest.raises(InvalidInput, match="neither is a fork"):
+            publish(session, metastore, "one", into="two")
+        with pytest.raises(InvalidInput, match="neither is a fork"):
+            publish(session, metastore, "sales", into="sales")
+        with pytest.raises(InvalidInput, match="no fork"):
+            publish(session, metastore, "sales")
+        assert parent_of(metastore, "one") == "sales"
+
+    def test_words_that_mean_nothing(
+        self, session: Session, metastore: Metastore, sales: Catalog
+    ) -> None:
+        metastore.fork("sales", "agent")
+        with pytest.raises(InvalidInput, match="mine"):
+            publish(session, metastore, "agent", on_conflict="mine")  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match="0 rows"):
+            diff(session, metastore, "sales", "agent", rows=True, limit=0)

@@ -1,0 +1,107 @@
+"""Four ways in which branches of a lake go wrong, and what happens here instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from forklake import Session
+from forklake.errors import Conflict, Forbidden
+from forklake.merging import Merged, fork_held, holder_of, publish, publishing, release
+from tests.merging.fix_sides import Sides
+
+
+def test_a_merge_does_not_overwrite_what_the_parent_changed_meanwhile(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"t": 1000}, rows=2)
+    lake.update("fork.t", {"v": "'theirs'"}, "k = 0")
+    lake.update("lake.t", {"v": "'ours'"}, "k = 0")
+    with pytest.raises(Conflict):
+        sides.merge()
+    assert sides.rows("lake", "t")[0] == "ours"
+
+
+def test_a_parent_that_moves_on_while_a_merge_is_prepared_is_not_overwritten(
+    lake: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides = Sides.of(lake, tables={"t": 1000, "u": 1000}, rows=2)
+    lake.update("fork.t", {"v": "'theirs'"}, "k = 0")
+    late: Iterator[Callable[[], object]] = iter(
+        [
+            lambda: lake.update("lake.t", {"v": "'ours'"}, "k = 1"),
+            lambda: sides.insert("lake", "u", [7], "elsewhere"),
+        ]
+    )
+    attempts, committed = [], publishing._Plan.committed
+
+    def outrun(plan: publishing._Plan, *arguments: Any) -> Merged:
+        attempts.append(plan)
+        for act in islice(late, 1):
+            act()
+        return committed(plan, *arguments)
+
+    monkeypatch.setattr(publishing._Plan, "committed", outrun)
+    sides.merge()
+    # A change of the same table makes the merge start over; one of another table does not.
+    assert len(attempts) == 2
+    assert sides.rows("lake", "t") == {0: "theirs", 1: "ours"}
+    assert 7 in sides.rows("lake", "u")
+
+
+def test_a_run_that_fails_midway_leaves_the_parent_untouched(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"t": 1000, "u": 1000}, rows=2)
+    before = lake.attachment("lake").catalog.current_snapshot()
+    sides.insert("fork", "t", [10], "half of it")
+    with pytest.raises(ZeroDivisionError):
+        sides.insert("fork", "u", [1 // 0], "never")
+    sides.metastore.drop_catalog("agent")
+    assert lake.attachment("lake").catalog.current_snapshot() == before
+    assert sides.rows("lake", "t") == sides.rows("lake", "u") == {0: "base", 1: "base"}
+
+
+def test_what_an_aborted_run_left_can_be_neither_forked_nor_merged_by_others(
+    lake: Session,
+) -> None:
+    sides = Sides.of(lake, tables={"t": 1000}, rows=2)
+    metastore = sides.metastore
+    fork = fork_held(metastore, "sales", "run-1", holder="run 1")
+    with fork.transaction() as transaction:
+        transaction.insert_rows(transaction.table("t"), [{"k": 10, "v": "half of it"}])
+    assert holder_of(metastore, "run-1") == "run 1"
+    before = lake.attachment("lake").catalog.current_snapshot()
+    for attempt in (
+        lambda: metastore.fork("run-1", "stolen"),
+        lambda: metastore.fork("run-1", "stolen", mode="copy"),
+        lambda: publish(lake, metastore, "run-1"),
+        lambda: publish(lake, metastore, "run-1", dry_run=True),
+        lambda: publish(lake, metastore, "run-1", holder="run 2"),
+    ):
+        with pytest.raises(Forbidden, match="belongs to a run"):
+            attempt()
+    assert metastore.find("stolen") is None
+    assert lake.attachment("lake").catalog.current_snapshot() == before
+    # The run itself publishes it; or lets others have it.
+    assert publish(lake, metastore, "run-1", holder="run 1").snapshot_id is not None
+    release(metastore, "run-1")
+    metastore.fork("run-1", "shared")
+
+
+def test_taking_one_table_of_several_is_told_and_the_rest_follows(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"t": 1000, "u": 1000}, rows=2)
+    with lake.transaction():
+        sides.insert("fork", "t", [10], "both")
+        sides.insert("fork", "u", [10], "both")
+    merged = publish(lake, sides.metastore, "agent", tables=["t"])
+    assert merged.is_partial
+    assert merged.left_out == ("main.u",)
+    assert 10 in sides.rows("lake", "t")
+    assert 10 not in sides.rows("lake", "u")
+    sides.insert("fork", "t", [11], "later")
+    rest = sides.merge()
+    assert not rest.is_partial
+    assert {one.table: one.appended_rows for one in rest.tables} == {"main.t": 1, "main.u": 1}
+    assert sides.rows("lake", "t").keys() == {0, 1, 10, 11}
+    assert sides.rows("lake", "u").keys() == {0, 1, 10}
+    assert sides.merge().snapshot_id is None

@@ -1,0 +1,165 @@
+"""Merges row by row: what one side changed is taken, what both changed is told and not lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from forklake import Session
+from forklake.errors import Conflict
+from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
+from forklake.merging import diff, publish
+from tests.merging.fix_sides import Sides, conflicting
+
+TABLES = {"in_files": 0, "inlined": 1000}
+
+
+def test_changes_of_either_side_go_together_and_again(lake: Session) -> None:
+    sides = Sides.of(lake, tables=TABLES)
+    for table in TABLES:
+        sides.insert("fork", table, [100, 101, 102], "new")
+        lake.update(f"fork.{table}", {"v": "'forked'"}, "k IN (1, 101)")
+        lake.delete(f"fork.{table}", "k IN (2, 102)")
+        sides.insert("lake", table, [200, 201], "own")
+        lake.update(f"lake.{table}", {"v": "'ours'"}, "k IN (3, 200)")
+        lake.delete(f"lake.{table}", "k IN (2, 4)")
+    merged = sides.merge()
+    # A row that was added and changed since is new; one that both deleted is gone already.
+    for told in merged.tables:
+        assert (told.appended_rows, told.updated, told.deleted) == (2, 1, 0)
+        assert told.conflict_count == 0
+    expected = {0: "base", 1: "forked", 3: "ours", 5: "base", 6: "base", 7: "base"}
+    expected |= {100: "new", 101: "forked", 200: "ours", 201: "own"}
+    for table in TABLES:
+        assert sides.rows("lake", table) == expected
+    # The other way round, and then nobody has news.
+    back = sides.merge(back=True)
+    for told in back.tables:
+        assert (told.appended_rows, told.updated) == (2, 1)
+    for table in TABLES:
+        assert sides.rows("fork", table) == expected
+    assert sides.merge().snapshot_id is None
+    assert sides.merge(back=True).snapshot_id is None
+    assert not diff(lake, sides.metastore, "sales", "agent").tables
+    # Rows that came by a merge have other ids there, and are still the same rows.
+    for table in TABLES:
+        lake.update(f"fork.{table}", {"v": "'again'"}, "k IN (101, 200)")
+        lake.delete(f"lake.{table}", "k = 201")
+    sides.merge()
+    sides.merge(back=True)
+    expected |= {101: "again", 200: "again"}
+    del expected[201]
+    for table in TABLES:
+        assert sides.rows("lake", table) == sides.rows("fork", table) == expected
+
+
+def test_rows_that_both_changed_are_listed_and_nothing_is_overwritten(lake: Session) -> None:
+    sides = Sides.of(lake, tables=TABLES)
+    for table in TABLES:
+        lake.update(f"fork.{table}", {"v": "'theirs'"}, "k IN (1, 2)")
+        lake.delete(f"fork.{table}", "k IN (3, 4)")
+        lake.update(f"lake.{table}", {"v": "'ours'"}, "k IN (1, 3)")
+        lake.delete(f"lake.{table}", "k IN (2, 4)")
+    before = lake.attachment("lake").catalog.current_snapshot()
+    with pytest.raises(Conflict) as caught:
+        sides.merge()
+    did = {("changed", "changed"), ("changed", "removed"), ("removed", "changed")}
+    expected = {(f"main.{table}", *pair) for table in TABLES for pair in did}
+    assert conflicting(caught.value) == expected
+    assert lake.attachment("lake").catalog.current_snapshot() == before
+    told = next(one for one in sides.merge(dry_run=True).tables if one.table == "main.in_files")
+    assert told.conflict_count == 3
+    first = told.conflicts[0]
+    assert (first.row_id, first.source_row, first.target_row) == (
+        1,
+        '{"k":1,"v":"theirs"}',
+        '{"k":1,"v":"ours"}',
+    )
+    publish(
+        lake,
+        sides.metastore,
+        "agent",
+        on_conflict={"in_files": "theirs", "main.inlined": "ours"},
+    )
+    kept = dict.fromkeys((0, 5, 6, 7), "base")
+    assert sides.rows("lake", "in_files") == kept | {1: "theirs", 2: "theirs"}
+    assert sides.rows("lake", "inlined") == kept | {1: "ours", 3: "ours"}
+    # What was decided is decided for both.
+    sides.merge(back=True)
+    for table in TABLES:
+        assert sides.rows("fork", table) == sides.rows("lake", table)
+
+
+def test_compaction_is_no_change(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"in_files": 0, "inlined": 1000}, rows=4)
+    for side in ("lake", "fork"):
+        for number in range(2):
+            sides.insert(side, "in_files", [10 * (1 + number) + (side == "fork")], side)
+        sides.insert(side, "inlined", [10 + (side == "fork")], side)
+        lake.delete(f"{side}.in_files", "k = 0")
+        merge_adjacent_files(lake, side)
+        rewrite_data_files(lake, side, delete_threshold=0.0)
+        flush_inlined_data(lake, side)
+    merged = sides.merge()
+    assert {one.table: (one.appended_rows, one.updated, one.deleted) for one in merged.tables} == {
+        "main.in_files": (2, 0, 0),
+        "main.inlined": (1, 0, 0),
+    }
+    sides.merge(back=True)
+    for side in ("lake", "fork"):
+        assert sides.rows(side, "in_files").keys() == {1, 2, 3, 10, 11, 20, 21}
+        assert sides.rows(side, "inlined").keys() == {0, 1, 2, 3, 10, 11}
+    assert sides.merge().snapshot_id is None
+
+
+def test_rows_meet_columns_that_came_meanwhile(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"in_files": 0}, rows=3)
+    lake.update("fork.in_files", {"v": "'forked'"}, "k = 1")
+    sides.insert("fork", "in_files", [9], "new")
+    lake.rename_column("fork.in_files", "v", "value")
+    lake.add_column("lake.in_files", "extra", "int32", default="5")
+    lake.set_column_type("lake.in_files", "k", "int64")
+    sides.merge()
+    found = lake.table("lake.in_files").orderBy("k").collect()
+    assert [tuple(row) for row in found] == [
+        (0, "base", 5),
+        (1, "forked", 5),
+        (2, "base", 5),
+        (9, "new", 5),
+    ]
+    assert found[0].__fields__ == ["k", "value", "extra"]
+    seen = lake.attachment("lake").catalog.now()
+    assert len(seen.data_files(seen.state.table("in_files"))) == 2  # written anew, with the type
+
+
+def test_overwritten_tables_are_merged_by_files(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"in_files": 0}, rows=3)
+    lake.write(lake.table("fork.in_files").where("k > 0"), "fork.in_files", mode="overwrite")
+    merged = sides.merge()
+    (told,) = merged.tables
+    assert (told.appended_rows, told.appended_files, told.deleted) == (2, 1, 3)
+    assert sides.rows("lake", "in_files") == {1: "base", 2: "base"}
+
+
+def test_differences_are_told_by_row_id_or_by_content(lake: Session) -> None:
+    sides = Sides.of(lake, tables=TABLES, rows=4)
+    for table in TABLES:
+        lake.update(f"fork.{table}", {"v": "'forked'"}, "k = 1")
+        lake.delete(f"fork.{table}", "k = 2")
+        sides.insert("fork", table, [9], "new")
+        sides.insert("lake", table, [8], "own")
+    found = diff(lake, sides.metastore, "sales", "agent", rows=True)
+    assert found.is_by_row_id
+    for told in found.tables:
+        assert (told.added, told.removed, told.changed) == (1, 2, 1)
+        shown = {(one.did, one.before, one.after) for one in told.rows}
+        assert ("changed", '{"k":1,"v":"base"}', '{"k":1,"v":"forked"}') in shown
+        assert ("added", None, '{"k":9,"v":"new"}') in shown
+    # A catalog that is no kin: rows are the same if they say the same.
+    sides.metastore.create_catalog("other", data_path=lake.attachment("lake").data_path)
+    lake.attach(lake.attachment("lake").uri, "other", catalog="other")
+    for name in TABLES:
+        lake.write(lake.table(f"lake.{name}"), f"other.{name}", mode="error")
+    assert diff(lake, sides.metastore, "sales", "other").is_empty
+    lake.update("other.inlined", {"v": "'x'"}, "k = 0")
+    (told,) = diff(lake, sides.metastore, "sales", "other").tables
+    assert (told.table, told.added, told.removed, told.changed) == ("main.inlined", 1, 1, 0)
