@@ -1,1 +1,52 @@
-"""Workbooks of many worktasks, run side by side, and automations that start them."""
+"""Workbooks of many worktasks, run side by side, and automations that start them.
+
+The names below are loaded when they are first used: reading workbooks needs pydantic, reports need
+Jinja, and a Python workbook needs neither.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forklake.reagent.decorating import worktask
+    from forklake.reagent.loading import load_workbook, make_workbook
+    from forklake.reagent.local import LocalPlace
+    from forklake.reagent.planning import plan_run
+    from forklake.reagent.reports import RunReport
+    from forklake.reagent.running import run_workbook
+    from forklake.reagent.served import ServedPlace
+    from forklake.reagent.workbooks import Isolation, Workbook
+
+_PLACES = {
+    "Isolation": "workbooks",
+    "LocalPlace": "local",
+    "RunReport": "reports",
+    "ServedPlace": "served",
+    "Workbook": "workbooks",
+    "load_workbook": "loading",
+    "make_workbook": "loading",
+    "plan_run": "planning",
+    "run_workbook": "running",
+    "worktask": "decorating",
+}
+
+__all__ = [
+    "Isolation",
+    "LocalPlace",
+    "RunReport",
+    "ServedPlace",
+    "Workbook",
+    "load_workbook",
+    "make_workbook",
+    "plan_run",
+    "run_workbook",
+    "worktask",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -1,0 +1,12 @@
+"""Steps of workbooks that are easier to say in Python than in SQL."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+
+def customers(orders: DataFrame, least: float) -> DataFrame:
+    """What each customer has spent, without trifles."""
+    dear = orders.where(F.col("amount") >= least)
+    return dear.groupBy("customer").agg(F.sum("amount").alias("amount"))

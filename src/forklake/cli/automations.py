@@ -1,0 +1,391 @@
+"""Commands about automations: workbooks that run by the clock, or when a table changes."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forklake.cli.firings import (
+    automation_document,
+    firing_document,
+    occasion_of,
+    sentence,
+    time_taken,
+)
+from forklake.cli.formatting import short_time, visible
+from forklake.cli.output import table
+from forklake.cli.session import Session, command
+from forklake.errors import InvalidInput, Unsupported
+from forklake.model.figures import counted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from forklake.reagent.automations import Automations
+    from forklake.store.automations import Automation
+    from forklake.store.firings import Firing
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+NameArgument = Annotated[
+    str, typer.Argument(metavar="AUTOMATION", help="Name of an automation.", show_default=False)
+]
+
+CatalogArgument = Annotated[
+    str, typer.Argument(help="Catalog that the workbook runs in.", show_default=False)
+]
+WorkbookArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The workbook.", show_default=False)
+]
+ScheduleOption = Annotated[
+    str | None,
+    typer.Option(metavar="CRON", help="When it runs, as cron has it.", show_default=False),
+]
+TimeZoneOption = Annotated[str, typer.Option(metavar="NAME", help="Time zone of the schedule.")]
+TableOption = Annotated[
+    str | None,
+    typer.Option(
+        "--table", metavar="NAME", help="Run when this table changes.", show_default=False
+    ),
+]
+TableCatalogOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Catalog of that table, if it is another.", show_default=False
+    ),
+]
+ParametersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        "-p",
+        metavar="NAME=VALUE",
+        help="A parameter; {due}, {date} and {snapshot} mean those of the firing.",
+        show_default=False,
+    ),
+]
+IsolationOption = Annotated[
+    str | None,
+    typer.Option(
+        help="direct, transaction or fork; else as the workbook says.", show_default=False
+    ),
+]
+OverlapOption = Annotated[
+    str | None,
+    typer.Option(
+        help="skip or queue what is due while an earlier run goes on.", show_default=False
+    ),
+]
+CatchUpOption = Annotated[str, typer.Option(help="latest or all of what was missed.")]
+ByPathOption = Annotated[
+    bool, typer.Option("--by-path", help="Keep the path of the file, not what is in it.")
+]
+
+
+@app.callback()
+def automations() -> None:
+    """Run workbooks by the clock, or when a table changes.
+
+    Each command takes --json and the other options of forklake.
+
+    \b
+    Examples:
+      forklake automations add nightly sales report.toml --schedule '0 2 * * *'
+      forklake automations run
+      forklake automations history nightly
+    """
+
+
+@contextmanager
+def _automations(session: Session) -> Iterator[Automations]:
+    with session.open() as metastore, needing_packages():
+        from forklake.reagent.automations import Automations
+
+        yield Automations(metastore)
+
+
+@contextmanager
+def needing_packages() -> Iterator[None]:
+    """Say what to install where a package is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise Unsupported(
+            f"Automations need the package {missing.name}.",
+            remedy="Install it with: pip install 'forklake[reagent]'.",
+        ) from None
+
+
+# Listing
+
+
+@app.command("list")
+@command
+def list_automations(session: Session) -> None:
+    """List automations, and what became of the last firing of each.
+
+    \b
+    Example:
+      forklake automations list
+    """
+    with _automations(session) as found:
+        known = found.all()
+        names = found.metastore.names([one.catalog_id for one, _ in known])
+
+    def draw() -> Iterator[RenderableType]:
+        headings = ("name", "catalog", "when", "enabled", "next", "last", "state")
+        rows = [
+            (
+                one.name,
+                names.get(one.catalog_id, "gone"),
+                occasion_of(one),
+                "yes" if one.is_enabled else "no",
+                one.next_due_at and one.is_enabled and short_time(one.next_due_at),
+                last and short_time(last.due_at),
+                last and last.state.value,
+            )
+            for one, last in known
+        ]
+        yield table(headings, rows) if rows else "No automations."
+
+    document = {
+        "automations": [
+            automation_document(one, names.get(one.catalog_id))
+            | {"last_firing": last and firing_document(last)}
+            for one, last in known
+        ]
+    }
+    session.output.show(document, draw)
+
+
+@app.command()
+@command
+def history(
+    session: Session,
+    name: NameArgument,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Most to list.")] = 20,
+) -> None:
+    """List the firings of an automation, the newest first.
+
+    \b
+    Example:
+      forklake automations history nightly --limit 5
+    """
+    with _automations(session) as found:
+        firings = found.history(name, limit=limit)
+
+    def draw() -> Iterator[RenderableType]:
+        headings = ("occasion", "state", "tries", "started", "time", "snapshot", "message")
+        rows = [
+            (
+                one.occasion,
+                one.state.value,
+                one.tries,
+                one.started_at and short_time(one.started_at),
+                time_taken(one),
+                one.result_snapshot,
+                one.message,
+            )
+            for one in firings
+        ]
+        yield table(headings, rows, numbers=("tries", "snapshot")) if rows else "No firings."
+
+    session.output.show({"firings": [firing_document(one) for one in firings]}, draw)
+
+
+# Changing
+
+
+@app.command()
+@command
+def add(
+    session: Session,
+    name: NameArgument,
+    catalog: CatalogArgument,
+    workbook: WorkbookArgument,
+    schedule: ScheduleOption = None,
+    time_zone: TimeZoneOption = "UTC",
+    watched: TableOption = None,
+    table_catalog: TableCatalogOption = None,
+    parameters: ParametersOption = None,
+    isolation: IsolationOption = None,
+    overlap: OverlapOption = None,
+    catch_up: CatchUpOption = "latest",
+    by_path: ByPathOption = False,
+) -> None:
+    """Add an automation.
+
+    What is in the file is kept in the metastore, so that any runner has it; of a workbook in
+    Python, always the path.
+
+    \b
+    Examples:
+      forklake automations add nightly sales report.toml --schedule '0 2 * * *' \\
+        --time-zone Europe/Zurich --param day={date}
+      forklake automations add clean sales clean.toml --table orders --catch-up all
+    """
+    is_kept = not by_path and workbook.suffix == ".toml"
+    with _automations(session) as found:
+        made = found.add(
+            name,
+            catalog,
+            workbook_path=None if is_kept else _existing(workbook),
+            workbook_text=_read(workbook) if is_kept else None,
+            parameters=dict(map(_assignment, parameters or [])),
+            isolation=isolation,
+            schedule=schedule,
+            time_zone=time_zone,
+            table=watched,
+            table_catalog=table_catalog,
+            overlap=overlap,
+            catch_up=catch_up,
+        )
+    said = f"Automation {visible(made.name)} runs {occasion_of(made)}."
+    session.output.show({"automation": automation_document(made, catalog)}, lambda: [said])
+
+
+@app.command()
+@command
+def remove(session: Session, name: NameArgument) -> None:
+    """Remove an automation and what is known of its firings.
+
+    \b
+    Example:
+      forklake automations remove nightly
+    """
+    with _automations(session) as found:
+        found.remove(name)
+    session.output.show({"removed": name}, lambda: [f"Removed {visible(name)}."])
+
+
+@app.command()
+@command
+def enable(session: Session, name: NameArgument) -> None:
+    """Let an automation run from now on.
+
+    \b
+    Example:
+      forklake automations enable nightly
+    """
+    with _automations(session) as found:
+        _show_switched(session, found.enable(name))
+
+
+@app.command()
+@command
+def disable(session: Session, name: NameArgument) -> None:
+    """Let an automation begin no more runs.
+
+    \b
+    Example:
+      forklake automations disable nightly
+    """
+    with _automations(session) as found:
+        _show_switched(session, found.disable(name))
+
+
+def _show_switched(session: Session, automation: Automation) -> None:
+    state = "enabled" if automation.is_enabled else "disabled"
+    document = {"name": automation.name, "is_enabled": automation.is_enabled}
+    session.output.show(document, lambda: [f"Automation {visible(automation.name)} is {state}."])
+
+
+@app.command()
+@command
+def fire(session: Session, name: NameArgument) -> None:
+    """Let an automation be due now: the next runner runs it.
+
+    \b
+    Example:
+      forklake automations fire nightly
+    """
+    with _automations(session) as found:
+        fired = found.fire(name)
+    session.output.show({"firing": firing_document(fired)}, lambda: [f"{visible(name)} is due."])
+
+
+# Running
+
+
+@app.command()
+@command
+def run(
+    session: Session,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due, then end.")] = False,
+    threads: Annotated[
+        int, typer.Option(min=1, max=64, help="How many workbooks run at once.")
+    ] = 1,
+) -> None:
+    """Run what is due, until told to end.
+
+    Any number of runners share the work: each firing is run by one of them.
+
+    \b
+    Examples:
+      forklake automations run --once
+      forklake automations run --threads 4
+    """
+    with session.open() as metastore, needing_packages():
+        from forklake.reagent.automations import Runner
+        from forklake.reagent.automations.beside import beside
+        from forklake.reagent.automations.workbooks import workbooks
+
+        with workbooks(session.uri, session.metadata_schema) as perform:
+            if once:
+                _show_done(session, Runner(metastore, perform).run_due())
+                return
+            runner = Runner(metastore, perform, told=lambda *done: _tell(session, *done))
+            with beside(runner, threads):
+                _wait_for_the_end()
+
+
+def _wait_for_the_end() -> None:
+    """Until Ctrl-C, or SIGTERM."""
+    told = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    with suppress(KeyboardInterrupt):
+        told.wait()
+
+
+def _tell(session: Session, automation: Automation, firing: Firing) -> None:
+    document = {"automation": automation.name, **firing_document(firing)}
+    session.output.show(document, lambda: [sentence(automation, firing)])
+
+
+def _show_done(session: Session, done: list[tuple[Automation, Firing]]) -> None:
+    def draw() -> Iterator[RenderableType]:
+        yield from (sentence(*one) for one in done)
+        yield f"Ran {counted(len(done), 'firing')}."
+
+    firings = [{"automation": automation.name, **firing_document(one)} for automation, one in done]
+    session.output.show({"firings": firings}, draw)
+
+
+# What is given
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, is_there, value = text.partition("=")
+    if not is_there or not name:
+        raise InvalidInput(f"The parameter {text!r} has no value.", remedy="Write NAME=VALUE.")
+    return name, value
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise InvalidInput(f"There is no file '{path}'.", remedy="Give the path of a workbook.")
+    return path
+
+
+def _read(path: Path) -> str:
+    try:
+        return _existing(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as reason:
+        raise InvalidInput(
+            f"The workbook '{path}' cannot be read: {reason}.", remedy="Give a text file."
+        ) from None

@@ -1,0 +1,186 @@
+"""Planning: from what is due to firings, each occasion once.
+
+Finding out what is due locks nothing, and any number of runners may do so at once. `admit` is the
+rule of what becomes of it; the firings and the new revision of the automation are then written
+together, or not at all if somebody else was faster.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.metastore import Metastore
+from forklake.errors import ForklakeError, Unavailable
+from forklake.model.ids import CatalogId, SnapshotId
+from forklake.reagent.automations.schedules import Schedule
+from forklake.reagent.automations.triggers import find_touches
+from forklake.store.automations import (
+    Automation,
+    CatchUp,
+    Overlap,
+    Watched,
+    database_time,
+    possibly_due,
+    revise,
+)
+from forklake.store.catalogs import catalogs_of
+from forklake.store.database import Connection
+from forklake.store.firings import (
+    Firing,
+    State,
+    firings_insert,
+    forgetting,
+    key_prefix,
+    skipping,
+    unfinished,
+)
+from forklake.store.phases import reached
+
+_logger = logging.getLogger("forklake.automations")
+# Tells what time it is: the database's own clock, unless a test says otherwise.
+Clock = Callable[[Connection], datetime]
+# So many moments that were missed are written down at a time; the next look finds the others.
+_MOST_AT_ONCE = 1000
+# How long it is known what became of a firing.
+_KEPT = timedelta(days=90)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What is due of an automation, and up to where that is known."""
+
+    firings: list[Firing]
+    next_due_at: datetime | None = None
+    seen_snapshot: SnapshotId | None = None
+
+
+def plan(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
+    """Write down what is due of all automations; what was not known before."""
+    with metastore.database.reading() as connection:
+        now = clock(connection)
+        automations = possibly_due(connection, now)
+    found: list[Firing] = []
+    for automation in automations:
+        try:
+            found += _planned(metastore, automation, now)
+        except Unavailable:
+            raise
+        except ForklakeError as error:  # the others get their turn all the same
+            _logger.warning("automation %s cannot be planned: %s", automation.name, error)
+    return found
+
+
+def _planned(metastore: Metastore, automation: Automation, now: datetime) -> list[Firing]:
+    due = find_due(metastore, automation, now)
+    if due is None:
+        return []
+    reached("firing.found")
+    return _write(metastore, automation, due, now)
+
+
+def find_due(metastore: Metastore, automation: Automation, now: datetime) -> Due | None:
+    """What is due of an automation; None if nothing can be."""
+    if automation.schedule is not None:
+        return _due_by_schedule(automation, now)
+    assert automation.watched is not None
+    return _due_by_table(metastore, automation, automation.watched)
+
+
+def _due_by_schedule(automation: Automation, now: datetime) -> Due:
+    schedule = schedule_of(automation)
+    first = automation.next_due_at
+    assert first is not None
+    start = first - timedelta(microseconds=1)
+    if automation.catch_up is CatchUp.ALL:
+        moments = schedule.between(start, now, _MOST_AT_ONCE)
+    else:
+        latest = schedule.latest(start, now)
+        moments = [] if latest is None else [latest]
+    last = moments[-1] if moments else now
+    return Due(
+        [_firing(automation, occasion_at(one), one) for one in moments],
+        next_due_at=schedule.next_after(last),
+    )
+
+
+def _due_by_table(metastore: Metastore, automation: Automation, watched: Watched) -> Due | None:
+    catalog = catalog_of(metastore, watched.catalog_id)
+    assert automation.seen_snapshot is not None
+    found = catalog and find_touches(
+        catalog,
+        watched,
+        automation.seen_snapshot,
+        except_keys=key_prefix(automation.automation_id),
+    )
+    if not found:
+        return None
+    firings = [
+        _firing(automation, f"snapshot {number}", moment, number)
+        for number, moment in found.snapshots
+    ]
+    return Due(firings, seen_snapshot=found.seen)
+
+
+def _firing(
+    automation: Automation, occasion: str, due_at: datetime, snapshot_id: SnapshotId | None = None
+) -> Firing:
+    return Firing(automation.automation_id, occasion, snapshot_id, State.WAITING, due_at)
+
+
+def occasion_at(moment: datetime) -> str:
+    """The name of the occasion that a moment is."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def schedule_of(automation: Automation) -> Schedule:
+    """The schedule of an automation that has one."""
+    assert automation.schedule is not None
+    return Schedule.parse(automation.schedule, automation.time_zone or "UTC")
+
+
+def catalog_of(metastore: Metastore, catalog_id: CatalogId) -> Catalog | None:
+    """The catalog of an id, if it is still there."""
+    with metastore.database.reading() as connection:
+        rows = catalogs_of(connection, [catalog_id])
+    return Catalog(metastore, rows[0]) if rows else None
+
+
+def admit(
+    automation: Automation, due: Sequence[Firing], earlier: Sequence[Firing], now: datetime
+) -> tuple[list[Firing], list[Firing]]:
+    """Which of the firings that are due come to be, and which of the earlier ones, which are not
+    done with, they make needless."""
+    chosen = list(due if automation.catch_up is CatchUp.ALL else due[-1:])
+    if automation.overlap is Overlap.SKIP and earlier:
+        return [replace(one, state=State.SKIPPED, ended_at=now) for one in chosen], []
+    if automation.catch_up is CatchUp.ALL or not chosen:
+        return chosen, []
+    return chosen, [one for one in earlier if one.state is State.WAITING]
+
+
+def _write(metastore: Metastore, automation: Automation, due: Due, now: datetime) -> list[Firing]:
+    with metastore.database.writing() as connection:
+        is_first = revise(
+            connection,
+            automation,
+            is_enabled=True,
+            next_due_at=due.next_due_at,
+            seen_snapshot=due.seen_snapshot,
+        )
+        if not is_first:
+            return []
+        earlier = unfinished(connection, automation.automation_id)
+        made, needless = admit(automation, due.firings, earlier, now)
+        connection.commit(
+            [
+                *([firings_insert(made)] if made else []),
+                *skipping(needless, now),
+                forgetting(automation.automation_id, now - _KEPT),
+            ]
+        )
+    reached("firing.planned")
+    return made

@@ -1,0 +1,94 @@
+"""The workbooks of automations: reading them, and running them for firings in this process."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forklake.errors import ForklakeError, InvalidInput
+from forklake.model.ids import SnapshotId
+from forklake.reagent.automations.work import Perform, Work, parameters_of
+from forklake.reagent.loading import load_workbook, make_workbook
+from forklake.reagent.planning import plan_run
+from forklake.reagent.running import run_workbook
+from forklake.reagent.workbooks import Isolation, Workbook
+from forklake.store.automations import Automation
+from forklake.store.firings import Firing, State
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from forklake.reagent.local import LocalPlace
+    from forklake.reagent.places import Place
+    from forklake.reagent.reports import RunReport
+
+
+def read_workbook(automation: Automation) -> Workbook:
+    """The workbook of an automation, isolated as the automation says."""
+    found = _kept(automation)
+    if automation.isolation is not None:
+        found = replace(found, isolation=Isolation(automation.isolation))
+    return found
+
+
+def _kept(automation: Automation) -> Workbook:
+    if automation.workbook_path is not None:
+        return load_workbook(automation.workbook_path)
+    try:
+        said = tomllib.loads(automation.workbook_text or "")
+    except ValueError as reason:
+        raise InvalidInput(
+            f"The workbook of automation '{automation.name}' is not TOML: {reason}.",
+            remedy="Mend it.",
+        ) from None
+    return make_workbook({"name": automation.name, **said}, automation.name)
+
+
+def check_workbook(automation: Automation, catalog: str) -> None:
+    """InvalidInput if a run of the automation's workbook could not even begin."""
+    example = Firing(automation.automation_id, "", None, State.WAITING, automation.created_at)
+    given = parameters_of(automation, replace(example, snapshot_id=automation.seen_snapshot))
+    plan_run(read_workbook(automation), catalog=catalog, parameters=given)
+
+
+@contextmanager
+def workbooks(
+    uri: str, metadata_schema: str | None = None, *, spark: SparkSession | None = None
+) -> Iterator[Perform]:
+    """What runs workbooks on a metastore, with Spark in this process where it is needed."""
+    from forklake.reagent.local import LocalPlace
+
+    with LocalPlace(uri, metadata_schema=metadata_schema, spark=spark) as place:
+        yield partial(perform, place)
+
+
+def perform(place: LocalPlace | Place, work: Work) -> SnapshotId | None:
+    """Run the workbook of a firing; the snapshot that it came to.
+
+    The run is known by the firing's key, which its commits carry: tried again, it commits nothing
+    that it has committed before.
+    """
+    report = run_workbook(
+        read_workbook(work.automation),
+        place,
+        catalog=work.catalog,
+        parameters=work.parameters,
+        run_id=work.key,
+        tell=lambda run, task: work.check(),
+    )
+    failure = report.failure()
+    if failure is not None:
+        raise ForklakeError(failure.message, remedy=failure.remedy)
+    return _newest(report)
+
+
+def _newest(report: RunReport) -> SnapshotId | None:
+    if report.publication is not None:
+        published = report.publication.snapshot_id
+        return None if published is None else SnapshotId(published)
+    made = [number for task in report.tasks.values() for number in task.snapshots]
+    return SnapshotId(max(made)) if made else None

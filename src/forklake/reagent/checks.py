@@ -1,0 +1,70 @@
+"""Checks: what must hold of rows, as queries that find what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forklake.errors import InvalidInput
+from forklake.model.figures import counted
+from forklake.model.names import quoted
+from forklake.reagent.places import Worker
+from forklake.reagent.preparing import Prepared
+from forklake.reagent.reports import Checked
+from forklake.reagent.workbooks import Check, Value
+from forklake.sql.parameters import literal_of
+
+
+def run_checks(worker: Worker, task: Prepared) -> list[Checked]:
+    """What each check of a worktask finds."""
+    return [_run(worker, task, check) for check in task.checks]
+
+
+def require_passed(task: str, found: Sequence[Checked]) -> None:
+    """InvalidInput if a check failed that is no mere warning."""
+    failed = [one for one in found if not one.passed and not one.warn]
+    if failed:
+        told = "; ".join(f"{one.name} ({one.found})" for one in failed)
+        raise InvalidInput(
+            f"{counted(len(failed), 'check')} of task '{task}' failed: {told}.",
+            remedy="Look at the rows that it reads, or at the check.",
+        )
+
+
+def _run(worker: Worker, task: Prepared, check: Check) -> Checked:
+    table = check.table or (task.output.table if task.output is not None else "")
+    words, rows = question(check, table)
+    query = f"SELECT count(*) AS n FROM {rows} AS found"
+    answer = worker.execute(query, task.parameters_of(query))[-1]
+    number = int(answer.arrow()["n"][0].as_py())
+    passed = check.row_count.allows(number) if check.row_count is not None else number == 0
+    name = check.name or (words if check.sql is not None else f"{table}: {words}")
+    return Checked(name, passed, f"{counted(number, 'row')} found", check.warn)
+
+
+def question(check: Check, table: str) -> tuple[str, str]:
+    """What a check says, and the rows that it counts: those that are wrong, or all."""
+    if check.sql is not None:
+        return "the query finds no rows", f"({check.sql})"
+    rows = f"(SELECT * FROM {table} WHERE {check.where})" if check.where else table
+    if check.row_count is not None:
+        return f"{check.row_count} rows", rows
+    if check.not_null is not None:
+        wrong = " OR ".join(f"{quoted(one)} IS NULL" for one in check.not_null)
+        return f"{', '.join(check.not_null)} not null", _where(rows, wrong)
+    if check.unique is not None:
+        key = ", ".join(map(quoted, check.unique))
+        twice = f"(SELECT {key} FROM {rows} AS r GROUP BY {key} HAVING count(*) > 1)"
+        return f"{', '.join(check.unique)} unique", twice
+    assert check.accepted is not None
+    wrong = " OR ".join(
+        f"{quoted(name)} NOT IN ({_listed(values)})" for name, values in check.accepted.items()
+    )
+    return f"{', '.join(check.accepted)} among the accepted values", _where(rows, wrong)
+
+
+def _where(rows: str, condition: str) -> str:
+    return f"(SELECT 1 AS wrong FROM {rows} AS r WHERE {condition})"
+
+
+def _listed(values: Sequence[Value]) -> str:
+    return ", ".join(literal_of(one).sql("duckdb") for one in values)

@@ -1,0 +1,40 @@
+"""Whatever makes a worktask fail, as an error of ours."""
+
+from __future__ import annotations
+
+from forklake.errors import ForklakeError
+
+
+def as_error(reason: Exception) -> ForklakeError:
+    """The error that says what went wrong: of ours, of Spark's, or of a function's."""
+    if isinstance(reason, ForklakeError):
+        return reason
+    found = _of_spark(reason)
+    if found is not None:
+        return found
+    said = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
+    return ForklakeError(said, remedy="Look at the function or the SQL of the task.")
+
+
+def _of_spark(reason: Exception) -> ForklakeError | None:
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    from forklake.sql.query.failures import explanation
+
+    if isinstance(reason, PySparkException | Py4JJavaError):
+        explained = explanation(reason)
+        if explained is not None:
+            return explained
+    if isinstance(reason, PySparkException | Py4JError):
+        return ForklakeError(f"Spark failed: {_cause(reason)}", remedy="Look at Spark's log.")
+    return None
+
+
+def _cause(reason: Exception) -> str:
+    """What the innermost of several causes says, in a line."""
+    from forklake.spark.engine.failures import messages_of
+
+    said = [line for one in messages_of(reason) for line in one.strip().splitlines()[:1]]
+    told = [line for line in said if line and line != "None"]
+    return told[-1] if told else type(reason).__name__

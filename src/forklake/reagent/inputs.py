@@ -1,0 +1,75 @@
+"""Inputs: rows of files, databases and tables, as DataFrames under the names of a worktask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from forklake.errors import InvalidInput, NotFound
+from forklake.reagent.places import Worker
+from forklake.reagent.preparing import Prepared, located
+from forklake.reagent.workbooks import Input
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.sql.session import Session
+
+
+def load_inputs(worker: Worker, task: Prepared) -> dict[str, DataFrame]:
+    """All inputs of a worktask, by name."""
+    if not task.inputs:
+        return {}
+    session = worker.session
+    return {name: _loaded(session, one, task.folder) for name, one in task.inputs.items()}
+
+
+def _loaded(session: Session, source: Input, folder: str) -> DataFrame:
+    version = _snapshot(source)
+    if source.files is not None:
+        from forklake.sql.functions.files import read_files
+
+        kind, paths = source.files
+        files = [located(path, folder) for path in paths]
+        return read_files(session, f"read_{kind}", [files], source.options)
+    if source.jdbc is not None:
+        return _of_database(session, source)
+    if source.delta is not None:
+        is_path = "/" in source.delta
+        name = located(source.delta, folder) if is_path else source.delta
+        return session.delta(name, version=version)
+    assert source.table is not None
+    return session.table(source.table, version=version)
+
+
+def _of_database(session: Session, source: Input) -> DataFrame:
+    """What a database answers; Spark needs its driver on the class path."""
+    from py4j.protocol import Py4JJavaError
+
+    options: Mapping[str, Any] = {
+        "url": source.jdbc,
+        "dbtable": source.table,
+        "query": source.query,
+        **source.options,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        return session.engine.spark.read.format("jdbc").options(**given).load()
+    except Py4JJavaError as reason:
+        # The address may hold a password: what the driver says of it is not told on.
+        kind = reason.java_exception.getClass().getSimpleName()
+        raise NotFound(
+            f"The database of the input cannot be read: {kind}.",
+            remedy="Check its address, user and table, and that Spark has its driver.",
+        ) from None
+
+
+def _snapshot(source: Input) -> int | None:
+    if source.snapshot is None:
+        return None
+    try:
+        return int(source.snapshot)
+    except ValueError:
+        raise InvalidInput(
+            f"The snapshot {source.snapshot!r} is no number.", remedy="Give the number of one."
+        ) from None

@@ -1,0 +1,134 @@
+"""Runs on a metastore that this process opens itself, with Spark in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from forklake.catalog.faces import find_face
+from forklake.catalog.metastore import Metastore, open_metastore
+from forklake.crucible.sessions.engines import Engines
+from forklake.model.snapshots import Snapshot
+from forklake.reagent.preparing import Prepared
+from forklake.reagent.reports import Publication, published
+from forklake.reagent.sessions import LocalWorker, StoppableGuard, TaskSession
+from forklake.reagent.stamping import Stamp, snapshots_since
+from forklake.reagent.workbooks import Output
+from forklake.spark.names import joined_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from forklake.spark.engine.engine import Engine
+
+
+class LocalRoom:
+    """A catalog that is attached once, for all worktasks."""
+
+    def __init__(self, session: TaskSession) -> None:
+        self._session = session
+
+    def worker(self, stamp: Stamp) -> LocalWorker:
+        """A session of its own that uses the catalog."""
+        return LocalWorker(self._session.twin(stamp, StoppableGuard()), stamp.key)
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self._session.close()
+
+
+class LocalPlace:
+    """A metastore by its address; use it as a context manager."""
+
+    def __init__(
+        self, uri: str, *, metadata_schema: str | None = None, spark: SparkSession | None = None
+    ) -> None:
+        self._uri = uri
+        self._metadata_schema = metadata_schema
+        self._engines = Engines(lambda: _started(spark))
+        self.metastore: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
+
+    def __enter__(self) -> LocalPlace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the metastore, and let go of Spark."""
+        self._engines.close()
+        self.metastore.close()
+
+    def require(self, tasks: Sequence[Prepared]) -> None:
+        """Everything can be done here."""
+
+    def room(self, catalog: str, alias: str) -> LocalRoom:
+        """A catalog to work in."""
+        return LocalRoom(self._session(catalog, alias))
+
+    def _session(self, catalog: str, alias: str, stamp: Stamp | None = None) -> TaskSession:
+        session = TaskSession(self._engines, stamp=stamp)
+        try:
+            session.attach(self._uri, alias, catalog=catalog, metadata_schema=self._metadata_schema)
+            session.use(joined_name([alias]))
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
+        """Fork a catalog for some time; the fork is the run's alone."""
+        from forklake.merging.holding import fork_held
+
+        fork_held(self.metastore, parent, name, holder=stamp.run_id, ttl=ttl)
+
+    def drop(self, name: str) -> None:
+        """End a fork."""
+        self.metastore.drop_catalog(name, if_exists=True)
+
+    def head(self, catalog: str) -> int:
+        """The newest snapshot."""
+        return self.metastore.catalog(catalog).current_snapshot()
+
+    def history(self, catalog: str, since: int) -> list[Snapshot]:
+        """The snapshots of a catalog after one of them."""
+        return snapshots_since(self.metastore.catalog(catalog), since)
+
+    def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+        """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
+        from forklake.merging import publish
+
+        with self._session(parent, parent, stamp) as session:
+            info = stamp.on()
+            merged = publish(
+                session,
+                self.metastore,
+                fork,
+                into=parent,
+                holder=stamp.run_id,
+                author=info.author,
+                message=info.message,
+                idempotency_key=stamp.key,
+            )
+        found = merged.as_dict()
+        return published(found["snapshot_id"], found["tables"])
+
+    def make_delta(self, catalog: str, output: Output) -> None:
+        """Make a table a Delta table too, or bring that up to date."""
+        from forklake.delta.publishing import publish_table
+        from forklake.maintenance import flush_inlined_data
+
+        assert output.delta is not None
+        with self._session(catalog, catalog) as session:
+            place = session.resolve(output.table)
+            flush_inlined_data(session, catalog, place.schema, place.table)
+            state = place.attachment.catalog.refresh()
+            if find_face(state, state.table(place.table, place.schema)) is None:
+                publish_table(place.attachment.catalog, place.table, place.schema, output.delta)
+
+
+def _started(spark: SparkSession | None) -> Engine:
+    from forklake.spark.engine.engine import Engine
+
+    return Engine.start(spark, is_shared=True)

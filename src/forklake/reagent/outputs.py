@@ -1,0 +1,53 @@
+"""Outputs: the rows of a query on their way to a table, each mode as one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from forklake.errors import NotFound
+from forklake.model.names import quoted
+from forklake.reagent.places import Worker, counted_rows
+from forklake.reagent.preparing import Prepared
+from forklake.reagent.workbooks import Mode, Output
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_CREATE = "CREATE TABLE {table} {partitions} AS {query}"
+STATEMENTS: dict[Mode, str] = {
+    Mode.APPEND: "INSERT INTO {table} BY NAME {query}",
+    Mode.OVERWRITE: "INSERT OVERWRITE {table} BY NAME {query}",
+    Mode.MERGE: "MERGE INTO {table} USING ({query}) AS source USING ({key})"
+    " WHEN MATCHED THEN UPDATE WHEN NOT MATCHED THEN INSERT",
+    Mode.REPLACE_WHERE: "INSERT INTO {table} BY NAME REPLACE WHERE {where} {query}",
+}
+
+
+def write_output(
+    worker: Worker, task: Prepared, query: str, frames: Mapping[str, DataFrame]
+) -> int | None:
+    """Write the rows of a query to the output of a worktask; how many there were."""
+    assert task.output is not None
+    text = statement(task.output, query, exists=_exists(worker, task.output.table))
+    return counted_rows(worker.execute(text, task.parameters_of(text), frames=frames))
+
+
+def statement(output: Output, query: str, *, exists: bool) -> str:
+    """What writes the rows of a query: into the table as it is, or into a new one."""
+    partitions = f"PARTITIONED BY ({', '.join(output.partition_by)})" if output.partition_by else ""
+    return (STATEMENTS[output.mode] if exists else _CREATE).format(
+        table=output.table,
+        query=query.strip().rstrip(";"),
+        key=", ".join(map(quoted, output.key)),
+        where=output.where,
+        partitions=partitions,
+    )
+
+
+def _exists(worker: Worker, table: str) -> bool:
+    try:
+        worker.execute(f"DESCRIBE {table}")
+    except NotFound:
+        return False
+    return True

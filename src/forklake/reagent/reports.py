@@ -1,0 +1,137 @@
+"""What became of a run: each worktask, what was published, and how it reads as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from forklake.errors import ForklakeError
+from forklake.reagent.scheduling import State
+from forklake.reagent.workbooks import Value
+
+_TOLD = ("table", "appended_rows", "appended_files", "updated", "deleted")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A check, and what it found."""
+
+    name: str
+    passed: bool
+    found: str
+    warn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something failed, and what to do about it."""
+
+    code: str
+    message: str
+    remedy: str
+
+    @classmethod
+    def of(cls, error: ForklakeError) -> Failure:
+        """The same as the error says."""
+        return cls(error.code, error.message, error.remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What came to the parent of a fork."""
+
+    snapshot_id: int | None
+    tables: tuple[Mapping[str, Any], ...] = ()
+
+
+def published(snapshot_id: int | None, tables: Iterable[Mapping[str, Any]]) -> Publication:
+    """What a merge says of itself, as far as a report tells it."""
+    told = ({name: one[name] for name in _TOLD} for one in tables)
+    return Publication(snapshot_id, tuple(told))
+
+
+@dataclass(slots=True)
+class TaskReport:
+    """How far a worktask is, and in the end what became of it."""
+
+    name: str
+    after: list[str]
+    state: State = State.WAITING
+    session: str = ""
+    tries: int = 0
+    rows: int | None = None
+    snapshots: list[int] = field(default_factory=list)
+    began: datetime | None = None
+    ended: datetime | None = None
+    checks: list[Checked] = field(default_factory=list)
+    error: Failure | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run."""
+        if self.began is None:
+            return 0.0
+        return ((self.ended or datetime.now(UTC)) - self.began).total_seconds()
+
+
+@dataclass(slots=True)
+class RunReport:
+    """A run of a workbook."""
+
+    run_id: str
+    workbook: str
+    catalog: str
+    isolation: str
+    parameters: Mapping[str, Value]
+    tasks: dict[str, TaskReport]
+    began: datetime
+    ended: datetime | None = None
+    workers: int = 1
+    fork: str | None = None  # that is left to be looked at
+    publication: Publication | None = None
+    error: Failure | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether all is done."""
+        done = all(one.state is State.DONE for one in self.tasks.values())
+        return done and self.error is None
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return ((self.ended or datetime.now(UTC)) - self.began).total_seconds()
+
+    def failure(self) -> Failure | None:
+        """Why it failed: what the run says, else the first worktask that failed."""
+        failed = (one for one in self.tasks.values() if one.state is State.FAILED)
+        return self.error or next((one.error for one in failed if one.error), None)
+
+    def document(self) -> dict[str, Any]:
+        """All of it, of what JSON has."""
+        found = asdict(self)
+        found["succeeded"], found["seconds"] = self.succeeded, round(self.seconds, 3)
+        found["tasks"] = [
+            {**asdict(task), "seconds": round(task.seconds, 3)} for task in self.tasks.values()
+        ]
+        plain: dict[str, Any] = json.loads(json.dumps(found, default=_plain))
+        return plain
+
+    def write(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write it to a folder, for machines and for people; where it is."""
+        from forklake.reagent.pages import page
+
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        as_json, as_html = (target / f"{self.run_id}.{ending}" for ending in ("json", "html"))
+        as_json.write_text(json.dumps(self.document(), indent=2) + "\n", encoding="utf-8")
+        as_html.write_text(page(self), encoding="utf-8")
+        return as_json, as_html
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,184 @@
+"""Runs behind a service: each worktask has a session there, and is SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from forklake.client import Client
+from forklake.client.sessions import RemoteStatement
+from forklake.client.transport import path_of
+from forklake.errors import Cancelled, ForklakeError, Unavailable, Unsupported
+from forklake.model.snapshots import Snapshot
+from forklake.reagent.preparing import Prepared
+from forklake.reagent.reports import Publication, published
+from forklake.reagent.stamping import Stamp, snapshots_by_task, snapshots_since
+from forklake.reagent.workbooks import Output
+from forklake.spark.names import joined_name
+from forklake.sql.parameters import Parameters
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.sql.session import Session
+
+
+class ServedWorker:
+    """A worktask's session at a service."""
+
+    def __init__(self, client: Client, catalog: str, alias: str, stamp: Stamp) -> None:
+        self._catalog = client.catalog(catalog)
+        self._began = self._catalog.snapshot_at()
+        self._session = client.session(catalog, alias=alias)
+        self.session_id = self._session.session_id
+        self._alias = alias
+        self._stamp = stamp
+        self._running: RemoteStatement | None = None
+
+    @property
+    def session(self) -> Session:
+        """It is not here."""
+        raise _unsupported("what needs Spark in this process")
+
+    def execute(
+        self,
+        text: str,
+        parameters: Parameters = None,
+        *,
+        frames: Mapping[str, DataFrame] | None = None,
+    ) -> list[Result]:
+        """Run statements; the answer to the last of them."""
+        self._running = self._session.submit(text, parameters)
+        try:
+            return [self._running.result()]
+        finally:
+            self._running = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Changes that are made together; or not at all."""
+        self.execute("BEGIN")
+        info = self._stamp.on()
+        name = joined_name([self._alias])
+        self.execute(
+            f"CALL {name}.set_commit_message(?, ?, extra_info => ?)",
+            [info.author, info.message, info.extra_info],
+        )
+        try:
+            yield
+        except BaseException:
+            with suppress(ForklakeError):  # a session that is lost has rolled back
+                self.execute("ROLLBACK")
+            raise
+        self._commit()
+
+    def _commit(self) -> None:
+        """Commit; when the answer is lost, find out what has happened before anything is tried
+        again. A session that is closed commits no more."""
+        try:
+            self.execute("COMMIT")
+        except Unavailable:
+            try:
+                self.close()
+                made = snapshots_by_task(
+                    snapshots_since(self._catalog, self._began), self._stamp.run_id
+                )
+            except Unavailable as reason:
+                raise ForklakeError(
+                    f"Nobody knows whether {self._stamp.on().message} was committed:"
+                    f" {reason.message}",
+                    remedy="Look at the snapshots of the catalog before it is run again.",
+                ) from None
+            if self._stamp.task not in made:
+                raise
+
+    def stop(self, reason: Cancelled) -> None:
+        """Make what runs end soon."""
+        running = self._running
+        if running is not None:
+            with suppress(ForklakeError):
+                running.cancel()
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+
+
+class ServedRoom:
+    """A catalog of a service."""
+
+    def __init__(self, client: Client, catalog: str, alias: str) -> None:
+        self._client = client
+        self._catalog = catalog
+        self._alias = alias
+
+    def worker(self, stamp: Stamp) -> ServedWorker:
+        """A session of its own that uses the catalog."""
+        return ServedWorker(self._client, self._catalog, self._alias, stamp)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class ServedPlace:
+    """The catalogs of a service."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def require(self, tasks: Sequence[Prepared]) -> None:
+        """Unsupported unless all worktasks are SQL over what the service has."""
+        for task in tasks:
+            needs = {
+                "a function": task.function is not None,
+                "inputs": bool(task.inputs),
+                "a Delta table as output": task.output is not None and bool(task.output.delta),
+                "commits of its own": not task.task.atomic,
+            }
+            for what, is_needed in needs.items():
+                if is_needed:
+                    raise _unsupported(f"{what}, which task '{task.name}' has")
+
+    def room(self, catalog: str, alias: str) -> ServedRoom:
+        """A catalog to work in."""
+        return ServedRoom(self._client, catalog, alias)
+
+    def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
+        """Fork a catalog for some time."""
+        self._client.fork(parent, name, ttl=ttl)
+
+    def drop(self, name: str) -> None:
+        """End a fork."""
+        self._client.drop_catalog(name, if_exists=True)
+
+    def head(self, catalog: str) -> int:
+        """The newest snapshot."""
+        return self._client.catalog(catalog).snapshot_at()
+
+    def history(self, catalog: str, since: int) -> list[Snapshot]:
+        """The snapshots of a catalog after one of them."""
+        return snapshots_since(self._client.catalog(catalog), since)
+
+    def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+        """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
+        body = {"source": fork, "message": stamp.on().message}
+        told = self._client.transport.change("POST", path_of("catalogs", parent, "merge"), body)
+        return published(told["snapshot_id"], told["tables"])
+
+    def make_delta(self, catalog: str, output: Output) -> None:
+        """Not from afar."""
+        raise _unsupported("Delta tables as outputs")
+
+
+def _unsupported(what: str) -> Unsupported:
+    return Unsupported(
+        f"A service runs SQL only, not {what}.",
+        remedy="Name files and tables in the SQL itself, or run it without --server.",
+    )

@@ -1,0 +1,154 @@
+"""The session of a worktask in this process: it stamps its commits, and can be stopped."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, Self
+
+from sqlglot import exp
+
+from forklake.crucible.sessions.engines import Engines, name_jobs, stop_jobs
+from forklake.errors import Cancelled
+from forklake.model.snapshots import CommitInfo
+from forklake.reagent.stamping import Stamp
+from forklake.spark.attachments import Attachments
+from forklake.spark.calculator import interrupt
+from forklake.sql.guarding import Guard
+from forklake.sql.parameters import Parameters
+from forklake.sql.results import Result
+from forklake.sql.session import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forklake.spark.engine.engine import Engine
+
+_numbers = itertools.count(1)
+
+
+class StoppableGuard(Guard):
+    """Lets everything pass until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.reason: Cancelled | None = None
+        self.thread = 0  # that runs a statement
+
+    @contextmanager
+    def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
+        self.proceed()
+        self.thread = threading.get_ident()
+        yield
+
+    def proceed(self) -> None:
+        if self.reason is not None:
+            raise self.reason
+
+
+class TaskSession(Session):
+    """A session that stamps all its commits, and can be stopped."""
+
+    def __init__(
+        self,
+        engines: Engines,
+        *,
+        attachments: Attachments | None = None,
+        guard: Guard | None = None,
+        stamp: Stamp | None = None,
+    ) -> None:
+        super().__init__(attachments=attachments, guard=guard or StoppableGuard())
+        self.session_id = f"local-{os.getpid()}-{next(_numbers)}"
+        self._engines = engines
+        self._stamp = stamp
+
+    def cursor(self) -> Self:
+        """A second session with the same attachments and stamp, which stops with this one."""
+        return self.twin(self._stamp, self.guard)
+
+    def twin(self, stamp: Stamp | None, guard: Guard) -> Self:
+        """A session on the same catalogs and the same Spark."""
+        self._require_open()
+        twin = type(self)(self._engines, attachments=self._attachments, guard=guard, stamp=stamp)
+        twin._current = self._current
+        return twin
+
+    # Spark
+
+    @property
+    def engine(self) -> Engine:
+        """Spark, as this session uses it, unless it is to stop."""
+        self.guard.proceed()
+        return super().engine
+
+    def _start_engine(self) -> Engine:
+        engine = self._engines.new()
+        name_jobs(engine, self.session_id)
+        self.guard.proceed()  # whoever came meanwhile found no jobs to stop
+        return engine
+
+    def stop(self, reason: Cancelled) -> None:
+        """Make what runs end soon; any thread may say so."""
+        assert isinstance(self.guard, StoppableGuard)
+        self.guard.reason = reason
+        interrupt(self.guard.thread)
+        if self._engine is not None:
+            with suppress(Exception):  # a Spark that has died meanwhile
+                stop_jobs(self._engine, self.session_id)
+
+    # Commits
+
+    def begin(self, author: str | None = None, message: str | None = None) -> None:
+        """Begin a transaction, whose commit is stamped."""
+        if author is not None or message is not None:
+            self._info = CommitInfo(author, message)
+        super().begin()
+
+    def set_commit_message(
+        self, author: str | None, message: str | None, extra_info: str | None = None
+    ) -> None:
+        """Say who makes the open transaction, or else the next change, and why."""
+        info = CommitInfo(author, message, extra_info)
+        if self.in_transaction:  # else it is stamped when it is taken
+            info = self._stamped(info)
+        super().set_commit_message(info.author, info.message, info.extra_info)
+
+    def _taken_info(self) -> CommitInfo:
+        return self._stamped(super()._taken_info())
+
+    def _stamped(self, info: CommitInfo) -> CommitInfo:
+        return info if self._stamp is None else self._stamp.on(info)
+
+
+class LocalWorker:
+    """A worktask's session in this process."""
+
+    def __init__(self, session: TaskSession, key: str) -> None:
+        self.session: TaskSession = session
+        self.session_id = session.session_id
+        self._key = key
+
+    def execute(
+        self,
+        text: str,
+        parameters: Parameters = None,
+        *,
+        frames: Mapping[str, DataFrame] | None = None,
+    ) -> list[Result]:
+        """Run statements; their answers."""
+        with self.session.noticing_death():
+            return list(self.session.run(text, parameters, frames=frames))
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Changes that are made together, and once; or not at all."""
+        return self.session.transaction_once(self._key)
+
+    def stop(self, reason: Cancelled) -> None:
+        """Make what runs end soon."""
+        self.session.stop(reason)
+
+    def close(self) -> None:
+        """End the session."""
+        self.session.close()

@@ -1,0 +1,72 @@
+"""Stamps: what every commit of a run says of itself, so that the history tells its worktask."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from forklake.model.snapshots import CommitInfo, Snapshot
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A run, and one of its worktasks or the run as a whole."""
+
+    run_id: str
+    workbook: str
+    task: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Under which it commits once, however often it is tried."""
+        return f"{self.run_id}/{self.task}" if self.task else self.run_id
+
+    def on(self, info: CommitInfo = CommitInfo()) -> CommitInfo:  # noqa: B008 - it is frozen
+        """What a commit says: its own words, where it has some, and whose it is."""
+        facts = {"run": self.run_id, "task": self.task, "note": info.extra_info}
+        about = f"task {self.task}" if self.task else f"run {self.run_id}"
+        return CommitInfo(
+            author=info.author or self.workbook,
+            message=info.message or about,
+            extra_info=json.dumps({name: fact for name, fact in facts.items() if fact}),
+            idempotency_key=info.idempotency_key,
+        )
+
+
+def snapshots_by_task(history: Iterable[Snapshot], run_id: str) -> dict[str | None, list[int]]:
+    """The snapshots of a run, by worktask; those of the run as a whole are of None."""
+    found: dict[str | None, list[int]] = {}
+    for snapshot in history:
+        facts = _facts(snapshot.commit_extra_info)
+        if facts.get("run") == run_id:
+            found.setdefault(facts.get("task"), []).append(snapshot.snapshot_id)
+    return found
+
+
+def _facts(extra_info: str | None) -> dict[str, str]:
+    try:
+        found = json.loads(extra_info or "{}")
+    except ValueError:
+        return {}  # somebody else's
+    return found if isinstance(found, dict) else {}
+
+
+class Historic(Protocol):
+    """A catalog, wherever it is."""
+
+    def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
+        """The newest so many, oldest first."""
+
+
+def snapshots_since(catalog: Historic, since: int) -> list[Snapshot]:
+    """The snapshots after one of them, without a look at all that were before."""
+    limit = _PAGE
+    while True:
+        found = catalog.snapshots(limit=limit)
+        if len(found) < limit or found[0].snapshot_id <= since:
+            return [one for one in found if one.snapshot_id > since]
+        limit *= 4

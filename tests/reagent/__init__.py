@@ -1,0 +1,1 @@
+"""Workbooks, their runs, and automations."""

@@ -1,0 +1,101 @@
+"""What tests of automations share: a clock that can be put forward, and work that leaves a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
+from forklake.model.ids import SnapshotId
+from forklake.reagent.automations import Automations, Runner, Work
+from forklake.store.database import Connection
+
+WORKBOOK = """
+[tasks.insert]
+sql = "INSERT INTO done VALUES (1)"
+"""
+COLUMNS = [ColumnSpec("id", "int32")]
+LEASE = timedelta(seconds=60)
+
+
+@dataclass
+class Clock:
+    """A clock that stands still unless it is put forward."""
+
+    moment: datetime = datetime(2026, 11, 16, 12, 10, tzinfo=UTC)
+
+    def __call__(self, connection: Connection) -> datetime:
+        return self.moment
+
+
+@dataclass
+class Marking:
+    """Work that adds a file to the table `done` of its catalog, under the key of the firing."""
+
+    metastore: Metastore
+    works: list[Work] = field(default_factory=list)
+    before: Callable[[Work], object] = lambda work: None
+
+    def __call__(self, work: Work) -> SnapshotId | None:
+        self.works.append(work)
+        self.before(work)
+        return mark(self.metastore.catalog(work.catalog), work.key)
+
+
+def mark(catalog: Catalog, key: str) -> SnapshotId | None:
+    """Add a file to `done`, once for each key."""
+    with catalog.transaction(idempotency_key=key) as transaction:
+        table = transaction.table("done")
+        transaction.add_data_files(table, [NewDataFile(f"{key}.parquet", 1, 1)])
+    return None if transaction.committed is None else transaction.committed.snapshot_id
+
+
+def marks(catalog: Catalog) -> list[str]:
+    """The keys under which files were added to `done`, each as often as that happened."""
+    seen = catalog.now()
+    files = seen.data_files(seen.state.table("done"))
+    return sorted(file.path.removesuffix(".parquet") for file in files)
+
+
+def shop(metastore: Metastore) -> Catalog:
+    """A catalog with a table to watch, another one, and one for the marks."""
+    catalog = metastore.create_catalog("shop")
+    with catalog.transaction() as transaction:
+        for name in ("orders", "other", "done"):
+            transaction.create_table(name, COLUMNS)
+    return catalog
+
+
+def append(catalog: Catalog, table: str = "orders") -> SnapshotId:
+    """A commit that touches a table."""
+    with catalog.transaction() as transaction:
+        transaction.add_data_files(transaction.table(table), [NewDataFile("f", 1, 1)])
+    assert transaction.committed is not None
+    return transaction.committed.snapshot_id
+
+
+@dataclass
+class World:
+    """Automations of a shop, and a runner whose clock can be put forward."""
+
+    metastore: Metastore
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.shop = shop(self.metastore)
+        self.automations = Automations(self.metastore, clock=self.clock)
+        self.marking = Marking(self.metastore)
+        self.runner = self.new_runner()
+
+    def new_runner(self) -> Runner:
+        """Another runner with the same work."""
+        return Runner(self.metastore, self.marking, lease=LEASE, clock=self.clock)
+
+    def pass_time(self, **time: float) -> None:
+        """Put the clock forward."""
+        self.clock.moment += timedelta(**time)
+
+    def states(self, name: str) -> list[str]:
+        """What became of the firings of an automation, the oldest first."""
+        return [one.state.value for one in reversed(self.automations.history(name))]

@@ -1,0 +1,56 @@
+"""Workbooks as tests write them, and places to run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import forklake
+from forklake.reagent import LocalPlace, Workbook, make_workbook
+from forklake.spark.engine.engine import Engine
+from tests.fix_metastore import Place
+
+Make = Callable[..., Workbook]
+
+
+@pytest.fixture
+def backend() -> str:
+    """The quickest one, unless a test asks for another."""
+    return "sqlite"
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Makes a workbook of tasks."""
+
+    def made(tasks: dict[str, Any], **said: Any) -> Workbook:
+        return make_workbook(
+            {"name": "book", "catalog": "sales", "folder": str(tmp_path), "tasks": tasks, **said}
+        )
+
+    return made
+
+
+@pytest.fixture
+def metadata_only(place: Place, tmp_path: Path) -> Iterator[LocalPlace]:
+    """A catalog `sales` whose rows live in the metastore, so that no Spark is needed."""
+    with place.open() as metastore:
+        catalog = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+        catalog.set_option("data_inlining_row_limit", 1000)
+        with catalog.transaction() as transaction:
+            columns = [forklake.ColumnSpec("id", "int32"), forklake.ColumnSpec("name", "varchar")]
+            transaction.create_table("t", columns)
+    with LocalPlace(place.uri, metadata_schema=place.metadata_schema) as found:
+        yield found
+
+
+@pytest.fixture
+def lab(place: Place, tmp_path: Path, engine: Engine) -> Iterator[LocalPlace]:
+    """An empty catalog `sales`, on the Spark of all tests."""
+    with place.open() as metastore:
+        metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+    with LocalPlace(place.uri, metadata_schema=place.metadata_schema, spark=engine.spark) as found:
+        yield found

@@ -1,0 +1,57 @@
+"""Which worktask needs which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forklake.errors import InvalidInput
+from forklake.reagent.graphs import graph_of, ordered
+from tests.reagent.conftest import Make
+
+TASKS = {
+    "raw": {"sql": "SELECT 1", "output": {"table": "Raw"}},
+    "clean": {"sql": "SELECT 1", "inputs": {"r": {"table": "raw"}}, "output": {"table": "c"}},
+    "past": {"sql": "SELECT 1", "inputs": {"r": {"table": "raw", "snapshot": 3}}},
+    "again": {"sql": "SELECT 1", "inputs": {"c": {"table": "c"}}, "output": {"table": "c"}},
+    "last": {"sql": "SELECT 1", "after": ["past", "again"]},
+    "mend": {"sql": "SELECT 1", "after": ["last"], "output": {"table": "raw"}},
+}
+
+
+def test_tasks_need_those_they_name_and_those_whose_tables_they_read(make: Make) -> None:
+    assert graph_of(make(TASKS)) == {
+        "raw": set(),
+        "clean": {"raw"},
+        "past": set(),  # reads what was there before
+        "again": {"clean"},  # and not itself
+        "last": {"past", "again"},
+        "mend": {"last"},
+    }
+
+
+def test_order_is_by_what_is_needed_then_as_written(make: Make) -> None:
+    found = ordered(graph_of(make(TASKS)))
+    assert found == [["raw", "past"], ["clean"], ["again"], ["last"], ["mend"]]
+
+
+def test_some_tasks_run_without_those_they_need(make: Make) -> None:
+    assert graph_of(make(TASKS), ["last", "again"]) == {"again": set(), "last": {"again"}}
+    with pytest.raises(InvalidInput, match="no task 'lost'") as caught:
+        graph_of(make(TASKS), ["lost"])
+    assert "last" in caught.value.remedy
+
+
+def test_whoever_reads_what_is_written_further_down_must_say_when(make: Make) -> None:
+    tasks: dict[str, Any] = {
+        "read": {"sql": "SELECT 1", "inputs": {"x": {"table": "x"}}},
+        "write": {"sql": "SELECT 1", "output": {"table": "x"}},
+    }
+    with pytest.raises(InvalidInput, match="'read' reads a table that task 'write' writes"):
+        make(tasks)
+    tasks["read"]["after"] = ["write"]
+    assert graph_of(make(tasks))["read"] == {"write"}
+    del tasks["read"]["after"]
+    tasks["write"]["after"] = ["read"]
+    assert graph_of(make(tasks)) == {"read": set(), "write": {"read"}}

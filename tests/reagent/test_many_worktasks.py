@@ -1,0 +1,57 @@
+"""Many worktasks at once on one catalog, each in a session of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from forklake.reagent import LocalPlace, run_workbook
+from forklake.reagent.scheduling import State
+from tests.reagent.conftest import Make
+
+TASKS = 64
+
+
+@pytest.fixture
+def backend() -> str:
+    """Where many may write at once."""
+    return "postgresql"
+
+
+def test_sixty_four_worktasks_make_one_linear_history(
+    metadata_only: LocalPlace, make: Make
+) -> None:
+    tasks = {
+        f"task-{number}": {"sql": f"INSERT INTO t VALUES ({number}, 'a'), ({number}, 'b')"}
+        for number in range(TASKS)
+    }
+    report = run_workbook(make(tasks), metadata_only, workers=TASKS)
+
+    assert report.succeeded, report.failure()
+    done = report.tasks.values()
+    assert {one.state for one in done} == {State.DONE}
+    assert {one.rows for one in done} == {2}
+    assert len({one.session for one in done}) == TASKS
+    assert all(one.seconds > 0 for one in done)
+    # Each is exactly one snapshot, and together they are the history: nothing between, no gap.
+    snapshots = sorted(number for one in done for number in one.snapshots)
+    assert [len(one.snapshots) for one in done] == [1] * TASKS
+    catalog = metadata_only.metastore.catalog("sales")
+    history = catalog.snapshots()
+    assert [one.snapshot_id for one in history[-TASKS:]] == snapshots
+    assert len(set(snapshots)) == TASKS
+    times = [one.snapshot_time for one in history]
+    assert times == sorted(times)
+    assert {one.author for one in history[-TASKS:]} == {"book"}
+    view = catalog.now()
+    rows = view.inlined_rows(view.state.table("t"))
+    assert len({row.row_id for row in rows}) == len(rows) == 2 * TASKS
+
+
+def test_all_may_make_the_same_table(metadata_only: LocalPlace, make: Make) -> None:
+    """Whoever is outrun finds the table on the next try."""
+    statement = "CREATE TABLE IF NOT EXISTS u (id INTEGER); INSERT INTO u VALUES ({})"
+    tasks = {f"task-{at}": {"sql": statement.format(at), "retries": 20} for at in range(8)}
+    report = run_workbook(make(tasks), metadata_only, workers=8)
+    assert report.succeeded, report.failure()
+    view = metadata_only.metastore.catalog("sales").now()
+    assert len(view.inlined_rows(view.state.table("u"))) == 8

@@ -1,0 +1,259 @@
+"""Runs of workbooks that need no Spark: transactions, retries, time-outs, what is left behind."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
+from forklake.reagent import LocalPlace, RunReport, plan_run, run_workbook
+from forklake.reagent.scheduling import State
+from tests.reagent.conftest import Make
+
+INSERT = {"sql": "INSERT INTO t VALUES (1, 'a')"}
+
+
+def rows(place: LocalPlace, catalog: str = "sales", table: str = "t") -> int:
+    """How many rows a table has."""
+    view = place.metastore.catalog(catalog).now()
+    return len(view.inlined_rows(view.state.table(table)))
+
+
+def states(report: RunReport) -> dict[str, str]:
+    """How each task ended."""
+    return {name: one.state.value for name, one in report.tasks.items()}
+
+
+def test_commits_say_of_which_run_and_task_they_are(metadata_only: LocalPlace, make: Make) -> None:
+    words = "CALL sales.set_commit_message('ada', 'why', extra_info => 'more');"
+    workbook = make(
+        {
+            "a": {"sql": "INSERT INTO t VALUES ($n, $name)"},
+            "b": {"sql": words + INSERT["sql"], "after": ["a"]},
+            "c": {"sql": f"{INSERT['sql']}; {INSERT['sql']}", "atomic": False, "after": ["b"]},
+        },
+        parameters={"n": 1, "name": "x'y"},
+    )
+    report = run_workbook(workbook, metadata_only, parameters={"n": "7"}, run_id="r1")
+    assert report.succeeded, report.failure()
+    assert report.parameters == {"n": 7, "name": "x'y"}
+    history = metadata_only.metastore.catalog("sales").snapshots()[-4:]
+    assert [(one.author, one.commit_message) for one in history] == [
+        ("book", "task a"),
+        ("ada", "why"),
+        ("book", "task c"),
+        ("book", "task c"),
+    ]
+    told = [json.loads(one.commit_extra_info or "") for one in history]
+    assert told[0] == {"run": "r1", "task": "a"}
+    assert told[1] == {"run": "r1", "task": "b", "note": "more"}
+    numbers = [one.snapshot_id for one in history]
+    found = [report.tasks[name].snapshots for name in "abc"]
+    assert found == [[numbers[0]], [numbers[1]], numbers[2:]]
+    assert [report.tasks[name].rows for name in "abc"] == [1, 1, 2]
+
+
+def test_a_run_that_is_run_again_commits_nothing_twice(
+    metadata_only: LocalPlace, make: Make
+) -> None:
+    words = "CALL sales.set_commit_message('ada', 'why');"
+    workbook = make({"a": INSERT, "b": {"sql": words + INSERT["sql"]}})
+    for _ in range(2):
+        assert run_workbook(workbook, metadata_only, run_id="same").succeeded
+        assert rows(metadata_only) == 2
+    assert run_workbook(workbook, metadata_only).succeeded
+    assert rows(metadata_only) == 4
+
+
+def test_one_transaction_is_one_snapshot(metadata_only: LocalPlace, make: Make) -> None:
+    workbook = make({"a": INSERT, "b": {**INSERT, "after": ["a"]}}, isolation="transaction")
+    before = len(metadata_only.metastore.catalog("sales").snapshots())
+    report = run_workbook(workbook, metadata_only)
+    assert report.succeeded, report.failure()
+    history = metadata_only.metastore.catalog("sales").snapshots()
+    assert len(history) == before + 1
+    assert {tuple(one.snapshots) for one in report.tasks.values()} == {(history[-1].snapshot_id,)}
+    assert len({one.session for one in report.tasks.values()}) == 1
+    assert rows(metadata_only) == 2
+
+
+@pytest.mark.parametrize("isolation", ["transaction", "fork"])
+def test_a_whole_run_counts_once(isolation: str, metadata_only: LocalPlace, make: Make) -> None:
+    workbook = make({"a": INSERT, "b": INSERT}, isolation=isolation)
+    for _ in range(2):
+        report = run_workbook(workbook, metadata_only, run_id="same")
+        assert report.succeeded, report.failure()
+        assert rows(metadata_only) == 2
+
+
+@pytest.mark.parametrize("isolation", ["transaction", "fork"])
+def test_a_run_that_fails_leaves_the_catalog_as_it_was(
+    isolation: str, metadata_only: LocalPlace, make: Make
+) -> None:
+    workbook = make(
+        {"a": INSERT, "b": {"sql": "INSERT INTO nothing VALUES (1)", "after": ["a"]}},
+        isolation=isolation,
+    )
+    metastore = metadata_only.metastore
+    before = metastore.catalog("sales").current_snapshot()
+    report = run_workbook(workbook, metadata_only)
+    assert states(report) == {"a": "done", "b": "failed"}
+    assert report.tasks["b"].error is not None
+    assert report.tasks["b"].error.code == "not_found"
+    assert not report.succeeded
+    assert metastore.catalog("sales").current_snapshot() == before
+    assert rows(metadata_only) == 0
+    assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
+
+
+def test_the_fork_of_a_run_that_fails_can_be_kept(metadata_only: LocalPlace, make: Make) -> None:
+    workbook = make({"a": INSERT, "b": {"sql": "DROP TABLE nothing", "after": ["a"]}})
+    report = run_workbook(workbook, metadata_only, isolation="fork", keep_fork=True, run_id="x")
+    assert report.fork is not None
+    assert report.fork.startswith("sales-run-x-")
+    assert rows(metadata_only, report.fork) == 1
+    assert rows(metadata_only) == 0
+    fork = metadata_only.metastore.catalog(report.fork)
+    assert fork.expires_at() is not None
+    assert report.tasks["a"].snapshots == [fork.current_snapshot()]
+    with pytest.raises(Forbidden, match="belongs to a run"):
+        metadata_only.metastore.fork(report.fork, "mine")
+
+
+def test_a_fork_that_went_well_is_published_as_one_snapshot(
+    metadata_only: LocalPlace, make: Make
+) -> None:
+    workbook = make(
+        {"a": INSERT, "b": INSERT, "c": {"sql": "CREATE TABLE u (id INTEGER)", "after": ["b"]}},
+        isolation="fork",
+    )
+    metastore = metadata_only.metastore
+    before = len(metastore.catalog("sales").snapshots())
+    report = run_workbook(workbook, metadata_only)
+    assert report.succeeded, report.failure()
+    assert report.publication is not None
+    catalog = metastore.catalog("sales")
+    assert report.publication.snapshot_id == catalog.current_snapshot()
+    assert len(catalog.snapshots()) == before + 1
+    assert rows(metadata_only) == 2
+    assert rows(metadata_only, table="u") == 0
+    assert report.fork is None
+    assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
+
+
+class Flaky:
+    """A function that fails some times."""
+
+    def __init__(self, times: int, error: Exception) -> None:
+        self.left = times
+        self._error = error
+
+    def __call__(self, session: Any) -> int:
+        session.execute(INSERT["sql"])
+        self.left -= 1
+        if self.left >= 0:
+            raise self._error
+        return 1
+
+
+def test_errors_that_pass_are_tried_again(metadata_only: LocalPlace, make: Make) -> None:
+    report = run_workbook(make({"a": {"python": Flaky(2, Conflict("busy"))}}), metadata_only)
+    assert report.succeeded
+    assert report.tasks["a"].tries == 3
+    assert rows(metadata_only) == 1  # what was tried before is rolled back
+
+
+@pytest.mark.parametrize(
+    ("error", "retries", "tries"),
+    [(Conflict("busy"), 1, 2), (NotFound("gone"), 5, 1), (ValueError("odd"), 5, 1)],
+)
+def test_tries_end(
+    error: Exception, retries: int, tries: int, metadata_only: LocalPlace, make: Make
+) -> None:
+    tasks = {"a": {"python": Flaky(9, error), "retries": retries}}
+    task = run_workbook(make(tasks), metadata_only).tasks["a"]
+    assert (task.state, task.tries) == (State.FAILED, tries)
+    assert task.error is not None
+    assert str(error) in task.error.message
+    assert rows(metadata_only) == 0
+
+
+def test_a_task_whose_time_is_over_commits_nothing(metadata_only: LocalPlace, make: Make) -> None:
+    def slow(session: Any) -> None:
+        session.execute(INSERT["sql"])
+        while True:  # a statement at a time, until one of them is stopped
+            session.execute("SHOW TABLES")
+
+    report = run_workbook(make({"a": {"python": slow, "timeout_seconds": 0.3}}), metadata_only)
+    task = report.tasks["a"]
+    assert task.state is State.FAILED
+    assert task.error is not None
+    assert "longer than 0.3 seconds" in task.error.message
+    assert rows(metadata_only) == 0
+
+
+def test_a_failure_stops_the_others_unless_they_may_go_on(
+    metadata_only: LocalPlace, make: Make
+) -> None:
+    has_begun = threading.Event()
+
+    def long(session: Any) -> None:
+        session.execute(INSERT["sql"])
+        has_begun.set()
+        while True:
+            session.execute("SHOW TABLES")
+
+    def bad() -> None:
+        assert has_begun.wait(20)
+        raise NotFound("gone")
+
+    tasks = {"long": {"python": long}, "bad": {"python": bad}, "next": {**INSERT, "after": ["bad"]}}
+    report = run_workbook(make(tasks), metadata_only)
+    assert states(report) == {"long": "cancelled", "bad": "failed", "next": "skipped"}
+    assert report.failure() is not None
+    assert rows(metadata_only) == 0
+
+    tasks = {"long": INSERT, "bad": {"python": bad}, "next": {**INSERT, "after": ["bad"]}}
+    report = run_workbook(make(tasks), metadata_only, keep_going=True)
+    assert states(report) == {"long": "done", "bad": "failed", "next": "skipped"}
+    assert rows(metadata_only) == 1
+
+
+def test_functions_get_what_they_ask_for(metadata_only: LocalPlace, make: Make) -> None:
+    seen: dict[str, Any] = {}
+
+    def take(day: str, run: str, least: int = 5, **rest: Any) -> None:
+        seen.update(day=day, run=run, least=least)
+
+    report = run_workbook(make({"a": {"python": take}}, parameters={"day": "x"}), metadata_only)
+    assert report.succeeded, report.failure()
+    assert seen == {"day": "x", "run": report.run_id, "least": 5}
+
+    def ask(nothing: int) -> None:
+        raise AssertionError
+
+    task = run_workbook(make({"a": {"python": ask}}), metadata_only).tasks["a"]
+    assert task.error is not None
+    assert "asks for nothing" in task.error.message
+    tasks = {"a": {"python": lambda: 5, "output": {"table": "t"}}}
+    task = run_workbook(make(tasks), metadata_only).tasks["a"]
+    assert task.error is not None
+    assert "returned a int" in task.error.message
+
+
+def test_what_could_never_run_touches_nothing(metadata_only: LocalPlace, make: Make) -> None:
+    before = metadata_only.metastore.latest_snapshot()
+    with pytest.raises(InvalidInput, match="no isolation 'half'"):
+        plan_run(make({"a": INSERT}), isolation="half")
+    with pytest.raises(InvalidInput, match="in which catalog"):
+        plan_run(make({"a": INSERT}, catalog=None))
+    with pytest.raises(InvalidInput, match="cannot be called 'a/b'"):
+        plan_run(make({"a": INSERT}), run_id="a/b")
+    with pytest.raises(InvalidInput, match="Task 'a'"):
+        run_workbook(make({"a": {"sql": "SELEC"}}), metadata_only)
+    with pytest.raises(NotFound, match="nothing"):
+        run_workbook(make({"a": INSERT}), metadata_only, catalog="nothing", isolation="fork")
+    assert metadata_only.metastore.latest_snapshot() == before
