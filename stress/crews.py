@@ -1,0 +1,104 @@
+"""Crews: the processes of one round. Whoever is killed is replaced, whoever fails is told of."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psutil
+from tests.concurrency.processes import CONTEXT
+
+from stress.workers import Role, Worker, work
+
+Record = dict[str, Any]
+# Every fourth worker has a clock that is wrong, by turns ahead and behind.
+CLOCK_ERRORS = (0, 0, 0, 1, 0, 0, 0, -1)
+_PATIENCE_SECONDS = 600.0
+
+
+@dataclass
+class _Post:
+    """A role, and the process that has it now."""
+
+    role: Role
+    worker: Worker
+    process: BaseProcess
+
+
+def warm_up() -> None:
+    """Start what all processes are forks of: it loads much, and no round should wait for it."""
+    first = CONTEXT.Process(target=_do_nothing)
+    first.start()
+    first.join()
+
+
+def _do_nothing() -> None: ...
+
+
+class Crew:
+    """Processes with a role each, at work until a moment or until they are done."""
+
+    def __init__(self, roles: Sequence[Role], folder: Path, until: float) -> None:
+        self._folder = folder
+        self._until = until
+        self.problems: list[str] = []
+        self.pids: list[int] = []  # of those who were at work a moment ago
+        self._posts = [self._hired(role, number, 0) for number, role in enumerate(roles)]
+
+    def _hired(self, role: Role, number: int, life: int) -> _Post:
+        error = timedelta(hours=CLOCK_ERRORS[number % len(CLOCK_ERRORS)])
+        if getattr(role, "needs_right_clock", False):
+            error = timedelta()
+        journal = self._folder / f"journal-{number}-{life}.jsonl"
+        worker = Worker(number, life, journal, self._until, error)
+        process = CONTEXT.Process(target=work, args=(role, worker), daemon=True)
+        process.start()
+        return _Post(role, worker, process)
+
+    def is_at_work(self) -> bool:
+        """Whether anybody still works, after the killed were replaced.
+
+        One thread asks for the ends of processes: of two, one would be told nonsense.
+        """
+        for place, post in enumerate(self._posts):
+            if post.process.exitcode == -signal.SIGKILL:
+                worker = post.worker
+                self._posts[place] = self._hired(post.role, worker.number, worker.life + 1)
+        alive = (post.process for post in self._posts if post.process.exitcode is None)
+        self.pids = [process.pid for process in alive if process.pid is not None]
+        if time.monotonic() > self._until + _PATIENCE_SECONDS:
+            raise TimeoutError("the workers of a round do not end")
+        return bool(self.pids)
+
+    def kill_one(self, random: Random) -> None:
+        """Kill somebody who is at work."""
+        if alive := self.pids:
+            with suppress(psutil.NoSuchProcess):
+                psutil.Process(random.choice(alive)).kill()
+
+    def end(self) -> None:
+        """End all who are still there, and see how the others ended."""
+        self.pids = []
+        for post in self._posts:
+            if (code := post.process.exitcode) not in (None, 0):
+                self.problems.append(f"worker {post.worker.name} ended with {code}")
+            post.process.kill()
+            post.process.join()
+
+
+def read_journals(folder: Path) -> Iterator[Record]:
+    """The lines of the journals of a round."""
+    for path in sorted(folder.glob("journal-*.jsonl")):
+        with path.open("rb") as lines:
+            for line in lines:
+                if line.endswith(b"\n"):
+                    yield json.loads(line)

@@ -1,0 +1,1 @@
+"""Histories of transactions: what they are, and whether snapshot isolation explains them."""

@@ -1,0 +1,1 @@
+"""Scenarios: what the workers of a round do, and what must hold when they are done."""

@@ -1,0 +1,132 @@
+"""Many worktasks of one workbook: each a process with a session of its own, all in one catalog.
+
+A task that is killed begins again. Every step has a key, so that one whose answer was lost is
+applied once whoever repeats it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+from tests.fix_metastore import Place
+
+from forklake import Catalog, ColumnSpec, Metastore
+from forklake.errors import AlreadyExists
+from stress.crews import read_journals
+from stress.scenarios.scenario import Scenario
+from stress.workers import Role, Worker
+
+CATALOG, RESULTS = "workbook", "results"
+_COLUMNS = (ColumnSpec("task", "bigint"), ColumnSpec("step", "bigint"))
+
+
+class Worktasks(Scenario):
+    """All tasks finish, each step happens once, and the catalog has one history."""
+
+    name = "worktasks"
+
+    def prepare(self) -> None:
+        with self.ground.place.open() as metastore:
+            catalog = metastore.create_catalog(CATALOG, data_path=str(self.ground.lake))
+            with catalog.transaction() as transaction:
+                transaction.create_table(RESULTS, _COLUMNS)
+
+    def roles(self) -> list[Role]:
+        places = islice(self.ground.places(), self.size.tasks)
+        return [Worktask(place, number, self.size.steps) for number, place in enumerate(places)]
+
+    def verify(self, journals: Path) -> Iterator[str]:
+        steps = (one for one in read_journals(journals) if one["kind"] == "step")
+        done = [one for one in steps if one["outcome"] == "ok"]
+        self.facts["tasks"] = _summaries(done)
+        finished = {one["task"] for one in done if one["step"] == self.size.steps - 1}
+        if len(finished) != self.size.tasks:
+            yield f"{len(finished)} of {self.size.tasks} worktasks finished"
+        with self.ground.place.open() as metastore:
+            yield from self._verify_rows(metastore)
+            yield from self._verify_history(metastore.catalog(CATALOG), done)
+
+    def _verify_rows(self, metastore: Metastore) -> Iterator[str]:
+        seen = metastore.catalog(CATALOG).now()
+        rows = seen.inlined_rows(seen.state.table(RESULTS))
+        found = Counter(tuple(row.values.values()) for row in rows)
+        tasks, steps = self.size.tasks, self.size.steps
+        expected = Counter((task, step) for task in range(tasks) for step in range(steps))
+        if found != expected:
+            yield f"results differ: missing {expected - found}, too many {found - expected}"
+        for task in range(tasks):
+            own = seen.statistics(seen.state.table(f"task_{task}")).record_count
+            if own != steps:
+                yield f"the table of worktask {task} has {own} rows"
+
+    def _verify_history(self, catalog: Catalog, done: list[dict[str, Any]]) -> Iterator[str]:
+        history = catalog.snapshots()
+        self.facts["snapshots"] = len(history)
+        for one, other in pairwise(history):
+            if one.snapshot_id >= other.snapshot_id or one.snapshot_time >= other.snapshot_time:
+                yield f"the history is not one line: {one} before {other}"
+        expected = 2 + self.size.tasks * (1 + self.size.steps)
+        if len(history) != expected:
+            yield f"there are {len(history)} snapshots and not {expected}"
+        lost = {one["result"] for one in done} - {one.snapshot_id for one in history}
+        if lost:
+            yield f"acknowledged snapshots are gone: {lost}"
+
+
+@dataclass(frozen=True)
+class Worktask:
+    """Makes a table of its own, then adds rows to it and to that of all, step by step."""
+
+    place: Place
+    task: int
+    steps: int
+
+    def __call__(self, worker: Worker) -> None:
+        with worker.opened(self.place) as metastore:
+            catalog = worker.catalog(metastore, CATALOG)
+            worker.persist("table", lambda: self._make_table(catalog))
+            for step in range(self.steps):
+                facts = {"task": self.task, "step": step, "session": os.getpid()}
+                worker.persist("step", partial(self._do, catalog, step), **facts)
+
+    def _make_table(self, catalog: Catalog) -> bool:
+        with suppress(AlreadyExists), catalog.transaction() as transaction:
+            transaction.create_table(f"task_{self.task}", _COLUMNS)
+        return True
+
+    def _do(self, catalog: Catalog, step: int) -> int:
+        key = f"{self.task}-{step}"
+        row = {"task": self.task, "step": step}
+        with catalog.transaction(idempotency_key=key, message=key) as transaction:
+            transaction.insert_rows(transaction.table(RESULTS), [row])
+            transaction.insert_rows(transaction.table(f"task_{self.task}"), [row])
+        assert transaction.committed is not None
+        return transaction.committed.snapshot_id
+
+
+def _summaries(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each task with its sessions, its snapshots and the time that it took."""
+    by_task: dict[int, list[dict[str, Any]]] = {}
+    for one in done:
+        by_task.setdefault(one["task"], []).append(one)
+    return [
+        {
+            "task": task,
+            "sessions": sorted({one["session"] for one in steps}),
+            "first snapshot": min(one["result"] for one in steps),
+            "last snapshot": max(one["result"] for one in steps),
+            "seconds": round(
+                max(one["at"] + one["seconds"] for one in steps) - min(one["at"] for one in steps),
+                3,
+            ),
+        }
+        for task, steps in sorted(by_task.items())
+    ]
