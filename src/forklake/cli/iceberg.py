@@ -1,0 +1,83 @@
+"""Commands about Iceberg: publish tables for its readers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from forklake.cli.formatting import visible
+from forklake.cli.session import Session, command
+from forklake.errors import InvalidInput
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def iceberg() -> None:
+    """Publish tables as Iceberg tables.
+
+    Each command takes --json and the other options of forklake.
+
+    \b
+    Example:
+      forklake iceberg publish agent-1.orders /data/iceberg/orders
+    """
+
+
+@app.command()
+@command
+def publish(
+    session: Session,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="CATALOG.SCHEMA.TABLE",
+            help="The table; without a schema it is in main.",
+            show_default=False,
+        ),
+    ],
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Root of the Iceberg table; else beside the catalog's files.",
+            show_default=False,
+        ),
+    ] = None,
+    history: Annotated[int, typer.Option(min=0, metavar="N", help="Older snapshots to tell.")] = 10,
+) -> None:
+    """Write Iceberg metadata of a table over its files.
+
+    Readers see the table as it is now; run it again after changes. Rows that live in the metastore
+    have to be flushed to files first.
+
+    \b
+    Examples:
+      forklake iceberg publish sales.orders /data/iceberg/orders
+      forklake iceberg publish agent-1.main.orders --history 0
+    """
+    from forklake.iceberg.publishing import publish_table
+    from forklake.spark.names import split_name
+
+    match split_name(name):
+        case (catalog, schema, table_name):
+            pass
+        case (catalog, table_name):
+            schema = "main"
+        case _:
+            raise InvalidInput(
+                f"The name {name!r} is not of a table in a catalog.",
+                remedy="Write catalog.schema.table.",
+            )
+    with session.open() as metastore:
+        done = publish_table(metastore.catalog(catalog), table_name, schema, path, history=history)
+    told = done.metadata
+    document = {
+        "location": done.location,
+        "metadata_location": done.metadata_location,
+        "snapshot": told.current_snapshot_id,
+        "snapshots": [one.snapshot_id for one in told.snapshots],
+    }
+    said = f"Published {visible(name)}: {visible(done.metadata_location)}"
+    session.output.show(document, lambda: [said])

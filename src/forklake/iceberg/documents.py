@@ -1,0 +1,110 @@
+"""The metadata document of an Iceberg table: schemas, partitionings and snapshots, gathered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+
+from forklake.catalog.reading import Snapshotted
+from forklake.iceberg.files import TableFiles
+from forklake.iceberg.partitions import Partitioning
+from forklake.iceberg.schema import has_initial_defaults, iceberg_schema, plain_leaves
+from forklake.model.entities import Table
+from forklake.model.snapshots import Snapshot
+
+
+class TableDocument:
+    """What is told of one table; the newest snapshot is added first."""
+
+    def __init__(self, seen: Snapshotted, table: Table, root: str) -> None:
+        self._seen = seen
+        self._table = table
+        self._root = root
+        self._fields = seen.state.fields(table)
+        self.newest_schema = iceberg_schema(self._fields, 0)
+        self._schemas = [self.newest_schema]
+        self._specs: dict[int, PartitionSpec] = {0: UNPARTITIONED_PARTITION_SPEC}
+        self._has_defaults = has_initial_defaults(self._fields)
+        self._snapshots: list[dict[str, Any]] = []
+
+    def add(
+        self,
+        seen: Snapshotted,
+        table: Table,
+        files: TableFiles,
+        snapshot: Snapshot,
+        manifest_list: str,
+    ) -> None:
+        """Add a snapshot, which the list of its manifests tells."""
+        for one in files.partitionings().values():
+            self._specs[one.spec.spec_id] = one.spec
+        number = int(seen.snapshot_id)
+        told = {
+            "snapshot-id": number,
+            "sequence-number": number,
+            "timestamp-ms": int(snapshot.snapshot_time.timestamp() * 1000),
+            "manifest-list": manifest_list,
+            "summary": _summary(files),
+            "schema-id": self._schema_at(seen, table),
+        }
+        if self._snapshots:
+            self._snapshots[-1]["parent-snapshot-id"] = number
+        self._snapshots.append(told)
+
+    def _schema_at(self, seen: Snapshotted, table: Table) -> int:
+        """The number of the schema at a snapshot; 0 is the newest one."""
+        fields = seen.state.fields(table)
+        made = iceberg_schema(fields, len(self._schemas))
+        for one in self._schemas:
+            if one.as_struct() == made.as_struct():
+                return one.schema_id
+        self._schemas.append(made)
+        self._has_defaults |= has_initial_defaults(fields)
+        return made.schema_id
+
+    def body(self, properties: dict[str, str]) -> dict[str, Any]:
+        """The document, in the words of the specification."""
+        current = self._current_spec()
+        specs = list(({current.spec_id: current} | self._specs).values())
+        newest = self._snapshots[0]
+        return {
+            "format-version": 3 if self._has_defaults else 2,  # only the third has defaults
+            **({"next-row-id": 0} if self._has_defaults else {}),
+            "table-uuid": str(self._table.table_uuid),
+            "location": self._root,
+            "last-sequence-number": newest["sequence-number"],
+            "last-updated-ms": newest["timestamp-ms"],
+            "last-column-id": self._seen.state.highest_column_id(self._table),
+            "current-schema-id": 0,
+            "schemas": self._schemas,
+            "default-spec-id": current.spec_id,
+            "partition-specs": specs,
+            "last-partition-id": max(one.last_assigned_field_id for one in specs),
+            "default-sort-order-id": UNSORTED_SORT_ORDER.order_id,
+            "sort-orders": [UNSORTED_SORT_ORDER],
+            "properties": properties,
+            "current-snapshot-id": newest["snapshot-id"],
+            "snapshots": self._snapshots[::-1],
+            "snapshot-log": [
+                {name: one[name] for name in ("snapshot-id", "timestamp-ms")}
+                for one in reversed(self._snapshots)
+            ],
+        }
+
+    def _current_spec(self) -> PartitionSpec:
+        keys = self._seen.state.partitioning(self._table)
+        if not keys:
+            return UNPARTITIONED_PARTITION_SPEC
+        leaves = {one.column_id: one for one in plain_leaves(self._fields)}
+        return Partitioning(keys[0].partition_id, keys, leaves).spec
+
+
+def _summary(files: TableFiles) -> dict[str, str]:
+    rows = sum(one.file.record_count for one in files.files)
+    return {
+        "operation": "overwrite",
+        "total-data-files": str(len(files.files)),
+        "total-records": str(rows),
+    }

@@ -1,0 +1,202 @@
+"""The files of a table at one snapshot, in groups of which each is told by a manifest.
+
+A file's sequence number is the snapshot in which it began, and that of its deletes the same: what
+a manifest says does not depend on the snapshot that is told. So a commit that adds files leaves all
+manifests as they are but those of the newest files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pyiceberg.conversions import to_bytes
+from pyiceberg.manifest import (
+    DataFile,
+    DataFileContent,
+    FileFormat,
+    ManifestEntry,
+    ManifestEntryStatus,
+)
+from pyiceberg.typedef import Record
+
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import Unsupported
+from forklake.files.systems import in_parallel
+from forklake.iceberg.deleting import PATH_FIELD, named_after, write_deletes
+from forklake.iceberg.partitions import Partitioning
+from forklake.iceberg.schema import plain_leaves, primitive, value_of
+from forklake.model.children import FileColumnStatistics
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.model.ids import ColumnId, DataFileId, PartitionId
+from forklake.model.scans import ScanFile, is_partial
+from forklake.model.values import from_text
+
+_GROUP = 1000  # numbers of data files, one after the other
+Locate = Callable[[str], str]  # a path as readers on any machine find it
+
+
+@dataclass(slots=True)
+class Group:
+    """Files beside each other that have one spec."""
+
+    partitioning: Partitioning
+    files: list[ScanFile] = field(default_factory=list)
+
+    def name(self) -> str:
+        """A name that no other group of the table has; a file may end, and come back later."""
+        return self._named(
+            f"{one.file.data_file_id} {one.file.begin_snapshot}" for one in self.files
+        )
+
+    @property
+    def marked(self) -> Group:
+        """Those with deleted rows."""
+        return Group(self.partitioning, [one for one in self.files if one.has_deletes])
+
+    def name_of_deletes(self) -> str:
+        """The same for the deletes of its files."""
+        return self._named(f"{named_after(one)} {one.file.begin_snapshot}" for one in self.files)
+
+    def _named(self, parts: Iterable[str]) -> str:
+        digest = hashlib.sha256(",".join(parts).encode()).hexdigest()[:16]
+        return f"{self.partitioning.spec.spec_id}-{digest}"
+
+
+class TableFiles:
+    """The files of a table at a snapshot, in terms of the columns that it has by now."""
+
+    def __init__(self, seen: Snapshotted, table: Table, fields: Iterable[Field]) -> None:
+        self._seen = seen
+        self._table = table
+        self._leaves = {one.column_id: one for one in plain_leaves(fields)}
+        self.files = seen.scan_files(table)
+        for file in self.files:
+            _require_plain(table, file, seen)
+
+    def partitionings(self) -> dict[PartitionId | None, Partitioning]:
+        """The partitionings that files have."""
+        numbers = {file.file.partition_id for file in self.files}
+        keys = self._seen.partition_columns(numbers)
+        return {
+            number: Partitioning(
+                number, [one for one in keys if one.partition_id == number], self._leaves
+            )
+            for number in sorted(numbers, key=lambda one: one or 0)
+        }
+
+    def groups(self) -> list[Group]:
+        """The files, each in a group that stays the same when others are added."""
+        known = self.partitionings()
+        found: dict[tuple[PartitionId | None, int], Group] = {}
+        for one in sorted(self.files, key=lambda one: one.file.data_file_id):
+            partition = one.file.partition_id
+            place = (partition, int(one.file.data_file_id) // _GROUP)
+            found.setdefault(place, Group(known[partition])).files.append(one)
+        return list(found.values())
+
+    @cached_property
+    def _values(self) -> dict[DataFileId, dict[int, str | None]]:
+        found: dict[DataFileId, dict[int, str | None]] = {}
+        numbers = [one.file.data_file_id for one in self.files]
+        for row in self._seen.partition_values(self._table, numbers):
+            found.setdefault(row.data_file_id, {})[row.partition_key_index] = row.partition_value
+        return found
+
+    def partition(self, group: Group, file: ScanFile) -> Record:
+        """The partition of a file of a group."""
+        return group.partitioning.values(self._values.get(file.file.data_file_id, {}))
+
+    # Entries
+
+    def data(self, group: Group, locate: Locate) -> Iterator[ManifestEntry]:
+        """The entries of a group's data files."""
+        numbers = [one.file.data_file_id for one in group.files]
+        statistics: dict[DataFileId, list[FileColumnStatistics]] = {}
+        for row in self._seen.file_statistics(self._table, numbers):
+            statistics.setdefault(row.data_file_id, []).append(row)
+        for file in group.files:
+            bounds = self._bounds(file, statistics.get(file.file.data_file_id, ()))
+            yield _entry(
+                file,
+                content=DataFileContent.DATA,
+                file_path=locate(file.path),
+                record_count=file.file.record_count,
+                file_size_in_bytes=file.file.file_size_bytes,
+                partition=self.partition(group, file),
+                **bounds,
+            )
+
+    def deletes(self, group: Group, folder: str, locate: Locate) -> Iterator[ManifestEntry]:
+        """The entries of the deletes of a group's files, which are written into the folder."""
+        written = in_parallel(lambda one: write_deletes(folder, one, locate(one.path)), group.files)
+        for file, deletes in zip(group.files, written, strict=True):
+            only = {PATH_FIELD: locate(file.path).encode()}
+            yield _entry(
+                file,
+                content=DataFileContent.POSITION_DELETES,
+                file_path=deletes.path,
+                record_count=deletes.record_count,
+                file_size_in_bytes=deletes.file_size,
+                partition=self.partition(group, file),
+                lower_bounds=only,
+                upper_bounds=only,
+            )
+
+    def _bounds(self, file: ScanFile, rows: Sequence[FileColumnStatistics]) -> dict[str, Any]:
+        """What is known of the columns of a file."""
+        known = [
+            (row, self._leaves[row.column_id]) for row in rows if row.column_id in self._leaves
+        ]
+        count = file.file.record_count
+        return {
+            "value_counts": {int(one.column_id): count for one, _ in known},
+            "null_value_counts": _present((one.column_id, one.null_count) for one, _ in known),
+            "lower_bounds": _present(
+                (one.column_id, _bound(leaf, one.min_value)) for one, leaf in known
+            ),
+            "upper_bounds": _present(
+                (one.column_id, _bound(leaf, one.max_value)) for one, leaf in known
+            ),
+        }
+
+
+def _entry(file: ScanFile, **known: Any) -> ManifestEntry:
+    """The entry of a data file, or of its deletes."""
+    began = int(file.file.begin_snapshot)
+    return ManifestEntry.from_args(
+        status=ManifestEntryStatus.EXISTING,
+        snapshot_id=began,
+        sequence_number=began,
+        file_sequence_number=began,
+        data_file=DataFile.from_args(file_format=FileFormat.PARQUET, **known),
+    )
+
+
+def _present(pairs: Iterable[tuple[ColumnId, Any]]) -> dict[int, Any]:
+    return {int(column): value for column, value in pairs if value is not None}
+
+
+def _bound(leaf: Field, text: str | None) -> bytes | None:
+    """A bound as Iceberg has it; blobs have none, their texts are cut."""
+    if text is None or leaf.type == "blob":
+        return None
+    return to_bytes(primitive(leaf), value_of(leaf, from_text(leaf.type, text)))
+
+
+def _require_plain(table: Table, file: ScanFile, seen: Snapshotted) -> None:
+    """Unsupported if a reader of Iceberg would see other rows in a file."""
+    if file.file.encryption_key is not None:
+        reason = "are encrypted, and readers have no key"
+    elif is_partial(file, seen.snapshot_id):
+        reason = "hold rows of later snapshots"
+    else:
+        return
+    raise Unsupported(
+        f"Files of table '{table.table_name}' {reason}.",
+        remedy="Read the table with Spark.",
+    )

@@ -1,0 +1,125 @@
+"""Manifests and lists of them, written by pyiceberg into memory and from there to the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
+from typing import Final, NamedTuple
+
+from pyiceberg.io import InputFile, OutputFile, OutputStream
+from pyiceberg.manifest import (
+    ManifestContent,
+    ManifestEntry,
+    ManifestFile,
+    ManifestWriterV2,
+    construct_partition_summaries,
+    write_manifest_list,
+)
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.typedef import Record
+
+from forklake.errors import Unsupported
+from forklake.files.putting import put
+from forklake.files.systems import exists, size
+
+_CODEC: Final = "deflate"
+
+
+class _Bytes(BytesIO):
+    """Bytes that outlive their closing."""
+
+    held = b""
+
+    def close(self) -> None:
+        self.held = self.getvalue()
+        super().close()
+
+
+class _Output(OutputFile):
+    """A file that is put to its place when it is whole."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self._stream = _Bytes()
+
+    def __len__(self) -> int:
+        return len(self._stream.held)
+
+    def exists(self) -> bool:
+        return False
+
+    def to_input_file(self) -> InputFile:
+        raise Unsupported("A manifest is not read back.", remedy="Open it with a reader.")
+
+    def create(self, overwrite: bool = False) -> OutputStream:
+        return self._stream
+
+    def put(self) -> None:
+        """Put it to its place."""
+        put(self.location, self._stream.held)
+
+
+class _DeletesWriter(ManifestWriterV2):
+    """A manifest of delete files, which pyiceberg reads and does not write."""
+
+    def content(self) -> ManifestContent:
+        return ManifestContent.DELETES
+
+    @property
+    def _meta(self) -> dict[str, str]:
+        return {**super()._meta, "content": "deletes"}
+
+
+class Listed(NamedTuple):
+    """What the list of manifests tells of a file: its snapshot, its rows, its partition."""
+
+    began: int
+    rows: int
+    partition: Record
+
+
+def kept_manifest(
+    path: str,
+    spec: PartitionSpec,
+    schema: Schema,
+    files: Sequence[Listed],
+    entries: Callable[[], Iterable[ManifestEntry]],
+    *,
+    of_deletes: bool,
+) -> ManifestFile:
+    """A manifest of files that have one spec, as lists tell it; written unless it is there."""
+    newest = max(file.began for file in files)
+    if not exists(path):
+        output = _Output(path)
+        kind = _DeletesWriter if of_deletes else ManifestWriterV2
+        with kind(spec, schema, output, newest, _CODEC) as writer:
+            for entry in entries():
+                writer.add_entry(entry)
+        output.put()
+    return ManifestFile.from_args(
+        manifest_path=path,
+        manifest_length=size(path),
+        partition_spec_id=spec.spec_id,
+        content=ManifestContent.DELETES if of_deletes else ManifestContent.DATA,
+        sequence_number=newest,
+        min_sequence_number=min(file.began for file in files),
+        added_snapshot_id=newest,
+        added_files_count=0,
+        existing_files_count=len(files),
+        deleted_files_count=0,
+        added_rows_count=0,
+        existing_rows_count=sum(file.rows for file in files),
+        deleted_rows_count=0,
+        partitions=construct_partition_summaries(spec, schema, [one.partition for one in files]),
+        key_metadata=None,
+    )
+
+
+def write_list(location: str, snapshot_id: int, manifests: Sequence[ManifestFile]) -> None:
+    """The list of a snapshot's manifests."""
+    output = _Output(location)
+    with write_manifest_list(2, output, snapshot_id, None, snapshot_id, _CODEC) as writer:
+        if manifests:
+            writer.add_manifests(list(manifests))
+    output.put()

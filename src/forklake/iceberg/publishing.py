@@ -1,0 +1,194 @@
+"""Publishing: a table of any catalog as Iceberg metadata over the same files.
+
+Snapshots keep their numbers: the newest one is the catalog's, and before it come those that changed
+the table. What is written is named after what it tells and after the version of the definitions,
+and never changes; so publishing again writes what is new, and whoever reads is not disturbed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic_core import to_json
+from pyiceberg.manifest import ManifestEntry, ManifestFile
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.reading import Snapshotted
+from forklake.errors import NotFound, Unsupported
+from forklake.files.putting import put
+from forklake.files.systems import exists, file_system, is_local, make_folder
+from forklake.iceberg.documents import TableDocument
+from forklake.iceberg.files import Group, TableFiles
+from forklake.iceberg.manifests import Listed, kept_manifest, write_list
+from forklake.iceberg.naming import name_mapping
+from forklake.model.changes import ChangeKind
+from forklake.model.entities import Table
+from forklake.model.kinds import TABLE
+from forklake.model.snapshots import Snapshot
+
+HISTORY = 10  # older snapshots that are told, unless more are asked for
+_FOLDER = ".iceberg"  # no catalog has such a folder
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A table as it was published: where its metadata is, and what that says, as JSON."""
+
+    location: str
+    metadata_location: str
+    text: str
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """What it says, for programs."""
+        return TableMetadataUtil.parse_raw(self.text)
+
+
+def publish_table(
+    catalog: Catalog,
+    table_name: str,
+    schema: str = "main",
+    location: str | None = None,
+    *,
+    history: int = HISTORY,
+) -> Published:
+    """Write Iceberg metadata of a table as it is now; Unsupported if it cannot say what the table
+    holds.
+
+    Args:
+        location: the root of the Iceberg table; beside the catalog's files if it is not given.
+        history: how many older snapshots to tell; those that cannot be told are left out.
+    """
+    seen = catalog.now()
+    table = seen.state.table(table_name, schema)
+    root = location.rstrip("/") if location else _default_root(catalog, table)
+    return _Publication(catalog, seen, table, _absolute(root)).run(history)
+
+
+class _Publication:
+    """One table on its way to one place."""
+
+    def __init__(self, catalog: Catalog, seen: Snapshotted, table: Table, root: str) -> None:
+        self._catalog = catalog
+        self._seen = seen
+        self._table = table
+        self._root = root
+        self._folder = f"{root}/metadata"
+        self._fields = seen.state.fields(table)
+        self._document = TableDocument(seen, table, root)
+        whose = f"{catalog.row.catalog_uuid} {table.table_uuid}"
+        mark = hashlib.sha256(whose.encode()).hexdigest()[:8]
+        self._stem = f"{self._folder}/{mark}-{seen.state.schema_version}"
+
+    def run(self, history: int) -> Published:
+        """Write what is not there, and the document last."""
+        make_folder(self._folder)
+        files = self._files(self._seen, self._table)
+        properties = name_mapping(self._seen, self._table, self._fields, files.files)
+        (head,) = self._catalog.snapshots(limit=1)
+        self._tell(self._seen, self._table, files, head)
+        for snapshot in self._changed(head, history):
+            self._tell_past(snapshot)
+        # pyiceberg reads the third version of the format, and does not write it.
+        text = to_json(self._document.body(properties), exclude_none=True)
+        version = str(int(self._seen.snapshot_id))
+        path = f"{self._folder}/v{version}.metadata.json"
+        put(path, text)
+        put(f"{self._folder}/version-hint.text", version.encode())
+        return Published(self._root, path, text.decode())
+
+    def _files(self, seen: Snapshotted, table: Table) -> TableFiles:
+        """The files of the table at a snapshot, if they hold all of its rows."""
+        seen.state.require_readable(table)
+        if seen.inlined_rows(table):
+            raise Unsupported(
+                f"Rows of table '{table.table_name}' live in the metastore, where readers of files"
+                " do not find them.",
+                remedy="Flush them to files first.",
+            )
+        return TableFiles(seen, table, self._fields)
+
+    # Which snapshots
+
+    def _changed(self, head: Snapshot, history: int) -> Iterator[Snapshot]:
+        """Older snapshots that changed the table, newest first."""
+        before = int(head.snapshot_id)
+        while history and (page := self._catalog.snapshots(before=before, limit=_PAGE)):
+            for one in reversed(page):
+                if history and self._is_changed_by(one):
+                    history -= 1
+                    yield one
+            before = int(page[0].snapshot_id)
+
+    def _is_changed_by(self, snapshot: Snapshot) -> bool:
+        table, schema = self._table, self._seen.state.schema_of(self._table)
+        named = (schema.schema_name, table.table_name)
+        return any(
+            change.object_id == table.table_id
+            or (change.kind is ChangeKind.CREATED_TABLE and change.name == named)
+            for change in snapshot.changes
+        )
+
+    def _tell_past(self, snapshot: Snapshot) -> None:
+        """Tell an older snapshot, unless Iceberg cannot, or it has expired meanwhile."""
+        try:
+            seen = self._catalog.at(version=snapshot.snapshot_id)
+            table = seen.state.get(TABLE, (self._table.table_id,))
+            if isinstance(table, Table):
+                self._tell(seen, table, self._files(seen, table), snapshot)
+        except (NotFound, Unsupported):
+            return
+
+    # What they say
+
+    def _tell(self, seen: Snapshotted, table: Table, files: TableFiles, snapshot: Snapshot) -> None:
+        number = int(seen.snapshot_id)
+        path = f"{self._stem}-{number}-list.avro"
+        if not exists(path):
+            write_list(path, number, list(self._manifests(files)))
+        self._document.add(seen, table, files, snapshot, path)
+
+    def _manifests(self, files: TableFiles) -> Iterator[ManifestFile]:
+        for group in files.groups():
+            path = f"{self._stem}-{group.name()}-data.avro"
+            yield self._manifest(path, files, group, partial(files.data, group, _absolute))
+            if (marked := group.marked).files:
+                path = f"{self._stem}-{marked.name_of_deletes()}-deletes.avro"
+                entries = partial(files.deletes, marked, self._folder, _absolute)
+                yield self._manifest(path, files, marked, entries, of_deletes=True)
+
+    def _manifest(
+        self,
+        path: str,
+        files: TableFiles,
+        group: Group,
+        entries: Callable[[], Iterator[ManifestEntry]],
+        *,
+        of_deletes: bool = False,
+    ) -> ManifestFile:
+        listed = [
+            Listed(
+                int(one.file.begin_snapshot),
+                one.deleted_rows if of_deletes else one.file.record_count,
+                files.partition(group, one),
+            )
+            for one in group.files
+        ]
+        spec, schema = group.partitioning.spec, self._document.newest_schema
+        return kept_manifest(path, spec, schema, listed, entries, of_deletes=of_deletes)
+
+
+def _default_root(catalog: Catalog, table: Table) -> str:
+    folder = f"{catalog.data_path().rstrip('/')}/{_FOLDER}"
+    return f"{folder}/{catalog.row.catalog_uuid}/{table.table_uuid}"
+
+
+def _absolute(path: str) -> str:
+    """A path that means the same from everywhere."""
+    return os.path.abspath(file_system(path)[1]) if is_local(path) else path

@@ -1,0 +1,250 @@
+"""The views through which stock DuckDB reads a catalog: the tables of DuckLake 1.0, read only.
+
+They are written over the views of tenants, so that an inherited fork looks like a catalog of its
+own: rows of ancestors up to the fork, with the ends that the fork sees. Paths are absolute. What a
+stock client cannot read is shown as a file whose name says why: a client that needs it fails with
+that name, and never answers with fewer rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from forklake.model.changes import ChangeKind
+from forklake.model.children import BY_NAME, BY_STORED_VALUES
+from forklake.model.fields import UNREADABLE
+from forklake.model.ids import FOREVER
+from forklake.model.kinds import INLINED_DELETE, INLINED_ROW
+from forklake.model.names import PLACEHOLDER
+from forklake.store.database import Dialect
+from forklake.store.tenant_views import bound, view_text
+from forklake.store.visibility import line_history
+
+VERSION = "1.0"  # of the tables, as the stock extension counts
+_IN_METASTORE = "rows of this table live in the metastore: flush them to files first"
+_UNREADABLE = "this table cannot be read: a Delta log demands something unknown"
+_VECTOR = "a deletion vector of this table could not be read"
+_STORED_VALUES = "values of partition columns are stored beside the files of this table"
+_INTERNAL_TAG = r"v.key NOT LIKE '\_forklake\_%'"
+# Changes that a stock client knows; those of any other kind are not told.
+_KNOWN_CHANGES = frozenset(
+    "dropped_schema dropped_table dropped_view created_schema created_table created_view"
+    " created_scalar_macro created_table_macro dropped_scalar_macro dropped_table_macro"
+    " inserted_into_table deleted_from_table altered_table altered_view inlined_insert"
+    " inlined_delete inline_flush merge_adjacent rewrite_delete".split()
+)
+_UNKNOWN = "|".join(kind.value for kind in ChangeKind if kind.value not in _KNOWN_CHANGES)
+_NAMED = '"([^"]|"")*"'
+_TOLD_CHANGES = (
+    f"nullif(ltrim(regexp_replace(v.changes_made, '(^|,)({_UNKNOWN})"
+    rf":(-?[0-9]+|{_NAMED}(\.{_NAMED})?)', '', 'g'), ','), '')"
+)
+_FULL_PATH = (
+    "CASE WHEN v.path_is_relative THEN rtrim(coalesce((SELECT c.data_path FROM ducklake_catalog c"
+    " WHERE c.catalog_id = v.catalog_id LIMIT 1),"
+    " {stock}.required(NULL, 'A catalog has no data path.')), '/') || '/' || v.path"
+    " ELSE v.path END"
+)
+_NEEDS_STORED_VALUES = (
+    "EXISTS (SELECT 1 FROM ducklake_column_mapping m JOIN ducklake_name_mapping n"
+    " ON n.mapping_id = m.mapping_id AND n.is_partition"
+    f" WHERE m.mapping_id = v.mapping_id AND m.type = '{BY_STORED_VALUES}')"
+)
+# A catalog is attached under any name: names inside it are found without.
+_OWN_NAMES = f"replace(v.sql, '{{{PLACEHOLDER}}}.', '')"
+_NEWEST = "v.end_snapshot IS NULL"  # tables that have no history in DuckLake
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """A table of DuckLake's: its columns in order, which of them are shown as something else, and
+    which rows of ours are shown."""
+
+    columns: str
+    shown_as: Mapping[str, str] = field(default_factory=dict)
+    where: str = "TRUE"
+
+    def text(self, source: str) -> str:
+        """The SELECT over the rows of the table's view for tenants."""
+        shown = (f"{self.shown_as.get(one, f'v.{one}')} AS {one}" for one in self.columns.split())
+        return f"SELECT {', '.join(shown)} FROM ({source}) v WHERE {self.where}"
+
+
+TABLES: dict[str, Stock] = {
+    "ducklake_snapshot": Stock(
+        "snapshot_id snapshot_time schema_version next_catalog_id next_file_id"
+    ),
+    "ducklake_snapshot_changes": Stock(
+        "snapshot_id changes_made author commit_message commit_extra_info",
+        {"changes_made": _TOLD_CHANGES},
+    ),
+    "ducklake_schema": Stock(
+        "schema_id schema_uuid begin_snapshot end_snapshot schema_name path path_is_relative"
+    ),
+    "ducklake_schema_versions": Stock(
+        "begin_snapshot schema_version table_id", {"table_id": "NULL::bigint"}
+    ),
+    "ducklake_table": Stock(
+        "table_id table_uuid begin_snapshot end_snapshot schema_id table_name path path_is_relative"
+    ),
+    "ducklake_column": Stock(
+        "column_id begin_snapshot end_snapshot table_id column_order column_name column_type"
+        " initial_default default_value nulls_allowed parent_column default_value_type"
+        " default_value_dialect"
+    ),
+    "ducklake_view": Stock(
+        "view_id view_uuid begin_snapshot end_snapshot schema_id view_name dialect sql"
+        " column_aliases",
+        {"sql": _OWN_NAMES, "column_aliases": "coalesce(v.column_aliases, '')"},
+        where="v.dialect = 'duckdb'",
+    ),
+    "ducklake_macro": Stock("schema_id macro_id macro_name begin_snapshot end_snapshot"),
+    "ducklake_macro_impl": Stock("macro_id impl_id dialect sql type", {"sql": _OWN_NAMES}),
+    "ducklake_macro_parameters": Stock(
+        "macro_id impl_id column_id parameter_name parameter_type default_value default_value_type",
+        {
+            "default_value": "coalesce(v.default_value, 'NULL')",
+            "default_value_type": "coalesce(v.default_value_type, 'unknown')",
+        },
+    ),
+    "ducklake_tag": Stock("object_id begin_snapshot end_snapshot key value", where=_INTERNAL_TAG),
+    "ducklake_column_tag": Stock(
+        "table_id column_id begin_snapshot end_snapshot key value", where=_INTERNAL_TAG
+    ),
+    "ducklake_data_file": Stock(
+        "data_file_id table_id begin_snapshot end_snapshot file_order path path_is_relative"
+        " file_format record_count file_size_bytes footer_size row_id_start partition_id"
+        " encryption_key mapping_id partial_max",
+        {
+            "path": f"CASE WHEN {_NEEDS_STORED_VALUES} THEN '{_STORED_VALUES}' ELSE {_FULL_PATH}"
+            " END",
+            "path_is_relative": "false",
+            "partial_max": "substring(v.partial_file_info FROM 'partial_max:([0-9]+)')::bigint",
+        },
+    ),
+    "ducklake_delete_file": Stock(
+        "delete_file_id table_id begin_snapshot end_snapshot data_file_id path path_is_relative"
+        " format delete_count file_size_bytes footer_size encryption_key partial_max",
+        {
+            "path": f"CASE WHEN v.format <> 'parquet' THEN '{_VECTOR}' ELSE {_FULL_PATH} END",
+            "path_is_relative": "false",
+            "format": "'parquet'",
+            "partial_max": "NULL::bigint",
+        },
+    ),
+    "ducklake_table_stats": Stock(
+        "table_id record_count next_row_id file_size_bytes", where=_NEWEST
+    ),
+    # Those of DuckLake hold for all snapshots, ours for the newest: they would hide rows of others.
+    "ducklake_table_column_stats": Stock(
+        "table_id column_id contains_null contains_nan min_value max_value extra_stats",
+        where="FALSE",
+    ),
+    "ducklake_file_column_stats": Stock(
+        "data_file_id table_id column_id column_size_bytes value_count null_count min_value"
+        " max_value contains_nan extra_stats"
+    ),
+    "ducklake_file_partition_value": Stock(
+        "data_file_id table_id partition_key_index partition_value"
+    ),
+    "ducklake_partition_info": Stock("partition_id table_id begin_snapshot end_snapshot"),
+    "ducklake_partition_column": Stock(
+        "partition_id table_id partition_key_index column_id transform"
+    ),
+    "ducklake_column_mapping": Stock("mapping_id table_id type", {"type": f"'{BY_NAME}'::varchar"}),
+    "ducklake_name_mapping": Stock(
+        "mapping_id column_id source_name target_field_id parent_column is_partition"
+    ),
+    "ducklake_files_scheduled_for_deletion": Stock(
+        "data_file_id path path_is_relative schedule_start", where="FALSE"
+    ),
+    # Rows in the metastore are kept in another form: see `_unreadable`.
+    "ducklake_inlined_data_tables": Stock("table_id table_name schema_version", where="FALSE"),
+}
+# Tables of DuckLake's that nothing of ours goes into.
+_EMPTY = {
+    "ducklake_file_variant_stats": "data_file_id bigint, table_id bigint, column_id bigint,"
+    " variant_path varchar, shredded_type varchar, column_size_bytes bigint, value_count bigint,"
+    " null_count bigint, min_value varchar, max_value varchar, contains_nan boolean,"
+    " extra_stats varchar",
+    "ducklake_sort_info": "sort_id bigint, table_id bigint, begin_snapshot bigint,"
+    " end_snapshot bigint",
+    "ducklake_sort_expression": "sort_id bigint, table_id bigint, sort_key_index bigint,"
+    " expression varchar, dialect varchar, sort_direction varchar, null_order varchar",
+}
+_CATALOG = "(SELECT {stock}.catalog_id())"
+
+
+def view_texts(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[str, str]:
+    """The SELECT of each view; `tables` are those of the metastore, with their columns."""
+    found = {
+        name: stock.text(view_text(name, tables[name], dialect, _CATALOG))
+        for name, stock in TABLES.items()
+    }
+    found["ducklake_data_file"] += f" UNION ALL {_unreadable(tables, dialect)}"
+    found |= {name: _empty(columns) for name, columns in _EMPTY.items()}
+    return found | {"ducklake_metadata": _METADATA, "deleted_positions": _positions(dialect)}
+
+
+def inlined_table_names(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> str:
+    """The SELECT of the names of the tables that hold rows of the catalog's."""
+    name = "ducklake_inlined_data_tables"
+    source = view_text(name, tables[name], dialect, _CATALOG)
+    return f"SELECT DISTINCT v.table_name FROM ({source}) v"
+
+
+def inlined_ranges(dialect: Dialect) -> str:
+    """The SELECT of when the rows in one of these tables, %1$I, were true."""
+    columns = ("r.table_id", "r.begin_snapshot")
+    text = bound(line_history(INLINED_ROW, dialect, columns, table="%1$I"), _CATALOG)
+    return f"SELECT h.*, count(*) FROM ({text}) h GROUP BY 1, 2, 3"
+
+
+def _positions(dialect: Dialect) -> str:
+    """Positions that are deleted in the metastore. In DuckLake they never end: when ours do, then
+    with their file, or because a delete file has them from then on."""
+    columns = ("r.data_file_id AS file_id", "r.row_position AS row_id", "r.begin_snapshot")
+    text = bound(line_history(INLINED_DELETE, dialect, ("r.table_id", *columns)), _CATALOG)
+    return f"SELECT h.table_id, h.file_id, h.row_id, h.begin_snapshot FROM ({text}) h"
+
+
+def _unreadable(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> str:
+    """Rows of the view of data files that no client can open: what is wrong is their path."""
+    tags = view_text("ducklake_tag", tables["ducklake_tag"], dialect, _CATALOG)
+    # How many rows there are is asked without a look at files.
+    uncounted = f"{{stock}}.required(NULL, '{_UNREADABLE}')::bigint"
+    reasons = (
+        "SELECT table_id, begin_snapshot, end_snapshot, record_count,"
+        f" '{_IN_METASTORE}' AS reason FROM {{stock}}.rows_in_metastore() UNION ALL"
+        f" SELECT object_id, begin_snapshot, end_snapshot, {uncounted}, '{_UNREADABLE}'"
+        f" FROM ({tags}) t WHERE key = '{UNREADABLE}'"
+    )
+    shown = {
+        "data_file_id": f"{FOREVER}::bigint",
+        "path": "u.reason",
+        "path_is_relative": "false",
+        "file_format": "'parquet'",
+        "file_size_bytes": "1000::bigint",
+        "row_id_start": "0::bigint",
+    }
+    known = ("table_id", "begin_snapshot", "end_snapshot", "record_count")
+    columns = (
+        shown.get(one, f"u.{one}" if one in known else "NULL")
+        for one in TABLES["ducklake_data_file"].columns.split()
+    )
+    return f"SELECT {', '.join(columns)} FROM ({reasons}) u"
+
+
+def _empty(columns: str) -> str:
+    typed = (one.split() for one in columns.split(", "))
+    return "SELECT " + ", ".join(f"NULL::{kind} AS {name}" for name, kind in typed) + " WHERE FALSE"
+
+
+_METADATA = (
+    "SELECT m.key::varchar, m.value::varchar, NULL::varchar AS scope, NULL::bigint AS scope_id"
+    f" FROM (VALUES ('version', '{VERSION}'), ('created_by', 'Forklake'), ('encrypted', 'false'),"
+    " ('data_path', {stock}.required((SELECT c.data_path FROM ducklake_catalog c"
+    f" WHERE c.catalog_id = {_CATALOG} AND c.end_snapshot IS NULL),"
+    " 'The catalog has no data path.'))) m (key, value)"
+)

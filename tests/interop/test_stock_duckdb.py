@@ -1,0 +1,220 @@
+"""Stock DuckDB reads any catalog or fork through the views, exactly, and changes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+
+import forklake
+from forklake import ColumnSpec, MacroSpec, Metastore, NewDataFile
+from forklake.access import tenants
+from forklake.access.credentials import Claim
+from forklake.access.roles import Right
+from forklake.errors import AlreadyExists, NotFound, Unsupported
+from forklake.model.children import BY_STORED_VALUES
+from forklake.model.files import MappedName
+from forklake.model.ids import ColumnId
+from forklake.store.access import insert_principal, install
+from forklake.store.access_grants import PrefixGrant, write_prefix_grant
+from forklake.store.access_keys import add_signing_key
+from forklake.store.exposing import expose
+from tests.interop.files import add_rows
+from tests.interop.readers import VIEWS, attach, bare_duckdb
+
+SECRET = "5ca1ab1e" * 8
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """A metastore with views, and a stock client."""
+
+    metastore: Metastore
+    client: duckdb.DuckDBPyConnection
+    dsn: str
+
+    def attach(self, catalog: str) -> None:
+        attach(self.client, self.dsn, catalog, catalog=catalog)
+
+    def rows(self, text: str) -> list[Any]:
+        return sorted(self.client.execute(text).fetchall(), key=str)
+
+
+@pytest.fixture
+def lake(postgres_dsn: str, tmp_path: Path) -> Iterator[Exposed]:
+    """A catalog `sales` with one table of three rows."""
+    with (
+        forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True) as metastore,
+        bare_duckdb("postgres_scanner", "ducklake") as client,
+    ):
+        sales = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+        with sales.transaction() as transaction:
+            transaction.create_table("t", [ColumnSpec("id", "bigint"), ColumnSpec("n", "varchar")])
+        add_rows(sales, "t", {"id": [1, 2, 3], "n": ["x", "y", None]})
+        expose(metastore.database)
+        yield Exposed(metastore, client, postgres_dsn)
+
+
+def test_a_client_follows_changes_and_looks_back(lake: Exposed) -> None:
+    sales = lake.metastore.catalog("sales")
+    lake.attach("sales")
+    before = sales.current_snapshot()
+    assert lake.rows("SELECT id FROM sales.t") == [(1,), (2,), (3,)]
+    with sales.transaction() as transaction:  # the first positions that are deleted like this
+        table = transaction.table("t")
+        (file,) = transaction.data_files(table)
+        transaction.delete_positions(table, file, [1])
+        transaction.create_view("v", "SELECT count(*) AS c FROM {DUCKLAKE_CATALOG}.main.t")
+        transaction.create_macro("twice", [MacroSpec("x * 2", ["x"])])
+        transaction.set_tag(table, "comment", "about it")
+    assert lake.rows("SELECT id FROM sales.t") == [(1,), (3,)]
+    assert lake.rows(f"SELECT id FROM sales.t AT (VERSION => {before})") == [(1,), (2,), (3,)]
+    assert lake.rows("SELECT c, sales.twice(c) FROM sales.v") == [(2, 4)]
+    assert lake.rows("SELECT comment FROM duckdb_tables() WHERE table_name = 't'") == [
+        ("about it",)
+    ]
+    changes = lake.rows("SELECT changes FROM sales.snapshots()")
+    assert ({"tables_created": ["main.t"]},) in changes
+
+
+def test_a_fork_of_the_past_sees_no_later_change(lake: Exposed) -> None:
+    sales = lake.metastore.catalog("sales")
+    for name, mode in (("inherited", "inherit"), ("copied", "copy")):
+        lake.metastore.fork("sales", name, mode=mode)
+        lake.attach(name)
+    with sales.transaction() as transaction:
+        transaction.drop_table("t")
+    inherited = lake.metastore.catalog("inherited")
+    with inherited.transaction() as transaction:
+        transaction.rename_column(transaction.table("t"), "n", "name")
+        transaction.add_column(transaction.table("t"), ColumnSpec("d", "integer", default="7"))
+    add_rows(inherited, "t", {"id": [4], "name": ["z"], "d": [8]})
+    found = [(1, "x", 7), (2, "y", 7), (3, None, 7), (4, "z", 8)]
+    assert lake.rows("SELECT id, name, d FROM inherited.t") == found
+    assert lake.rows("SELECT id, n FROM copied.t") == [(1, "x"), (2, "y"), (3, None)]
+    lake.attach("sales")
+    with pytest.raises(duckdb.CatalogException):
+        lake.rows("FROM sales.t")
+
+
+def test_what_cannot_be_shown_fails_and_hides_no_rows(lake: Exposed) -> None:
+    sales = lake.metastore.catalog("sales")
+    lake.attach("sales")
+    before = sales.current_snapshot()
+    with sales.transaction() as transaction:
+        transaction.insert_rows(transaction.table("t"), [{"id": 9}, {"id": 10}])
+    for text in ("FROM sales.t", "FROM sales.t WHERE id = 9", "SELECT max(id) FROM sales.t"):
+        with pytest.raises(duckdb.IOException, match="live in the metastore: flush them"):
+            lake.rows(text)
+    assert lake.rows("SELECT count(*) FROM sales.t") == [(5,)]
+    assert len(lake.rows(f"FROM sales.t AT (VERSION => {before})")) == 3
+
+
+def test_files_that_only_a_delta_log_explains_fail(lake: Exposed) -> None:
+    sales = lake.metastore.catalog("sales")
+    lake.metastore.fork("sales", "other")
+    with sales.transaction() as transaction:
+        transaction.set_unreadable(transaction.table("t"), "It demands something unknown.")
+    other = lake.metastore.catalog("other")
+    with other.transaction() as transaction:
+        table = transaction.table("t")
+        names = [MappedName("id", ColumnId(1)), MappedName("n", ColumnId(2), is_partition=True)]
+        mapping = transaction.add_name_mapping(table, names, type=BY_STORED_VALUES)
+        transaction.add_data_files(table, [NewDataFile("x.parquet", 1, 100, mapping_id=mapping)])
+    for name, said in (("sales", "cannot be read"), ("other", "are stored beside the files")):
+        lake.attach(name)
+        for text in (f"FROM {name}.t", f"SELECT max(id) FROM {name}.t WHERE id > 0"):
+            with pytest.raises(duckdb.Error, match=said):
+                lake.rows(text)
+    with pytest.raises(duckdb.Error, match="cannot be read"):
+        lake.rows("SELECT count(*) FROM sales.t")
+
+
+WRITES = (
+    "INSERT INTO {}.t VALUES (4, 'z')",
+    "DELETE FROM {}.t",
+    "UPDATE {}.t SET n = 'z'",
+    "CREATE TABLE {}.u (a INTEGER)",
+    "DROP TABLE {}.t",
+    "CALL {}.set_option('parquet_compression', 'zstd')",
+)
+
+
+def test_writes_are_refused(lake: Exposed) -> None:
+    before = lake.metastore.catalog("sales").current_snapshot()
+    for alias, mode in (("reading", "READ_ONLY"), ("writing", "READ_ONLY false")):
+        attach(lake.client, lake.dsn, alias, mode=mode, catalog="sales")
+        for statement in WRITES:
+            with pytest.raises(duckdb.Error):
+                lake.rows(statement.format(alias))
+    assert lake.metastore.catalog("sales").current_snapshot() == before
+    assert lake.rows("SELECT id FROM writing.t") == [(1,), (2,), (3,)]
+
+
+def test_a_client_names_a_catalog_that_is_there(lake: Exposed) -> None:
+    for catalog, said in (("", "names no catalog"), ("gone", "There is no catalog 'gone'")):
+        with pytest.raises(duckdb.IOException, match=said):
+            attach(lake.client, lake.dsn, "lake", catalog=catalog)
+
+
+def test_a_metastore_in_a_schema_of_its_own_has_views_beside_it(
+    lake: Exposed, tmp_path: Path
+) -> None:
+    uri = f"ducklake:postgres:{lake.dsn}"
+    with forklake.open(uri, create=True, metadata_schema="My lake") as metastore:
+        made = metastore.create_catalog("two words", data_path=str(tmp_path / "other"))
+        with made.transaction() as transaction:
+            transaction.create_table("t", [ColumnSpec("id", "bigint")])
+        add_rows(made, "t", {"id": [7, 8]})
+        schema = expose(metastore.database).schema
+        assert schema == "My lake_stock"
+        with made.transaction() as transaction:
+            table = transaction.table("t")
+            (file,) = transaction.data_files(table)
+            transaction.delete_positions(table, file, [0])
+        attach(lake.client, lake.dsn, "other", schema=schema, catalog=r"two\\ words")
+        assert lake.rows("FROM other.t") == [(8,)]
+    with psycopg.connect(lake.dsn, autocommit=True) as owner:
+        owner.execute('DROP SCHEMA "My lake" CASCADE; DROP SCHEMA "My lake_stock" CASCADE')
+
+
+def test_a_tenant_attaches_its_own_catalog_with_a_token(lake: Exposed) -> None:
+    metastore, now = lake.metastore, datetime.now(UTC)
+    install(metastore.database)
+    add_signing_key(metastore.database, SECRET, now)
+    alice = insert_principal(metastore.database, "alice", "alice", is_root=False, now=now)
+    grant = PrefixGrant("sales", "reader")
+    write_prefix_grant(metastore.database, alice.principal_id, grant, None)
+    metastore.create_catalog("theirs", data_path="/elsewhere")
+    tenants.set_up(metastore)
+    expose(metastore.database, role=tenants.ROLE)  # a second time, with readers
+    sales = metastore.catalog("sales").catalog_id
+    claim = Claim(
+        alice.principal_id, sales, frozenset({Right.READ}), int(time.time()) + 60, "000001"
+    )
+    attach(lake.client, lake.dsn, "mine", user=tenants.ROLE, token=claim.signed(SECRET))
+    assert lake.rows("SELECT id FROM mine.t") == [(1,), (2,), (3,)]
+    for settings in ({"catalog": "theirs"}, {"catalog": "sales"}, {"token": "fl1.no"}):
+        with pytest.raises(duckdb.IOException, match=r"may read by name|is not good"):
+            attach(lake.client, lake.dsn, "other", user=tenants.ROLE, **settings)
+
+
+def test_exposing_needs_postgresql_a_free_schema_and_a_role(lake: Exposed, tmp_path: Path) -> None:
+    with (
+        forklake.open(f"ducklake:{tmp_path / 'meta.db'}", create=True) as local,
+        pytest.raises(Unsupported, match="PostgreSQL only"),
+    ):
+        expose(local.database)
+    with pytest.raises(NotFound, match="no role 'nobody-such'"):
+        expose(lake.metastore.database, role="nobody-such")
+    with psycopg.connect(lake.dsn, autocommit=True) as owner:
+        owner.execute(f"COMMENT ON SCHEMA {VIEWS} IS 'mine'")
+    with pytest.raises(AlreadyExists, match="holds something else"):
+        expose(lake.metastore.database)
