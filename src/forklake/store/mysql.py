@@ -1,0 +1,361 @@
+"""MySQL and MariaDB: pooled connections, several statements in one packet.
+
+Rows are locked as on PostgreSQL, and transactions see what was committed before each statement.
+Two things differ. Ids come from counters, which are raised in a transaction of their own, so that
+nobody waits for whoever has taken the last one. And a definition would end the transaction that it
+is sent in: it goes over another connection, and a table that was made stays when the commit that
+wanted it fails.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from pymysql.err import Error
+
+from forklake.errors import (
+    AlreadyExists,
+    Corruption,
+    Forbidden,
+    ForklakeError,
+    InvalidInput,
+    Unavailable,
+)
+from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.names import quoted
+from forklake.store.database import Dialect, Lock, Rows
+from forklake.store.mysql_address import described, parsed
+from forklake.store.mysql_text import bound, form_of, insert_head, keeping_existing, row_literal
+from forklake.store.mysql_wire import MysqlWire, Pool, code_of, connect
+from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PLACES = 32  # of each kind of lock, see ducklake_lock
+_LETTERS = 1 << 20  # of one INSERT, about
+_LONG = 86_400  # seconds to wait for a turn
+_EXISTS = 1061  # an index of that name
+_NO_DATABASE = 1049
+_TYPES = {"boolean": "BOOLEAN", "blob": "LONGBLOB"}
+_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
+
+
+class MysqlDialect:
+    """What MySQL and MariaDB want differently."""
+
+    name = "mysql"
+    least = "least"
+    joins_writes = False
+    for_commit = " FOR UPDATE"
+    for_fork = " LOCK IN SHARE MODE"
+    for_removal = " FOR UPDATE"
+    for_picking = " FOR UPDATE SKIP LOCKED"
+    now = "utc_timestamp(6)"
+    every_column = (
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = database() ORDER BY table_name, ordinal_position"
+    )
+
+    def any_of(self, column: str, parameter: str) -> str:
+        return f"{column} IN :{parameter}"
+
+    def array(self, values: Sequence[Any]) -> Any:
+        return tuple(values)
+
+    def time(self, column: str) -> str:
+        return column
+
+    def column_type(self, name: str) -> str:
+        return "BIGINT" if name in _INTEGERS else _TYPES.get(name, "LONGTEXT")
+
+
+class MysqlConnection:
+    """A transaction or a reader on one pooled connection; `apart` runs what goes over another."""
+
+    dialect: Dialect = MysqlDialect()
+
+    def __init__(
+        self, raw: MysqlWire, apart: Callable[[Sequence[str]], list[Rows]], *, is_writing: bool
+    ) -> None:
+        self._raw = raw
+        self._apart = apart
+        self._begins = is_writing
+
+    def fetch(self, sql: str, **parameters: Any) -> Rows:
+        (rows,) = self.run([Statement(sql, parameters)])
+        return rows
+
+    def run(self, operations: Sequence[Operation]) -> list[Rows]:
+        return self._send(operations)
+
+    def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
+        found = self._send(operations, "COMMIT")
+        self._begins = True
+        return found
+
+    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
+        from forklake.store.columns import columns_of_rows
+
+        return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
+
+    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
+        import pyarrow as pa
+
+        rows = self.fetch(statement.sql, **statement.parameters)
+        return pa.array([number for (number,) in rows], pa.int64())
+
+    def fetch_bodies(self, statement: Statement) -> Rows:
+        return self.fetch(statement.sql, **statement.parameters)
+
+    def columns_of(self, table: str) -> list[str]:
+        with self._raw.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {table} LIMIT 0")
+            return [column[0] for column in cursor.description or ()]
+
+    def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
+        how = self.dialect.for_fork if shared else self.dialect.for_removal
+        text = f"SELECT 1 FROM ducklake_lock WHERE kind = :kind AND place = :place{how}"
+        return [Statement(text, {"kind": lock.value, "place": number % _PLACES})]
+
+    def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
+        # The head's own row lock is the line: who came first gets it first.
+        text = ", (SELECT count(*) FROM ducklake_lock WHERE kind = :fence AND place = 0{})"
+        return text.format(self.dialect.for_fork), {"fence": Lock.FENCE.value}
+
+    def _send(self, operations: Sequence[Operation], last: str = "") -> list[Rows]:
+        """Send everything in one packet, but for definitions; ids are taken after that."""
+        results: list[Rows] = [[] for _ in operations]
+        waiting: list[tuple[int | None, str]] = []
+        for number, operation in enumerate(operations):
+            if isinstance(operation, Insert):
+                waiting += [(None, text) for text in _insert_texts(operation)]
+            elif isinstance(operation, Statement):
+                form = form_of(operation.sql)
+                text = bound(form.text, operation.parameters)
+                if form.is_definition:
+                    self._exchange(waiting, results)
+                    waiting = []
+                    self._apart([text])
+                elif form.before:
+                    waiting.append((number, bound(form.before, operation.parameters)))
+                    waiting.append((None, text))
+                else:
+                    waiting.append((number, text))
+        if last:
+            waiting.append((None, last))
+        self._exchange(waiting, results)
+        for number, operation in enumerate(operations):
+            if isinstance(operation, Allocate):
+                results[number] = [self._allocate(operation)]
+        return results
+
+    def _exchange(self, waiting: Sequence[tuple[int | None, str]], results: list[Rows]) -> None:
+        if not waiting:
+            return
+        begins = ["BEGIN"] if self._begins else []
+        answers = self._raw.round_trip([*begins, *(text for _, text in waiting)])
+        self._begins = False
+        for (number, _), rows in zip(waiting, answers[len(begins) :], strict=True):
+            if number is not None:
+                results[number] = rows
+
+    def _allocate(self, wanted: Allocate) -> Allocation:
+        _, rows, _, _ = self._apart(
+            [
+                "BEGIN",
+                f"SELECT next_value, {self.dialect.now} FROM ducklake_sequence"
+                " ORDER BY name FOR UPDATE",
+                "UPDATE ducklake_sequence SET next_value = next_value + CASE name"
+                f" WHEN 'entity' THEN {wanted.entities} WHEN 'file' THEN {wanted.files}"
+                f" ELSE {wanted.snapshots} END",
+                "COMMIT",
+            ]
+        )
+        return _allocation(wanted, rows)
+
+
+def _allocation(wanted: Allocate, rows: Rows) -> Allocation:
+    (entity, now), (file, _), (snapshot, _) = rows  # by name
+    return Allocation(
+        [SnapshotId(snapshot + one) for one in range(wanted.snapshots)],
+        range(entity, entity + wanted.entities),
+        range(file, file + wanted.files),
+        entity + wanted.entities,
+        file + wanted.files,
+        now,
+    )
+
+
+def _insert_texts(insert: Insert) -> Iterator[str]:
+    """INSERTs of a size that every server takes."""
+    head = insert_head(insert.table, insert.columns)
+    tail = keeping_existing(insert.table, insert.columns[0]) if insert.skips_existing else ""
+    rows: list[str] = []
+    size = 0
+    for row in insert.rows:
+        rows.append(row_literal(row))
+        size += len(rows[-1])
+        if size > _LETTERS:
+            yield f"{head}{', '.join(rows)}{tail}"
+            rows, size = [], 0
+    if rows:
+        yield f"{head}{', '.join(rows)}{tail}"
+
+
+class MysqlDatabase:
+    """A metastore in a database of a MySQL or MariaDB server."""
+
+    dialect: Dialect = MysqlDialect()
+
+    def __init__(self, dsn: str, *, metadata_schema: str | None = None) -> None:
+        self._server = parsed(dsn)
+        named = self._server.pop("database", None)
+        self._name = metadata_schema or named
+        if not self._name:
+            raise InvalidInput(
+                "The MySQL address names no database.", remedy="Add database=… to it."
+            )
+        self.address = described(self._server, self._name)
+        timeout = float(self._server.setdefault("connect_timeout", 30))
+        address = self._server | {"database": self._name}
+        self._pool = Pool(address, 32, timeout)
+        # Whoever has a turn needs a connection besides, and whoever commits one for ids.
+        self._turns = Pool(address, 8, timeout)
+        self._besides = Pool(address, 16, timeout)
+
+    @contextmanager
+    def reading(self) -> Iterator[MysqlConnection]:
+        with self._translating(), self._pool.borrowed() as raw:
+            yield MysqlConnection(raw, self._run_apart, is_writing=False)
+
+    @contextmanager
+    def writing(self) -> Iterator[MysqlConnection]:
+        with self._translating(), self._pool.borrowed() as raw:
+            yield MysqlConnection(raw, self._run_apart, is_writing=True)
+
+    def _run_apart(self, texts: Sequence[str]) -> list[Rows]:
+        with self._besides.borrowed() as raw:
+            try:
+                return raw.round_trip(texts)
+            except Error as reason:
+                if code_of(reason) != _EXISTS:
+                    raise
+                return []
+
+    @contextmanager
+    def turn(self, catalog_id: CatalogId) -> Iterator[None]:
+        with self._named_lock(Lock.TURN, catalog_id, _LONG):
+            yield
+
+    @contextmanager
+    def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
+        with self._named_lock(Lock.UPKEEP, catalog_id, 0) as is_ours:
+            yield is_ours
+
+    @contextmanager
+    def _named_lock(self, lock: Lock, number: int, seconds: int) -> Iterator[bool]:
+        """A lock of a connection, which is not of any transaction and ends with either."""
+        name = f"forklake_{zlib.crc32(self._name.encode()):x}_{lock.value}_{number}"
+        with self._translating(), self._turns.borrowed() as raw:
+            (((taken,),),) = raw.round_trip([f"SELECT get_lock('{name}', {seconds})"])
+            try:
+                yield bool(taken)
+            finally:
+                if raw.open:
+                    raw.round_trip([f"SELECT release_lock('{name}')"])
+
+    def is_initialised(self) -> bool:
+        try:
+            with self.reading() as connection:
+                found = connection.fetch(
+                    "SELECT 1 FROM information_schema.tables WHERE table_schema = database()"
+                    " AND table_name = 'dl_txn_actions'"  # the last one that is made
+                )
+        except Corruption as reason:
+            if reason.details.get("code") == _NO_DATABASE:
+                return False
+            raise
+        return bool(found)
+
+    def load_schema(self) -> None:
+        text = resources.files("forklake.store").joinpath("schema/mysql.sql").read_text()
+        name = quoted(self._name)
+        with self._translating():
+            raw = connect(self._server)  # to no database: it may not be there
+            try:
+                # Several may open a new metastore at once: the first one makes it.
+                raw.round_trip([f"SELECT get_lock('forklake_init', {_LONG})"])
+                raw.round_trip([f"CREATE DATABASE IF NOT EXISTS {name}", f"USE {name}"])
+                if not self.is_initialised():
+                    raw.round_trip(_statements(text))
+            finally:
+                with suppress(Error):
+                    raw.close()
+
+    def close(self) -> None:
+        for pool in (self._pool, self._turns, self._besides):
+            pool.close()
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except (Error, UnicodeEncodeError) as reason:
+            raise self._translated(reason) from reason
+
+    def _translated(self, reason: Exception) -> ForklakeError:
+        """The error of ours that a driver's error means, by its number."""
+        code = code_of(reason)
+        said = str(reason.args[1]) if len(reason.args) > 1 else str(reason) or type(reason).__name__
+        if code == _TWICE:
+            return _refused(said)
+        if code in _FORBIDDEN:
+            return Forbidden(
+                f"The database {self.address} does not allow this: {said}",
+                remedy="Connect as a user who may.",
+            )
+        if code in _TOO_MUCH or isinstance(reason, UnicodeEncodeError):
+            return InvalidInput(f"The database cannot hold this value: {said}", remedy="Change it.")
+        if code in _MISSING:
+            return Corruption(
+                f"The database {self.address} does not have the tables of a metastore: {said}",
+                remedy="Create them with: forklake init.",
+                code=code,
+            )
+        return Unavailable(
+            f"The database {self.address} did not answer: {said}",
+            remedy="Check that it is running and reachable, then try again.",
+            code=code,
+            is_undone=code in _UNDONE,
+        )
+
+
+_TWICE = 1062
+_UNDONE = {1205, 1213}  # waited for too long, or for each other
+# Denied: the login, the database, a table, a column, a right, and writing to a read-only server.
+_FORBIDDEN = {1045, 1044, 1142, 1143, 1227, 1290, 1698, 1792, 1836}
+# Longer than its column, out of its range, not text, not a time, larger than a packet.
+_TOO_MUCH = {1406, 1264, 1366, 1292, 1153, 1300, 1301}
+_MISSING = {_NO_DATABASE, 1050, 1054, 1146}
+
+
+def _refused(said: str) -> ForklakeError:
+    """The error for a row that is there already; the server tells which in its text alone."""
+    if "ducklake_catalog_live_name" in said:
+        return AlreadyExists(
+            "A catalog of that name was created at the same moment.", remedy="Choose another name."
+        )
+    if "ducklake_catalog_path" in said:
+        return Unavailable("A folder was taken at the same moment.", remedy="Try again.")
+    return Corruption(f"The metastore refused a row that it holds already: {said}")
+
+
+def _statements(text: str) -> list[str]:
+    """The statements of a schema file."""
+    lines = [line.partition("--")[0] for line in text.splitlines()]
+    return [one for one in "\n".join(lines).split(";") if one.strip()]
