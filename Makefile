@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+STRESS_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -32,6 +33,8 @@ demo: setup  ## Take the tour: a lake, eight agents in forks of it, time travel.
 	$(BIN)/python -m forklake.cli.demo
 
 .PHONY: test
+# Python starts many times too, and is to find itself compiled.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: lint $(CLASSES)  ## Run the linters and all tests; PYTEST_ARGS goes to pytest.
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
@@ -45,6 +48,10 @@ lint: setup  ## Check style, formatting, types and layers.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.PHONY: stress
+stress: setup  ## Stress a lake for some minutes, with faults; STRESS_ARGS="--minutes 60" for longer.
+	$(BIN)/python -m stress $(STRESS_ARGS)
 
 .PHONY: bench
 bench: bench-metadata bench-spark  ## Run all benchmarks.

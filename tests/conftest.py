@@ -3,8 +3,10 @@
 import pytest
 
 pytest_plugins = [
+    "tests.fix_folders",
     "tests.fix_java",
     "tests.fix_postgres",
+    "tests.fix_mariadb",
     "tests.fix_proxy",
     "tests.fix_metastore",
     "tests.fix_spark",
@@ -13,6 +15,10 @@ pytest_plugins = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first: no worker is left alone with one when all else is done."""
+    """Files with slow tests come first, and those without Spark last.
+
+    So no worker is left alone with a long file when all else is done.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    spark = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path not in slow, item.path not in spark))

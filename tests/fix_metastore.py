@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+import pymysql
 import pytest
 from psycopg import sql
 
 import forklake
 from forklake import Metastore
+from forklake.store.mysql_address import parsed
 
-BACKENDS = ("sqlite", "duckdb", "postgresql")
+BACKENDS = ("sqlite", "duckdb", "postgresql", "mysql")
 _numbers = itertools.count()  # a worker has a server of its own
+# So that all tests can be run on a partitioned metastore.
+PARTITIONS = int(os.environ.get("FORKLAKE_TEST_PARTITIONS", "0"))
 
 
 @dataclass(frozen=True)
@@ -25,10 +31,16 @@ class Place:
     backend: str
     uri: str
     metadata_schema: str | None = None
+    partitions: int = 0
 
     def open(self) -> Metastore:
         """The metastore, made if need be."""
-        return forklake.open(self.uri, create=True, metadata_schema=self.metadata_schema)
+        return forklake.open(
+            self.uri,
+            create=True,
+            metadata_schema=self.metadata_schema,
+            partitions=self.partitions,
+        )
 
 
 @pytest.fixture(scope="session")
@@ -46,28 +58,41 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     """A place for a metastore on the backend."""
-    if backend != "postgresql":
-        yield Place(backend, f"ducklake:{backend}:{tmp_path / 'metastore.db'}")
-        return
-    dsn = request.getfixturevalue("shared_database")
-    with postgres_schema(dsn) as found:
-        yield found
+    match backend:
+        case "postgresql":
+            with postgres_schema(request.getfixturevalue("shared_database")) as found:
+                yield found
+        case "mysql":
+            with mysql_database(request.getfixturevalue("mysql_address")) as found:
+                yield found
+        case _:
+            yield Place(backend, f"ducklake:{backend}:{tmp_path / 'metastore.db'}")
 
 
 class postgres_schema:  # noqa: N801
     """A schema of its own in a PostgreSQL database, dropped at the end."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, partitions: int = PARTITIONS) -> None:
         self._dsn = dsn
+        self._partitions = partitions
         self._name = f"metastore_{next(_numbers)}"
 
     def __enter__(self) -> Place:
-        return Place("postgresql", f"ducklake:postgres:{self._dsn}", self._name)
+        return Place("postgresql", f"ducklake:postgres:{self._dsn}", self._name, self._partitions)
 
     def __exit__(self, *_: object) -> None:
         with psycopg.connect(self._dsn, autocommit=True) as connection:
             name = sql.Identifier(self._name)
             connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))
+
+
+@contextmanager
+def mysql_database(address: str) -> Iterator[Place]:
+    """A database of its own on a MySQL or MariaDB server, dropped at the end."""
+    name = f"metastore_{os.getpid()}_{next(_numbers)}"
+    yield Place("mysql", f"ducklake:mysql:{address} database={name}")
+    with pymysql.connect(**parsed(address)) as connection, connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from forklake.store.audit import Outcome
 from tests.access.conftest import World
 from tests.fix_metastore import BACKENDS
 
-SERVER_TOO = pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+SERVER_TOO = pytest.mark.parametrize("backend", ["sqlite", "postgresql", "mysql"])
 BAD_NAMES = ["", " x", "x ", "a\0b", "a\nb", "a/b", "x" * 256, "\u202ex", "\u200b"]
 
 

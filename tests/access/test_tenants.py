@@ -200,7 +200,12 @@ _TOLD = (
     " ducklake_file_column_stats ducklake_snapshot_changes ducklake_column_mapping"
     " ducklake_name_mapping dl_tables dl_table_versions dl_actions dl_file_actions"
 ).split()
-_NEVER = {"ducklake_delete_file", "ducklake_tombstone"}
+_NEVER = {
+    "ducklake_catalog_hold",
+    "ducklake_catalog_merge",
+    "ducklake_delete_file",
+    "ducklake_tombstone",
+}
 _EMPTY = {
     "alice:alpha": _NEVER,
     "alice:alpha-fork": _NEVER

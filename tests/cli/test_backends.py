@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import CommandLine
+from tests.fix_metastore import mysql_database
 
 
-@pytest.fixture(params=["duckdb", "postgresql"])
-def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> CommandLine:
+@pytest.fixture(params=["duckdb", "postgresql", "mysql"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommandLine]:
     """The command line where there is no metastore yet."""
-    if request.param == "duckdb":
-        return CommandLine(f"ducklake:duckdb:{tmp_path / 'lake.duckdb'}")
-    return CommandLine(f"ducklake:postgres:{request.getfixturevalue('postgres_dsn')}")
+    match request.param:
+        case "duckdb":
+            yield CommandLine(f"ducklake:duckdb:{tmp_path / 'lake.duckdb'}")
+        case "postgresql":
+            yield CommandLine(f"ducklake:postgres:{request.getfixturevalue('postgres_dsn')}")
+        case _:
+            with mysql_database(request.getfixturevalue("mysql_address")) as place:
+                yield CommandLine(place.uri)
 
 
 def test_a_whole_life(anywhere: CommandLine) -> None:

@@ -120,7 +120,7 @@ class TestBadMetastore:
         [
             ("ducklake:", 2),
             ("ducklake:sqlite:", 2),
-            ("ducklake:mysql:host=there", 8),
+            ("ducklake:mysql:host=there", 2),
             ("ducklake:postgres:hots=here", 2),
         ],
     )

@@ -16,9 +16,12 @@ from typing import Any
 
 import duckdb
 import psycopg
+import pymysql
 from psycopg import sql
 from psycopg.rows import dict_row
+from pymysql.cursors import DictCursor
 
+from forklake.store.mysql_address import parsed
 from tests.fix_metastore import Place
 
 Row = dict[str, Any]
@@ -179,6 +182,8 @@ def _read(place: Place) -> Iterator[tuple[str, list[Row]]]:
             yield from _read_postgresql(address, place.metadata_schema or "public")
         case "sqlite":
             yield from _read_sqlite(address)
+        case "mysql":
+            yield from _read_mysql(address)
         case _:
             yield from _read_duckdb(address)
 
@@ -193,6 +198,19 @@ def _read_postgresql(dsn: str, schema: str) -> Iterator[tuple[str, list[Row]]]:
         names = "SELECT sequencename AS name, last_value + 1 AS next_value FROM pg_sequences"
         rows = connection.execute(f"{names} WHERE schemaname = %s", (schema,)).fetchall()
         yield "ducklake_sequence", [row | {"name": row["name"].split("_")[1]} for row in rows]
+
+
+def _read_mysql(dsn: str) -> Iterator[tuple[str, list[Row]]]:
+    address = {"cursorclass": DictCursor, "sql_mode": "ANSI_QUOTES", **parsed(dsn)}
+    with pymysql.connect(**address) as connection, connection.cursor() as cursor:
+        cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        cursor.execute(
+            "SELECT table_name AS name FROM information_schema.tables"
+            " WHERE table_schema = database() AND table_type = 'BASE TABLE'"
+        )
+        for table in cursor.fetchall():
+            cursor.execute(f'SELECT * FROM "{table["name"]}"')
+            yield table["name"], list(cursor.fetchall())
 
 
 def _read_sqlite(path: str) -> Iterator[tuple[str, list[Row]]]:

@@ -16,13 +16,13 @@ from tests.maintenance.lakes import Lake
 from tests.properties.retention import RawFiles
 
 # Minutes with: FORKLAKE_SECONDS=300
-SECONDS = int(os.environ.get("FORKLAKE_SECONDS", "10"))
+SECONDS = int(os.environ.get("FORKLAKE_SECONDS", "5"))
 SECONDS_OF_A_ROUND = 20
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3 * SECONDS + 240)
-@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql", "mysql"])
 def test_no_file_that_can_be_seen_is_removed(place: Place, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     with place.open() as metastore:

@@ -22,12 +22,13 @@ ROUNDS = 6
 SECONDS = 1.5
 FORKS = 12
 
-backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite"])
+backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite", "mysql"])
 dropping_backends = pytest.mark.parametrize(
     "backend",
     [
         "postgresql",
         "sqlite",
+        "mysql",
     ],
 )
 
@@ -69,6 +70,7 @@ def open_anew(place: Place, start: Start) -> int:
     [
         "postgresql",
         "sqlite",
+        "mysql",
     ],
 )
 def test_many_may_open_a_new_metastore_at_once(place: Place) -> None:

@@ -19,7 +19,7 @@ WRITERS = 13
 READERS = 3
 SECONDS = 2.0
 
-shared_backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite"])
+shared_backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite", "mysql"])
 
 
 @shared_backends

@@ -16,7 +16,7 @@ from tests.concurrency.processes import Start, in_processes
 from tests.concurrency.writers import TABLE, append, make_catalog, new_file, table_of
 from tests.fix_metastore import Place
 
-shared_backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite"])
+shared_backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite", "mysql"])
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from forklake import Catalog, Metastore
-from tests.fix_metastore import Place, postgres_schema
+from tests.fix_metastore import Place, mysql_database, postgres_schema
 from tests.properties.actions import ACTIONS
 from tests.properties.model import ModelCatalog, ModelState
 from tests.properties.observe import observe
@@ -197,3 +197,17 @@ def test_histories_agree_with_the_model_on_postgresql(shared_database: str) -> N
             self.schema.__exit__(None, None, None)
 
     run(OnPostgres, max(1, HISTORIES // 10))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_histories_agree_with_the_model_on_mysql(mysql_address: str) -> None:
+    class OnMysql(Histories):
+        def make_place(self) -> Place:
+            self.database = mysql_database(mysql_address)
+            return self.database.__enter__()
+
+        def remove_place(self) -> None:
+            self.database.__exit__(None, None, None)
+
+    run(OnMysql, max(1, HISTORIES // 20))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from forklake.model.ids import FOREVER, SnapshotId
 from forklake.model.retention import may_go, runs_of
 from forklake.store.retention import Versioned, that_may_go
-from tests.fix_metastore import Place, postgres_schema
+from tests.fix_metastore import Place, mysql_database, postgres_schema
 from tests.properties.retention import World
 
 # More with: FORKLAKE_STEPS=10000
@@ -66,7 +66,8 @@ def test_the_statement_says_the_same_as_the_rule(place: Place, seed: int) -> Non
                 )
                 connection.fetch(
                     "INSERT INTO ducklake_catalog_head VALUES"
-                    f" ({fork}, 50, 0, '2026-01-01 00:00:00+00')"
+                    f" ({fork}, 50, 0, :moment)",
+                    moment=datetime(2026, 1, 1, tzinfo=UTC),
                 )
         rows = set()
         for _ in range(60):
@@ -131,3 +132,9 @@ def test_nothing_that_can_be_seen_is_ever_lost_on_postgresql(
 ) -> None:
     with postgres_schema(shared_database) as place:
         live(place, tmp_path / "files", Random().randrange(10**9), STEPS_OF_A_WORLD)
+
+
+@pytest.mark.slow
+def test_nothing_that_can_be_seen_is_ever_lost_on_mysql(tmp_path: Path, mysql_address: str) -> None:
+    with mysql_database(mysql_address) as place:
+        live(place, tmp_path / "files", Random().randrange(10**9), 60)

@@ -116,6 +116,12 @@ def test_addresses_name_a_backend_and_a_place() -> None:
     assert parse_uri("postgresql://u@h/d") == Target("postgresql", "postgresql://u@h/d")
     assert parse_uri("ducklake:duckdb:/x/y.db") == Target("duckdb", "/x/y.db")
     assert parse_uri("ducklake:new-file.db") == Target("sqlite", "new-file.db")
+    assert parse_uri("ducklake:mysql:host=x db=y") == Target("mysql", "host=x db=y")
+    assert parse_uri("ducklake:mariadb://u@h/d") == Target("mysql", "mariadb://u@h/d")
+    assert [parse_uri(one).is_file for one in ("ducklake:a.db", "ducklake:mysql:db=y")] == [
+        True,
+        False,
+    ]
 
 
 integers = st.integers(-(10**30), 10**30)

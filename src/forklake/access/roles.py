@@ -62,6 +62,8 @@ OPERATIONS: dict[str, Right | Special] = {
     "catalog.drop": Right.ADMINISTER,
     "catalog.extend": Right.ADMINISTER,
     "catalog.materialize": Right.ADMINISTER,
+    "catalog.diff": Right.READ,  # on both
+    "catalog.merge": Right.WRITE,  # and catalog.diff on what is merged
     "schema.list": Right.READ,
     "schema.create": Right.WRITE,
     "schema.alter": Right.WRITE,

@@ -87,6 +87,10 @@ class Draft:
         self.children += listed
         self._own_state().add_children(listed)
 
+    def know(self, children: Iterable[Child]) -> None:
+        """Show rows of a numbered parent that are there already."""
+        self._own_state().add_children(children)
+
     def drop_table(self, table: Table) -> None:
         """Stage the end of a table and all beneath it."""
         for kind in _BENEATH:
@@ -207,7 +211,7 @@ class Draft:
             yield Change(created, name=self._name(new))
 
     def _altered(self, owner: int) -> Iterable[Change]:
-        if owner < 0:
+        if owner < 0 or self._is_new(owner):
             return
         for kind, change in (
             (TABLE, ChangeKind.ALTERED_TABLE),
@@ -216,6 +220,11 @@ class Draft:
         ):
             if self.state.get(kind, (owner,)) is not None:
                 yield Change(change, owner)
+
+    def _is_new(self, owner: int) -> bool:
+        """Whether a table, view or schema of another catalog is taken over with all it has."""
+        keys = [(kind.code, (owner,)) for kind in (TABLE, VIEW, SCHEMA)]
+        return any(key in self.new and key not in self.ended for key in keys)
 
     def _name(self, row: Row) -> tuple[str, ...]:
         match row:

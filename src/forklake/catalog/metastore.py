@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +14,7 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.expiry import Moment
 from forklake.catalog.leases import drop_expired, expiry_of
 from forklake.catalog.reclaiming import Reclaimed, reclaim
+from forklake.catalog.scratch import Scratch, scratch
 from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.paths import checked_data_path, overlap
@@ -301,6 +302,12 @@ class Metastore:
             )
         return path
 
+    def scratch(
+        self, parent: str, *, ttl: timedelta = timedelta(hours=1), at: int | None = None
+    ) -> AbstractContextManager[Scratch]:
+        """A fork that is dropped at the end of the block unless it is kept; see `scratch`."""
+        return scratch(self, parent, ttl=ttl, at=at)
+
     def materialize(self, name: str) -> SnapshotId | None:
         """Give a fork rows of its own and cut its line; None if it had none."""
         return _on_lost_connection(materialize)(self.database, _possible_name(name))
@@ -407,13 +414,17 @@ def _once(create: Callable[[], T], if_not_exists: bool) -> T:
 
 
 def open_metastore(
-    uri: str, *, create: bool = False, metadata_schema: str | None = None
+    uri: str, *, create: bool = False, metadata_schema: str | None = None, partitions: int = 0
 ) -> Metastore:
     """The metastore behind an attach string.
 
     Args:
-        uri: `ducklake:<path>`, `ducklake:duckdb:<path>` or `ducklake:postgres:<dsn>`.
+        uri: `ducklake:<path>`, `ducklake:postgres:<dsn>` or `ducklake:mysql:<dsn>`, for example.
         create: make it if it is not there.
         metadata_schema: the schema of the database that holds the tables.
+        partitions: in how many partitions the large tables are, if it is made (PostgreSQL).
     """
-    return Metastore(open_database(uri, create=create, metadata_schema=metadata_schema))
+    database = open_database(
+        uri, create=create, metadata_schema=metadata_schema, partitions=partitions
+    )
+    return Metastore(database)

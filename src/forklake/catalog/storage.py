@@ -32,11 +32,11 @@ class CatalogStorage:
 def storage(metastore: Metastore, rows: Sequence[CatalogRow]) -> list[CatalogStorage]:
     """The storage of some catalogs."""
     with metastore.database.reading() as connection:
-        owners = owners_of(connection, [row.catalog_id for row in rows])
-        known = read_usage(connection, owners)
+        readers = [row.catalog_id for row in rows]
+        known = read_usage(connection, owners_of(connection, readers), readers)
     found: dict[CatalogId, Usage] = {}
     for owner, owned in known.items():
-        add_usage(found, owner, owned.intervals, owned.snapshots, owned.pins)
+        add_usage(found, owner, owned.intervals, owned.snapshots, owned.points, owned.pins)
     return [_of(row, found.get(row.catalog_id, Usage())) for row in rows]
 
 

@@ -7,6 +7,7 @@ from enum import Enum
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from forklake.catalog.adopting import Adopting
 from forklake.catalog.data import DataChanges
 from forklake.catalog.definitions import DefinitionChanges
 from forklake.catalog.draft import Draft
@@ -34,7 +35,7 @@ class TransactionState(Enum):
     ROLLED_BACK = "rolled back"
 
 
-class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
+class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChanges):
     """Staged changes over one snapshot of a catalog.
 
     It begins when it first looks at the catalog. One that only appends to tables that are known
@@ -48,6 +49,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
         self._info = info
         self._draft = Draft(known)
         self._told = {}
+        self.merge = None
         self._has_begun = has_begun
         self._start: SnapshotId | None = None
         self._key = info.idempotency_key or uuid.uuid4().hex
@@ -166,6 +168,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, FaceChanges):
             tables=tables,
             faces=self._face_commits(changes),
             known_bounds=self._catalog.known_bounds(draft.tables),
+            merge=self.merge,
             name_of=self._table_name,
             new_entities=draft.entity_ids.count,
             new_files=draft.file_ids.count,

@@ -13,6 +13,7 @@ from forklake.cli.session import Session, command
 from forklake.errors import NotFound
 from forklake.model.figures import counted
 from forklake.model.options import as_age
+from forklake.store.completing import complete
 
 NamesArgument = Annotated[
     list[str], typer.Argument(metavar="NAME", help="Names of the catalogs.", show_default=False)
@@ -48,27 +49,37 @@ def init(
         str | None,
         typer.Argument(metavar="[URI]", help="Address of the metastore.", show_default=False),
     ] = None,
+    partitions: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Partitions of the large tables, on PostgreSQL; else none."
+        ),
+    ] = 0,
 ) -> None:
-    """Create a metastore; one that is there stays as it is.
+    """Create a metastore; one that is there only gets tables and indexes that it lacks.
 
     \b
     Examples:
       forklake init
       forklake init ducklake:postgres:dbname=lake
+      forklake init ducklake:postgres:dbname=lake --partitions 16
     """
     place = session if uri is None else Session(uri, session.metadata_schema, session.output)
     try:
-        metastore, created = place.open(), False
+        metastore, created = place.open(partitions=partitions), False
     except NotFound:
-        metastore, created = place.open(create=True), True
+        metastore, created = place.open(create=True, partitions=partitions), True
     with metastore:
+        added = [] if created else complete(metastore.database)
         address, backend = metastore.database.address, metastore.database.dialect.name
         count = metastore.count()
     where = f"{visible(address)} ({backend})"
     said = f"Created the metastore {where}."
     if not created:
         said = f"The metastore {where} is there already, with {counted(count, 'catalog')}."
+        said += f" Added or set anew: {', '.join(added)}." if added else ""
     document = {"address": address, "backend": backend, "created": created, "catalogs": count}
+    document |= {"added": added}
     session.output.show(document, lambda: [said])
 
 

@@ -7,16 +7,22 @@ from typing import Annotated
 import typer
 
 from forklake.cli.accounts import app as account
+from forklake.cli.automations import app as automations
 from forklake.cli.changing import drop, extend, materialize, rename
 from forklake.cli.creating import create, fork, init
 from forklake.cli.delta import app as delta
+from forklake.cli.doctor import doctor
 from forklake.cli.duckdb import duckdb
+from forklake.cli.exposing import expose
 from forklake.cli.granting import app as access
+from forklake.cli.iceberg import app as iceberg
 from forklake.cli.importing import import_ducklake
 from forklake.cli.inspecting import snapshots, tables
 from forklake.cli.listing import catalogs, tree
+from forklake.cli.merging import diff, merge
 from forklake.cli.options import options
 from forklake.cli.output import Output, tolerate_any_text
+from forklake.cli.run import run as run_command
 from forklake.cli.serve import serve
 from forklake.cli.session import (
     JsonOption,
@@ -46,6 +52,8 @@ for one in (
     rename,
     extend,
     materialize,
+    diff,
+    merge,
     catalogs,
     tree,
     tables,
@@ -53,16 +61,21 @@ for one in (
     options,
     storage,
     maintain,
+    doctor,
     sql,
     shell,
     duckdb,
+    expose,
     serve,
 ):
     app.command()(one)
+app.command("run")(run_command)
 app.add_typer(delta, name="delta")
+app.add_typer(iceberg, name="iceberg")
 access.command()(tenants)
 app.add_typer(access, name="access")
 app.add_typer(account, name="account")
+app.add_typer(automations, name="automations")
 
 
 def _show_version(is_wanted: bool) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forklake.cli.automations import needing_packages
 from forklake.cli.session import DEFAULT_METASTORE, Session, command
 from forklake.errors import Unsupported
 
@@ -43,7 +46,31 @@ def serve(
     settings = settings_of(session, config, host=host, port=port, create=create or None)
     with _needing_packages():
         from forklake.crucible.serving import serve as run
-    run(settings)
+    with _automations(settings) if settings.automations else nullcontext():
+        run(settings)
+
+
+@contextmanager
+def _automations(settings: Settings) -> Iterator[None]:
+    """Workbooks are run when they are due, for as long as the service lasts."""
+    from forklake.catalog.metastore import open_metastore
+
+    with needing_packages():
+        from forklake.reagent.automations import Runner
+        from forklake.reagent.automations.beside import beside
+        from forklake.reagent.automations.workbooks import workbooks
+    # The server ends by the signal once more when it is done, which would leave no time for runs.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with (
+        open_metastore(
+            settings.metastore, create=settings.create, metadata_schema=settings.metadata_schema
+        ) as metastore,
+        workbooks(settings.metastore, settings.metadata_schema) as perform,
+        beside(
+            Runner(metastore, perform), settings.automations, patience=settings.shutdown_seconds
+        ),
+    ):
+        yield
 
 
 def settings_of(session: Session, config: str | None, **given: Any) -> Settings:

@@ -81,7 +81,7 @@ class Session:
         assert self.server is not None
         return connect(self.server, os.environ.get(KEY_VARIABLE))
 
-    def open(self, *, create: bool = False) -> Metastore:
+    def open(self, *, create: bool = False, partitions: int = 0) -> Metastore:
         """The metastore, for what no service does; use it as a context manager."""
         if self.server is not None:
             raise Unsupported(
@@ -90,7 +90,12 @@ class Session:
             )
         from forklake.catalog.metastore import open_metastore
 
-        return open_metastore(self.uri, create=create, metadata_schema=self.metadata_schema)
+        return open_metastore(
+            self.uri,
+            create=create,
+            metadata_schema=self.metadata_schema,
+            partitions=partitions,
+        )
 
 
 def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:

@@ -48,6 +48,7 @@ class Settings(BaseModel):
 
     # What it does by itself
     expiry_seconds: Seconds = 30.0  # how often catalogs whose time is over are dropped
+    automations: Annotated[int, Field(ge=0, le=64)] = 0  # workbooks that it runs at once when due
     log_level: str = "info"
 
     @property

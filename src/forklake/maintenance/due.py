@@ -20,8 +20,9 @@ from forklake.store.heads import find_head
 if TYPE_CHECKING:
     from forklake.spark.session import Session
 
-# Catalogs that are dropped, or reclaimed, at a time.
-_BATCH = 1000
+# Catalogs that are dropped, or reclaimed, at a time; each time, all forks of their ancestors are
+# looked at.
+_BATCH = 10_000
 Compacting = Callable[[Catalog], AbstractContextManager[dict[str, tuple[str, Work]]]]
 
 

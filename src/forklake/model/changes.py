@@ -40,6 +40,7 @@ class ChangeKind(Enum):
     REWRITTEN = "rewrite_delete"
     FORKED = "forked_from"
     MATERIALIZED = "materialized"
+    MERGED_FROM = "merged_from"
 
 
 # Spellings that older writers used.

@@ -56,6 +56,7 @@ RULES: dict[ChangeKind, dict[ChangeKind, Rule]] = {
     K.DROPPED_TABLE_MACRO: {K.DROPPED_TABLE_MACRO: Rule.CONFLICT},
     K.ALTERED_SCHEMA: {K.DROPPED_SCHEMA: Rule.CONFLICT, K.ALTERED_SCHEMA: Rule.CONFLICT},
     K.DROPPED_SCHEMA: {K.DROPPED_SCHEMA: Rule.CONFLICT, K.ALTERED_SCHEMA: Rule.CONFLICT},
+    K.MERGED_FROM: {K.MERGED_FROM: Rule.CONFLICT},
 }
 
 # Kinds whose names live in one namespace: two of a group cannot take the same name.

@@ -46,7 +46,10 @@ class ColumnBounds:
 
 @dataclass(frozen=True, slots=True)
 class NewDataFile:
-    """A data file to add. `row_ids` False: its rows carry the ids that they had before."""
+    """A data file to add. `row_ids` False: its rows carry the ids that they had before.
+
+    With `row_id_offset` they have those that begin so far into the ones that were set aside.
+    """
 
     path: str
     record_count: int
@@ -61,6 +64,7 @@ class NewDataFile:
     partial_file_info: str | None = None
     mapping_id: MappingId | None = None
     row_ids: bool = True
+    row_id_offset: int | None = None
     action: str | None = None  # of a Delta log
 
 
@@ -94,7 +98,9 @@ class NewDeleteFile:
 
 @dataclass(frozen=True, slots=True)
 class NewInlinedRow:
-    """A row to keep in the metastore; `row_id` is set when it is a new version of one."""
+    """A row to keep in the metastore; `row_id` is set when it is a new version of one,
+    `row_id_offset` when its id is among those that were set aside."""
 
     values: dict[ColumnId, Any] = field(default_factory=dict)
     row_id: int | None = None
+    row_id_offset: int | None = None

@@ -27,6 +27,7 @@ from forklake.model.ids import (
     SnapshotId,
     TableId,
 )
+from forklake.model.merges import MergeNote, RowIds
 from forklake.model.snapshots import CommitInfo
 from forklake.model.statistics import widened
 
@@ -45,6 +46,7 @@ class TableWork:
     ended_rows: list[InlinedRow] = field(default_factory=list)
     inlined_deletes: list[tuple[DataFileId, int]] = field(default_factory=list)
     ended_inlined_deletes: list[InlinedDelete] = field(default_factory=list)
+    row_ids: RowIds | None = None  # to be set aside for rows of another catalog
 
     @property
     def removed_rows(self) -> int:
@@ -87,6 +89,7 @@ class TableWork:
             or self.ended_rows
             or self.inlined_deletes
             or self.ended_inlined_deletes
+            or self.row_ids
         )
 
     def widened(
@@ -139,6 +142,7 @@ class CommitPlan:
     tables: dict[TableId, TableWork] = field(default_factory=dict)
     faces: dict[TableId, FaceCommit] = field(default_factory=dict)
     known_bounds: Mapping[TableId, KnownBounds] = field(default_factory=dict)
+    merge: MergeNote | None = None
     new_entities: int = 0
     new_files: int = 0
     info: CommitInfo = field(default_factory=CommitInfo)
@@ -172,7 +176,8 @@ class CommitPlan:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to commit."""
-        return not (self.changes_definitions or self.tables or self.children or self.faces)
+        has_rows = self.changes_definitions or self.tables or self.children
+        return not (has_rows or self.faces or self.merge)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ class CatalogState:
         self._rows[kind][identity] = row
         if kind.scope:
             self._beneath.setdefault((kind, getattr(row, kind.scope)), {})[identity] = row
-        if key := self._name_key(row):
+        if key := self.name_key(row):
             self._names[key] = row
 
     def remove(self, row: Row) -> None:
@@ -105,11 +105,12 @@ class CatalogState:
         del self._rows[kind][identity]
         if kind.scope:
             self._beneath[kind, getattr(row, kind.scope)].pop(identity)
-        key = self._name_key(row)
+        key = self.name_key(row)
         if key and self._names.get(key) is row:
             del self._names[key]
 
-    def _name_key(self, row: Row) -> NameKey | None:
+    def name_key(self, row: Row) -> NameKey | None:
+        """Where a row takes a name: the namespace, the schema and the name."""
         match row:
             case Schema():
                 return ("schema", 0, folded(row.schema_name))

@@ -32,6 +32,14 @@ class Pin(NamedTuple):
     reader: CatalogId
 
 
+class Point(NamedTuple):
+    """A snapshot at which live forks read, how many do, and one of them."""
+
+    at: int
+    forks: int
+    reader: CatalogId
+
+
 @dataclass(slots=True)
 class Usage:
     """Bytes of files that a catalog wrote and alone keeps; that it keeps with others; and that
@@ -47,15 +55,21 @@ def add_usage(
     owner: CatalogId,
     intervals: Iterable[FileInterval],
     snapshots: Sequence[int],
-    pins: Sequence[Pin],
+    points: Sequence[Point],
+    pins: Iterable[Pin],
 ) -> None:
-    """Add what the files that one catalog wrote are to it and to its forks; all in order."""
-    places = [pin.at for pin in pins]
+    """Add what the files that one catalog wrote are to it and to its forks; all in order.
+
+    `points` are those of all its forks, which may be very many; `pins` are the forks for which it
+    is told what they share.
+    """
+    places = [point.at for point in points]
+    forks = [0, *accumulate(point.forks for point in points)]
     shared: list[FileInterval] = []
     for one in intervals:
         first, last = bisect_left(places, one.begin), bisect_left(places, one.end)
         is_own = bisect_left(snapshots, one.begin) < bisect_left(snapshots, one.end)
-        keepers = last - first + is_own
+        keepers = forks[last] - forks[first] + is_own
         if not keepers:
             continue
         if keepers > 1 or one.is_copied:
@@ -63,7 +77,7 @@ def add_usage(
             if is_own:
                 found.setdefault(owner, Usage()).shared += one.size
             continue
-        keeper = found.setdefault(owner if is_own else pins[first].reader, Usage())
+        keeper = found.setdefault(owner if is_own else points[first].reader, Usage())
         keeper.freed += one.size
         keeper.private += one.size if is_own else 0
     at = _bytes_at(shared)

@@ -296,7 +296,7 @@ def _with_data_path(row: CatalogRow, given: str | None, options: AttachOptions) 
 
 
 def _default_data_path(target: Target, catalog: str) -> str:
-    if target.backend == "postgresql":
+    if not target.is_file:
         raise InvalidInput(
             f"The new catalog '{catalog}' has no data path, and so no place for files.",
             remedy="Give a data_path: a folder, or a bucket and prefix.",
@@ -343,7 +343,7 @@ class _Metastores:
         """The metastore behind an attach string; to be given back."""
         target = parse_uri(uri)
         place = target.location
-        if target.backend != "postgresql":
+        if target.is_file:
             place = str(Path(place).absolute())
         key = (target.backend, place, options.metadata_schema or "")
         with self._guard:

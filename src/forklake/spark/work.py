@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
@@ -141,8 +142,8 @@ class Work:
             raise
 
     def describe(self, info: CommitInfo) -> None:
-        """Say who commits and why."""
-        self.info = info
+        """Say who commits and why; the key stays."""
+        self.info = replace(info, idempotency_key=self.info.idempotency_key)
         for change in self._changes.values():
             change.transaction.set_commit_message(info.author, info.message, info.extra_info)
 

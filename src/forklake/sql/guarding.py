@@ -73,6 +73,8 @@ FUNCTIONS: dict[str, str] = {
     "catalogs": READ,
     "settings": READ,
     "fork_catalog": READ,  # the fork itself is asked for
+    "diff": READ,
+    "merge": READ,  # the merge itself is asked for
     "set_commit_message": WRITE,
     "set_option": SET_OPTION,
     "list_files": MAINTAIN,  # it shows keys of encrypted files
@@ -116,6 +118,15 @@ class Guard:
     def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
         """The catalogs of a metastore that may be listed."""
         return metastore.all_catalogs()
+
+    def read(self, metastore: Metastore, name: str) -> None:
+        """A catalog is looked at that need not be attached."""
+
+    def merging(
+        self, metastore: Metastore, source: str, target: str, *, dry_run: bool
+    ) -> AbstractContextManager[None]:
+        """A catalog is merged into another."""
+        return nullcontext()
 
     def fork(
         self,

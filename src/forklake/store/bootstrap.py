@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from forklake.errors import ForklakeError, InvalidInput, NotFound, Unsupported
+from forklake.errors import AlreadyExists, ForklakeError, InvalidInput, NotFound, Unsupported
 from forklake.model.names import checked_name
 from forklake.store.database import Database
+from forklake.store.partitioning import count_partitions, require_partitions
 from forklake.store.uri import Target, parse_uri
+
+if TYPE_CHECKING:
+    from forklake.store.mysql import MysqlDatabase
 
 VERSION = "0.5-dev1"
 
 
-def connect(target: Target, *, metadata_schema: str | None = None) -> Database:
+def connect(target: Target, *, metadata_schema: str | None = None, partitions: int = 0) -> Database:
     """A database of the target's kind; drivers are loaded when they are needed."""
     match target.backend:
         case "postgresql":
             from forklake.store.postgresql import PostgresDatabase
 
-            return PostgresDatabase(target.location, metadata_schema=metadata_schema)
+            return PostgresDatabase(
+                target.location, metadata_schema=metadata_schema, partitions=partitions
+            )
         case "sqlite":
             from forklake.store.sqlite import SqliteDatabase
 
@@ -27,26 +34,41 @@ def connect(target: Target, *, metadata_schema: str | None = None) -> Database:
             from forklake.store.duckdb import DuckdbDatabase
 
             return DuckdbDatabase(target.location, metadata_schema=metadata_schema)
+        case "mysql":
+            return _mysql()(target.location, metadata_schema=metadata_schema)
         case other:
             raise AssertionError(other)
 
 
+def _mysql() -> type[MysqlDatabase]:
+    try:
+        from forklake.store.mysql import MysqlDatabase
+    except ModuleNotFoundError as reason:
+        raise Unsupported(
+            "Metastores in MySQL or MariaDB need the package PyMySQL.",
+            remedy="Install it with: pip install 'forklake[mysql]'.",
+        ) from reason
+    return MysqlDatabase
+
+
 def open_database(
-    uri: str, *, create: bool = False, metadata_schema: str | None = None
+    uri: str, *, create: bool = False, metadata_schema: str | None = None, partitions: int = 0
 ) -> Database:
     """The database behind an attach string, checked to be a metastore of this version."""
     target = parse_uri(uri)
+    require_partitions(target.backend, partitions)
     if metadata_schema is not None:
         metadata_schema = _checked_schema(metadata_schema)
     if target.backend == "duckdb" and not create and not Path(target.location).exists():
         raise _no_metastore(target.location)  # before DuckDB makes an empty file of that name
-    database = connect(target, metadata_schema=metadata_schema)
+    database = connect(target, metadata_schema=metadata_schema, partitions=partitions)
     try:
         if not database.is_initialised():
             if not create:
                 raise _no_metastore(database.address)
             _create(database)
         check_version(database)
+        _check_partitions(database, partitions)
     except BaseException:
         database.close()
         raise
@@ -89,4 +111,18 @@ def check_version(database: Database) -> None:
             f"Unsupported DuckLake version: {version}. Expected {VERSION}. This version requires a"
             " fresh schema. Migration from older versions is not supported.",
             address=database.address,
+        )
+
+
+def _check_partitions(database: Database, wanted: int) -> None:
+    """Refuse a metastore that has others than were asked for: they cannot be changed."""
+    if not wanted:
+        return
+    with database.reading() as connection:
+        found = count_partitions(connection)
+    if found != wanted:
+        raise AlreadyExists(
+            f"The metastore {database.address} is there already and has"
+            f" {found or 'no'} partitions, not {wanted}.",
+            remedy="Leave out the partitions, or make a new metastore.",
         )

@@ -25,6 +25,7 @@ from forklake.errors import Conflict, NotFound, Unavailable
 from forklake.model.ids import TableId
 from forklake.model.plan import CommitPlan, Committed, KnownBounds
 from forklake.model.snapshots import Head
+from forklake.store.adopting import require_mergeable
 from forklake.store.appending import append_at_once
 from forklake.store.asking import Line, Question, table_questions
 from forklake.store.database import Connection, Database
@@ -167,7 +168,9 @@ class Series:
                 " known any more.",
                 remedy="Run the transaction again.",
             )
-        require_not_outrun(self._connection, plan, line.changes())
+        since = line.changes()
+        require_not_outrun(self._connection, plan, since)
+        require_mergeable(self._connection, plan, since)
 
     # Sending
 

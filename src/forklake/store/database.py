@@ -29,7 +29,7 @@ class Lock(Enum):
 
 
 class Dialect(Protocol):
-    """The few places where the three databases want different text."""
+    """The few places where the databases want different text."""
 
     name: str
     least: str
@@ -40,6 +40,7 @@ class Dialect(Protocol):
     for_fork: str
     for_removal: str
     for_picking: str  # how rows are taken of which any will do: those that nobody else has
+    now: str  # the time that the database's clock tells
     every_column: str  # reads table, column and type of all columns of the metastore, in order
 
     def __hash__(self) -> int: ...

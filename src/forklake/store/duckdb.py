@@ -61,6 +61,7 @@ class DuckdbDialect:
     for_fork = ""
     for_removal = ""
     for_picking = ""
+    now = "now()"
     every_column = (
         "SELECT table_name, column_name, data_type FROM duckdb_columns()"
         " WHERE database_name = current_database() AND schema_name = current_schema()"

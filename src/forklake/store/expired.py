@@ -19,10 +19,12 @@ from forklake.store.operations import Insert, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.snapshots import list_snapshots
 from forklake.store.times import as_time
+from forklake.store.undone import again_if_undone
 
 _COLUMNS = ("catalog_id", "begin_snapshot", "end_snapshot", "begin_time")
 
 
+@again_if_undone
 def forget_snapshots(
     database: Database,
     catalog_id: CatalogId,
@@ -79,10 +81,8 @@ def forgetting(
         ),
         # A snapshot may be that of other catalogs too.
         Statement(
-            "DELETE FROM ducklake_snapshot WHERE snapshot_id IN (SELECT s.snapshot_id FROM"
-            f" (SELECT snapshot_id FROM ducklake_snapshot WHERE {among}) s"
-            " LEFT JOIN ducklake_snapshot_changes h ON h.snapshot_id = s.snapshot_id"
-            " WHERE h.catalog_id IS NULL)",
+            f"DELETE FROM ducklake_snapshot WHERE {among} AND NOT EXISTS (SELECT h.catalog_id FROM"
+            " ducklake_snapshot_changes h WHERE h.snapshot_id = ducklake_snapshot.snapshot_id)",
             given,
         ),
     ]

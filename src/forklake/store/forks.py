@@ -13,6 +13,7 @@ from forklake.model.snapshots import Head
 from forklake.store.catalogs import CatalogRow, find_parent_and_forks, missing
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import as_head, following, head_statement, snapshot_insert
+from forklake.store.holds import hold_statement, refuse_held
 from forklake.store.leases import leases_insert
 from forklake.store.materialize import copy_operations
 from forklake.store.operations import Allocate, Insert, Operation, Statement
@@ -64,15 +65,17 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         if not names:
             return existing, 0
         planned = Folders.for_names(names)
-        *_, heads, ancestors, used, (allocation,) = connection.run(
+        *_, heads, held, ancestors, used, (allocation,) = connection.run(
             [
                 *connection.lock(Lock.FENCE, shared=True),  # before the head: commits do so too
                 head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
+                hold_statement(parent.catalog_id),
                 _line_statement(parent.catalog_id),
                 planned.statement(connection),
                 Allocate(entities=len(names)),
             ]
         )
+        refuse_held(held, parent.catalog_name, "forked")
         head = _fork_point(connection, parent, as_head(heads), request.at)
         line = [(ancestor, min(upto, head.snapshot_id)) for ancestor, upto in ancestors]
         reached("fork.locked")

@@ -14,6 +14,7 @@ from forklake.store.database import Connection, Database
 from forklake.store.heads import head_statement
 from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
+from forklake.store.undone import again_if_undone
 
 _NAME = "ducklake_catalog_lease"
 
@@ -44,6 +45,7 @@ def find_lease(connection: Connection, catalog_id: CatalogId) -> datetime | None
     return as_time(rows[0][0]) if rows else None
 
 
+@again_if_undone
 def set_lease(database: Database, catalog_id: CatalogId, expires_at: datetime | None) -> bool:
     """Give a catalog another lease, or none; False if it is gone."""
     upsert = (

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from forklake.model.ids import CatalogId, SnapshotId, TableId
 from forklake.store.database import Database, Dialect, Lock, Readable, Rows
 from forklake.store.operations import Insert, Statement
+from forklake.store.undone import again_if_undone
 
 NAME = "ducklake_file_listing"
 _COLUMNS = ("catalog_id", "table_id", "upto_snapshot", "part", "column_id", "number", "body")
@@ -86,6 +87,7 @@ def last_listing(catalog_id: CatalogId, table_id: TableId) -> Statement:
     )
 
 
+@again_if_undone
 def put_listing(database: Database, table_id: TableId, parts: Sequence[Listed]) -> None:
     """Keep a listing in the place of an older one of the same catalog and table."""
     catalog_id, upto = parts[0].catalog_id, parts[0].upto_snapshot

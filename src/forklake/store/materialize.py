@@ -110,14 +110,14 @@ def copy_operations(
 _CUTS = (
     # Dropped ancestors may have nobody left who reads them: they are looked at again.
     f"UPDATE ducklake_catalog_lineage SET upto_snapshot = {FOREVER} WHERE depth = 0"
-    " AND catalog_id IN (SELECT a.ancestor_id FROM ducklake_catalog_lineage a"
-    " WHERE a.catalog_id = :catalog AND a.depth > 0)",
+    " AND catalog_id IN (SELECT a.ancestor_id FROM (SELECT DISTINCT ancestor_id"
+    " FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth > 0) a)",
     "DELETE FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth > 0",
-    "DELETE FROM ducklake_catalog_lineage WHERE catalog_id IN ("
-    "SELECT f.catalog_id FROM ducklake_catalog_lineage f"
-    " WHERE f.ancestor_id = :catalog AND f.depth > 0) AND depth > ("
-    "SELECT g.depth FROM ducklake_catalog_lineage g WHERE g.ancestor_id = :catalog"
-    " AND g.catalog_id = ducklake_catalog_lineage.catalog_id)",
+    "DELETE FROM ducklake_catalog_lineage WHERE (catalog_id, depth) IN ("
+    "SELECT d.catalog_id, d.depth FROM (SELECT DISTINCT g.catalog_id, g.depth"
+    " FROM ducklake_catalog_lineage f JOIN ducklake_catalog_lineage g"
+    " ON g.catalog_id = f.catalog_id AND g.depth > f.depth"
+    " WHERE f.ancestor_id = :catalog AND f.depth > 0) d)",
     "DELETE FROM ducklake_tombstone WHERE catalog_id = :catalog",
 )
 

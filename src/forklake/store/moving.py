@@ -22,6 +22,8 @@ _OTHERS = (
     "ducklake_catalog_head",
     "ducklake_catalog_lease",
     "ducklake_catalog_lineage",
+    "ducklake_catalog_merge",
+    "ducklake_catalog_hold",
     "ducklake_tombstone",
     "ducklake_snapshot_changes",
     "ducklake_expired_snapshots",

@@ -1,7 +1,7 @@
 """What is sent to a metadata database: statements, bulk inserts, and the taking of ids.
 
 SQL is written once, in the subset that PostgreSQL, SQLite and DuckDB share, with `:name` for
-parameters; each connection turns it into its driver's style.
+parameters; each connection turns it into its driver's style, and that of MySQL into its words.
 """
 
 from __future__ import annotations

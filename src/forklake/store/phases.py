@@ -61,6 +61,11 @@ PHASES = (
     "mirror.published",
     "mirror.checkpointed",
     "mirror.noted",
+    "firing.found",
+    "firing.planned",
+    "firing.claimed",
+    "firing.ran",
+    "firing.ended",
 )
 
 observer: Callable[[str], None] | None = None

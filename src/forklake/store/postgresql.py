@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -34,44 +33,16 @@ from forklake.store.operations import (
     Statement,
     with_parameters,
 )
-from forklake.store.wire import WireConnection, prepare
+from forklake.store.partitioning import partitioned
+from forklake.store.postgresql_dialect import PostgresDialect
+from forklake.store.schema_files import schema_text
+from forklake.store.wire import Numbers, NumbersDumper, WireConnection, prepare
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _IS_INITIALISED = "SELECT to_regclass('ducklake_metadata')"
 _QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
-_TYPES = {"boolean": "BOOLEAN", "blob": "BYTEA"}
-_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
-
-
-class PostgresDialect:
-    """What PostgreSQL wants differently."""
-
-    name = "postgresql"
-    least = "least"
-    joins_writes = True
-    for_commit = " FOR NO KEY UPDATE"
-    for_fork = " FOR KEY SHARE"
-    for_removal = " FOR UPDATE"
-    for_picking = " FOR UPDATE SKIP LOCKED"
-    every_column = (
-        "SELECT table_name::text, column_name::text, data_type::text"
-        " FROM information_schema.columns WHERE table_schema = current_schema()"
-        " ORDER BY table_name, ordinal_position"
-    )
-
-    def any_of(self, column: str, parameter: str) -> str:
-        return f"{column} = ANY(:{parameter})"
-
-    def array(self, values: Sequence[Any]) -> Any:
-        return list(values)
-
-    def time(self, column: str) -> str:
-        return column
-
-    def column_type(self, name: str) -> str:
-        return "BIGINT" if name in _INTEGERS else _TYPES.get(name, "TEXT")
 
 
 class PostgresConnection:
@@ -189,18 +160,24 @@ class PostgresDatabase:
     dialect: Dialect = PostgresDialect()
 
     def __init__(
-        self, dsn: str, *, metadata_schema: str | None = None, connect_timeout: float = 30.0
+        self,
+        dsn: str,
+        *,
+        metadata_schema: str | None = None,
+        partitions: int = 0,
+        connect_timeout: float = 30.0,
     ) -> None:
         self.address = _described(dsn)
         # What the address says about connecting holds for waiting for a free connection too.
         said = psycopg.conninfo.conninfo_to_dict(dsn).get("connect_timeout")
         connect_timeout = float(said or connect_timeout)
         self._schema = metadata_schema
+        self._partitions = partitions
         self._lock_space = zlib.crc32((metadata_schema or "public").encode()) & 0x7FFF
         try:
             # The pool would try for long in the background: learn at once that nobody is there.
             with psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))) as first:
-                self._is_pooled = self._find_pooler(first)
+                self.is_pooled = self._find_pooler(first)
             self._pool = self._new_pool(dsn, 32, connect_timeout)
             # Whoever has a turn needs a connection besides: these must not be the same ones.
             self._turns = self._new_pool(dsn, 8, connect_timeout)
@@ -222,14 +199,15 @@ class PostgresDatabase:
     def _configure(self, raw: WireConnection) -> None:
         # One dumper for all sizes keeps one prepared statement a text.
         raw.adapters.register_dumper(int, Int8Dumper)
+        raw.adapters.register_dumper(Numbers, NumbersDumper)
         raw.adapters.register_loader("uuid", TextLoader)
         raw.autocommit = True
-        if self._is_pooled:
+        if self.is_pooled:
             raw.prepare_threshold = None
         else:
             self._set_up(raw)
         raw.autocommit = False
-        prepare(raw, is_pooled=self._is_pooled)
+        prepare(raw, is_pooled=self.is_pooled)
 
     def _find_pooler(self, first: psycopg.Connection[Any]) -> bool:
         """Whether a pooler stands between, which makes up process ids: what one transaction sets
@@ -307,7 +285,7 @@ class PostgresDatabase:
         return found[0][0] is not None
 
     def load_schema(self) -> None:
-        text = resources.files("forklake.store").joinpath("schema/postgresql.sql").read_text()
+        text = partitioned(schema_text("postgresql"), self._partitions)
         with self._translating(), self._borrowed() as raw:
             raw.autocommit = True  # the file begins and commits its own transaction
             try:

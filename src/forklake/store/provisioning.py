@@ -37,6 +37,7 @@ from forklake.store.heads import (
 from forklake.store.leases import end_expired, leases_end, leases_insert
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement, Values
 from forklake.store.phases import reached
+from forklake.store.undone import again_if_undone
 
 # Looks on inside the transaction while catalogs are made, renamed or ended: it may refuse with an
 # error, and what it answers is committed with the rest.
@@ -182,6 +183,7 @@ class Folders:
         ]
 
 
+@again_if_undone
 def rename_catalog(
     database: Database, name: str, new_name: str, *, besides: Besides = nothing_besides
 ) -> CatalogRow:
@@ -238,6 +240,7 @@ def drop_catalogs(
     return dropped
 
 
+@again_if_undone
 def _drop(
     database: Database, names: Sequence[str], if_exists: bool, besides: Besides
 ) -> list[CatalogRow] | None:
@@ -269,6 +272,7 @@ def _drop(
         return rows
 
 
+@again_if_undone
 def drop_expired(database: Database, now: datetime, limit: int) -> list[CatalogRow]:
     """End catalogs whose time was over at a moment, all in one snapshot; which ones."""
     with database.writing() as connection:

@@ -29,6 +29,14 @@ from forklake.store.operations import Statement
 # Numbers that the database compares as doubles: the bound asked for moves by more than their error.
 _DOUBLE_SLACK = Decimal("1e-12")
 _DATES = {OrderKind.DATE, OrderKind.TIMESTAMP}
+# What each database compares exactly, and how those say it that know regular expressions.
+_EXACT_TYPES = {
+    "postgresql": "NUMERIC",
+    "sqlite": "INTEGER",
+    "duckdb": "HUGEINT",
+    "mysql": "DECIMAL(65)",
+}
+_MATCHES = {"postgresql": "~", "mysql": "REGEXP"}
 
 
 def pruned(
@@ -174,7 +182,7 @@ class _Pruning:
         match self.dialect.name:
             case "sqlite":
                 return order.is_number and order.kind is not OrderKind.INTEGER
-            case "duckdb":
+            case "duckdb" | "mysql":
                 return order.kind in {OrderKind.DECIMAL, OrderKind.FLOAT}
         return False
 
@@ -189,11 +197,7 @@ class _Pruning:
         return f"{cast}({self._parameter(key)} AS {self._number_type(order)})"
 
     def _number_type(self, order: Order) -> str:
-        if self.dialect.name == "postgresql":
-            return "NUMERIC"
-        if self._is_double(order):
-            return "DOUBLE"
-        return "INTEGER" if self.dialect.name == "sqlite" else "HUGEINT"
+        return "DOUBLE" if self._is_double(order) else _EXACT_TYPES[self.dialect.name]
 
     def _key(self, order: Order, text: str) -> str:
         if order.is_number:
@@ -209,8 +213,9 @@ class _Pruning:
     def _number(self, order: Order, text: str) -> str:
         kind = self._number_type(order)
         match self.dialect.name:
-            case "postgresql":
-                return f"CASE WHEN {text} ~ '{_NUMBER}' THEN CAST({text} AS {kind}) END"
+            case "postgresql" | "mysql":
+                shaped = f"{text} {_MATCHES[self.dialect.name]} '{_NUMBER}'"
+                return f"CASE WHEN {shaped} THEN CAST({text} AS {kind}) END"
             case "duckdb" if kind == "DOUBLE":
                 number = f"TRY_CAST({text} AS DOUBLE)"
                 return f"CASE WHEN isfinite({number}) THEN {number} END"
@@ -241,9 +246,8 @@ class _Pruning:
         )
 
     def _has_shape(self, text: str, shape: str) -> str:
-        if self.dialect.name == "postgresql":
-            return f"{text} ~ '^{shape}'"
-        return f"{text} GLOB '{shape}*'"
+        matches = _MATCHES.get(self.dialect.name)
+        return f"{text} {matches} '^{shape}'" if matches else f"{text} GLOB '{shape}*'"
 
 
 _NUMBER = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?$"

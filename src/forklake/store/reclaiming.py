@@ -11,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forklake.model.ids import FOREVER, CatalogId
+from forklake.store.adopting import forgetting_merges
 from forklake.store.catalogs import CATALOG_COLUMNS, CatalogRow
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.operations import Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.sweeping import sweep
+from forklake.store.undone import again_if_undone
 
 # The bound of a dropped catalog that was reclaimed, and of which live forks still read rows.
 _DONE = 0
 
 
+@again_if_undone
 def reclaim_dropped(database: Database, limit: int) -> list[CatalogId]:
     """Reclaim dropped catalogs, the youngest first; which ones."""
     with database.reading() as connection:
@@ -87,13 +90,12 @@ def _forgetting(connection: Connection, catalogs: Sequence[CatalogId]) -> list[O
         " ON s.snapshot_id = h.snapshot_id"
         f" WHERE {dialect.any_of('h.catalog_id', 'catalogs')} GROUP BY h.catalog_id",
         f"DELETE FROM ducklake_snapshot_changes WHERE {among}",
-        "DELETE FROM ducklake_snapshot WHERE snapshot_id IN (SELECT s.snapshot_id FROM"
-        " (SELECT snapshot_id FROM ducklake_snapshot"
-        f" WHERE {dialect.any_of('snapshot_id', 'snapshots')}) s"
-        " LEFT JOIN ducklake_snapshot_changes h ON h.snapshot_id = s.snapshot_id"
-        " WHERE h.catalog_id IS NULL)",
+        f"DELETE FROM ducklake_snapshot WHERE {dialect.any_of('snapshot_id', 'snapshots')}"
+        " AND NOT EXISTS (SELECT h.catalog_id FROM ducklake_snapshot_changes h"
+        " WHERE h.snapshot_id = ducklake_snapshot.snapshot_id)",
     ]
-    return [Statement(text, given) for text in texts]
+    forgotten = [Statement(text, given) for text in texts]
+    return [*forgotten, *forgetting_merges(connection, given["catalogs"])]
 
 
 def _dropped(

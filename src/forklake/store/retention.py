@@ -2,7 +2,7 @@
 
 All rows of a table with the same begin and end share their fate, so the statement decides over
 intervals. For each it finds the next point, in one pass over intervals and points in order: the
-same text is fast on all three databases, for any number of snapshots, forks and rows.
+same text is fast on all databases, for any number of snapshots, forks and rows.
 
 The statements take the parameter :catalogs, the catalogs whose rows are looked at.
 """

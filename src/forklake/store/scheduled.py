@@ -11,6 +11,7 @@ from forklake.model.kinds import Kind
 from forklake.store.database import Connection, Database
 from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
+from forklake.store.undone import again_if_undone
 
 _NAME = "ducklake_files_scheduled_for_deletion"
 _COLUMNS = ("catalog_id", "data_file_id", "path", "path_is_relative", "schedule_start")
@@ -26,6 +27,7 @@ class ScheduledFile:
     schedule_start: datetime
 
 
+@again_if_undone
 def schedule(database: Database, catalog_id: CatalogId, files: Sequence[ScheduledFile]) -> None:
     """Note files; one that is noted already keeps its first time."""
     rows = [

@@ -46,6 +46,7 @@ class SqliteDialect:
     for_fork = ""
     for_removal = ""
     for_picking = ""
+    now = "strftime('%Y-%m-%d %H:%M:%f000+00:00', 'now')"
     every_column = (
         "SELECT t.name, c.name, c.type FROM sqlite_master t, pragma_table_info(t.name) c"
         " WHERE t.type IN ('table', 'view') ORDER BY t.name, c.cid"

@@ -47,9 +47,10 @@ from forklake.store.retention import (
     versioned_tables,
 )
 from forklake.store.scheduled import schedule_text
+from forklake.store.undone import again_if_undone
 
-# Files in a transaction.
-BATCH = 10_000
+# Files in a transaction. For each, all intervals of the catalogs are looked at.
+BATCH = 25_000
 # Children of a parent that has rows in several catalogs: the columns in which the parent's number
 # may still stand. They go when it stands nowhere.
 _USED_IN: dict[type[Child], tuple[tuple[str, str], ...]] = {
@@ -70,21 +71,37 @@ def sweep(database: Database, catalogs: Sequence[CatalogId]) -> int:
     """Remove all rows of some catalogs that nobody sees; how many files were noted for removal."""
     noted = 0
     for kind in (DATA_FILE, DELETE_FILE):
-        while _with_dead_rows(database, catalogs, [Versioned(kind.name)]):
-            with database.writing() as connection:
-                sweeping = _Sweeping(connection, catalogs)
-                noted += sweeping.files(kind)
-                if kind is DATA_FILE and are_kept(database):
-                    sweeping.listings()
-                sweeping.commit()
+        is_more = bool(_with_dead_rows(database, catalogs, [Versioned(kind.name)]))
+        while is_more:
+            count, is_more = _sweep_files(database, catalogs, kind)
+            noted += count
     tables = _with_dead_rows(database, catalogs, list(versioned_tables()))
     if tables or _has_inlined_rows(database, catalogs):
-        with database.writing() as connection:
-            sweeping = _Sweeping(connection, catalogs)
-            ended = sweeping.definitions(tables)
-            sweeping.commit()
-        _drop_tables(database, ended)
+        _drop_tables(database, _sweep_definitions(database, catalogs, tables))
     return noted
+
+
+@again_if_undone
+def _sweep_files(database: Database, catalogs: Sequence[CatalogId], kind: Kind) -> tuple[int, bool]:
+    """A batch of files; how many were noted for removal, and whether there may be more."""
+    with database.writing() as connection:
+        sweeping = _Sweeping(connection, catalogs)
+        noted, is_more = sweeping.files(kind)
+        if kind is DATA_FILE and are_kept(database):
+            sweeping.listings()
+        sweeping.commit()
+        return noted, is_more
+
+
+@again_if_undone
+def _sweep_definitions(
+    database: Database, catalogs: Sequence[CatalogId], tables: Sequence[Versioned]
+) -> dict[str, int]:
+    with database.writing() as connection:
+        sweeping = _Sweeping(connection, catalogs)
+        ended = sweeping.definitions(tables)
+        sweeping.commit()
+        return ended
 
 
 def _with_dead_rows(
@@ -157,8 +174,9 @@ class _Sweeping:
 
     # Files
 
-    def files(self, kind: Kind) -> int:
-        """Rows of files that go now, with all that goes with them; how many files were noted."""
+    def files(self, kind: Kind) -> tuple[int, bool]:
+        """Rows of files that go now, with all that goes with them; how many files were noted, and
+        whether there may be more of them."""
         rows = self._connection.fetch(self._files_text(kind), **self._given)
         found = [_File(*row) for row in rows]
         last = [file for file in found if file.is_last]
@@ -171,7 +189,7 @@ class _Sweeping:
         )
         if kind is DATA_FILE:
             self._children_of_files(last)
-        return len(ours)
+        return len(ours), len(found) == BATCH
 
     def listings(self) -> None:
         """Listings of files that all go, or went before."""

@@ -63,6 +63,8 @@ class TableWriting:
     # files say something about.
     totals: dict[TableId, TableStatistics] = field(default_factory=dict)
     widened: dict[TableId, dict[ColumnId, ColumnStatistics]] = field(default_factory=dict)
+    # Row ids that were set aside: what the first of them was elsewhere, how many, the first here.
+    moved: dict[TableId, tuple[int, int, int]] = field(default_factory=dict)
 
     def operations(self, local_id: TableId, work: TableWork) -> Iterator[Operation]:
         """Everything to send for one table but its statistics."""
@@ -74,7 +76,8 @@ class TableWriting:
         yield from self._end_files(DELETE_FILE, work.ended_delete_files)
         yield from self.ledger.end(work.ended_inlined_deletes)
         yield from self._end_inlined_rows(work)
-        next_row_id = yield from self._add_data_files(table_id, work, start.next_row_id)
+        next_row_id = self._set_aside(table_id, work, start.next_row_id)
+        next_row_id = yield from self._add_data_files(table_id, work, next_row_id)
         yield from self._add_deletes(table_id, work)
         next_row_id = yield from self._add_inlined_rows(table_id, work, next_row_id)
         delta = TableDelta(
@@ -87,6 +90,17 @@ class TableWriting:
         )
         self.totals[table_id] = delta.applied_to(start)
         self._widen(table_id, work)
+
+    def _set_aside(self, table_id: TableId, work: TableWork, next_row_id: int) -> int:
+        """Set row ids aside for rows of another catalog; returns the one after them."""
+        if work.row_ids is None:
+            return next_row_id
+        self.moved[table_id] = (work.row_ids.first, work.row_ids.count, next_row_id)
+        return next_row_id + work.row_ids.count
+
+    def _row_id(self, table_id: TableId, offset: int) -> int:
+        """A row id among those that were set aside."""
+        return self.moved[table_id][2] + offset
 
     def _totals(self, table_id: TableId) -> TableStatistics:
         found = self.totals.get(table_id) or self.known.statistics.get(table_id)
@@ -162,7 +176,9 @@ class TableWriting:
         for order, (local_id, file) in enumerate(work.data_files):
             file_id = self.ledger.file(local_id)
             rows.append(self._data_file((table_id, file_id, order), next_row_id, file))
-            next_row_id += file.record_count if file.row_ids else 0
+            next_row_id += file.record_count if file.row_ids and file.row_id_offset is None else 0
+            if local_id >= 0:  # a file of another catalog, about which all is known
+                continue
             key = (owner, file_id, table_id)
             statistics.extend(key + bound_values(bound) for bound in file.bounds)
             partitions.extend(
@@ -185,6 +201,9 @@ class TableWriting:
         self, place: tuple[TableId, int, int], next_row_id: int, file: NewDataFile
     ) -> Values:
         table_id, file_id, order = place
+        row_id_start = next_row_id if file.row_ids else None
+        if file.row_id_offset is not None:
+            row_id_start = self._row_id(table_id, file.row_id_offset)
         return (
             self.ledger.catalog_id,
             self.ledger.snapshot,
@@ -197,7 +216,7 @@ class TableWriting:
             file.record_count,
             file.file_size_bytes,
             file.footer_size,
-            next_row_id if file.row_ids else None,
+            row_id_start,
             unless_none(self.ledger.entity)(file.partition_id),
             file.encryption_key,
             file.partial_file_info,
@@ -257,7 +276,9 @@ class TableWriting:
         rows: list[Values] = []
         for new in work.inlined_rows:
             row_id = new.row_id
-            if row_id is None:
+            if new.row_id_offset is not None:
+                row_id = self._row_id(table_id, new.row_id_offset)
+            elif row_id is None:
                 row_id, next_row_id = next_row_id, next_row_id + 1
             values = (
                 inlined.to_stored(column.column_type, new.values.get(column.column_id))

@@ -27,6 +27,8 @@ _ON_LINE: dict[str, tuple[str, dict[str, str]]] = {
     "ducklake_catalog_head": (_OWN, {}),
     "ducklake_catalog_lease": (_OWN, {}),
     "ducklake_catalog_lineage": (_OWN, {}),
+    "ducklake_catalog_merge": (_OWN, {}),
+    "ducklake_catalog_hold": (_OWN, {}),
     "ducklake_tombstone": ("r.end_snapshot <= l.cap", {}),
     "ducklake_snapshot_changes": ("r.snapshot_id <= l.cap", {}),
     "ducklake_expired_snapshots": (_BEGUN, {"end_snapshot": "least(r.end_snapshot, l.cap)"}),
@@ -47,7 +49,7 @@ View = Callable[[Dialect, Sequence[str]], str]
 
 def view_text(table: str, columns: Sequence[str], dialect: Dialect, catalog: str) -> str:
     """The SELECT of a table's view; `catalog` is the expression that gives the tenant's catalog."""
-    return _bound(VIEWS[table](dialect, columns), catalog)
+    return bound(VIEWS[table](dialect, columns), catalog)
 
 
 def inlined_rows_text(dialect: Dialect, catalog: str) -> str:
@@ -57,10 +59,11 @@ def inlined_rows_text(dialect: Dialect, catalog: str) -> str:
     values = "to_jsonb(r)" + "".join(f" - '{key}'" for key in keys)
     shown = [*(f"r.{key}" for key in keys[:-1]), values]
     text = line_history(INLINED_ROW, dialect, shown, table="%1$I", where="r.table_id = $1")
-    return _bound(text, catalog)
+    return bound(text, catalog)
 
 
-def _bound(text: str, catalog: str) -> str:
+def bound(text: str, catalog: str) -> str:
+    """A statement for the catalog that an expression gives, at any snapshot."""
     given = {"catalog": catalog, "snapshot": str(FOREVER)}
     return PARAMETER.sub(lambda match: given[match[1]], text)
 

@@ -1,4 +1,5 @@
-"""Attach strings: `ducklake:<path>`, and with `sqlite:`, `duckdb:` or `postgres:` before the place.
+"""Attach strings: `ducklake:<path>`, and with the name of a database before the place: `sqlite:`,
+`duckdb:`, `postgres:` or `mysql:`.
 
 A plain path means the embedded default: an existing file is opened as what its header says it is, a
 new one becomes a SQLite file.
@@ -9,10 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from forklake.errors import InvalidInput, Unsupported
+from forklake.errors import InvalidInput
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8
+_FILES = {"sqlite", "duckdb"}
+# Servers by the names that addresses have for them.
+_SERVERS = {
+    "postgres": "postgresql",
+    "postgresql": "postgresql",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,11 @@ class Target:
 
     backend: str
     location: str
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the metastore is a file, and not on a server."""
+        return self.backend in _FILES
 
 
 def parse_uri(uri: str) -> Target:
@@ -31,12 +45,10 @@ def parse_uri(uri: str) -> Target:
             f"The metastore address {uri!r} names no place.",
             remedy="Use ducklake:<path> or ducklake:postgres:<dsn>.",
         )
-    if rest.startswith(("postgres://", "postgresql://")):
-        return Target("postgresql", rest)
     head, colon, tail = rest.partition(":")
-    if colon and head in {"postgres", "postgresql"}:
-        return Target("postgresql", tail.strip())
-    if colon and head in {"sqlite", "duckdb"}:
+    if colon and head in _SERVERS:
+        return Target(_SERVERS[head], rest if tail.startswith("//") else tail.strip())
+    if colon and head in _FILES:
         if not tail:
             raise InvalidInput(f"The metastore address {uri!r} names no file.", remedy="Add one.")
         found = _backend_of_file(Path(tail), new=head)
@@ -46,10 +58,6 @@ def parse_uri(uri: str) -> Target:
                 remedy=f"Use ducklake:{found}:{tail}.",
             )
         return Target(head, tail)
-    if colon and head in {"mysql", "mariadb"}:
-        raise Unsupported(
-            "MySQL metastores are not supported yet.", remedy="Use PostgreSQL, SQLite or DuckDB."
-        )
     return Target(_backend_of_file(Path(rest), new="sqlite"), rest)
 
 

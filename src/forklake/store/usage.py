@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forklake.model.ids import FOREVER, CatalogId
 from forklake.model.kinds import DATA_FILE, DELETE_FILE, Kind
-from forklake.model.usage import FileInterval, Pin
+from forklake.model.usage import FileInterval, Pin, Point
 from forklake.store.database import Connection
 from forklake.store.known import is_ours
 from forklake.store.operations import Statement
@@ -15,10 +15,12 @@ from forklake.store.operations import Statement
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """The files of one catalog, its own snapshots, and the live forks that read it."""
+    """The files of one catalog, its own snapshots, where live forks read it, and those of them
+    that were asked about."""
 
     intervals: list[FileInterval]
     snapshots: list[int]
+    points: list[Point]
     pins: list[Pin]
 
 
@@ -33,23 +35,32 @@ def owners_of(connection: Connection, catalogs: Sequence[CatalogId]) -> list[Cat
     return [number for (number,) in rows]
 
 
-def read_usage(connection: Connection, owners: Sequence[CatalogId]) -> dict[CatalogId, Owned]:
-    """What is known about the files of some catalogs."""
+def read_usage(
+    connection: Connection, owners: Sequence[CatalogId], readers: Sequence[CatalogId]
+) -> dict[CatalogId, Owned]:
+    """What is known about the files of some catalogs, for some that read them."""
     dialect = connection.dialect
-    given = {"owners": dialect.array(owners)}
+    given = {"owners": dialect.array(owners), "readers": dialect.array(readers)}
+    forks = (
+        "FROM ducklake_catalog_lineage l JOIN ducklake_catalog_head h"
+        " ON h.catalog_id = l.catalog_id WHERE l.depth > 0"
+    )
     texts = [
         "SELECT catalog_id, snapshot_id FROM ducklake_snapshot_changes"
         f" WHERE {dialect.any_of('catalog_id', 'owners')} ORDER BY snapshot_id",
-        "SELECT l.ancestor_id, l.upto_snapshot, l.catalog_id FROM ducklake_catalog_lineage l"
-        " JOIN ducklake_catalog_head h ON h.catalog_id = l.catalog_id"
-        f" WHERE l.depth > 0 AND {dialect.any_of('l.ancestor_id', 'owners')}"
-        " ORDER BY l.upto_snapshot",
+        f"SELECT l.ancestor_id, l.upto_snapshot, count(*), min(l.catalog_id) {forks}"
+        f" AND {dialect.any_of('l.ancestor_id', 'owners')}"
+        " GROUP BY l.ancestor_id, l.upto_snapshot ORDER BY l.upto_snapshot",
+        f"SELECT l.ancestor_id, l.upto_snapshot, l.catalog_id {forks}"
+        f" AND {dialect.any_of('l.catalog_id', 'readers')}",
         *(_intervals(connection, kind) for kind in (DATA_FILE, DELETE_FILE)),
     ]
-    snapshots, pins, *intervals = connection.run([Statement(text, given) for text in texts])
-    found = {owner: Owned([], [], []) for owner in owners}
+    snapshots, points, pins, *intervals = connection.run([Statement(text, given) for text in texts])
+    found = {owner: Owned([], [], [], []) for owner in owners}
     for owner, number in snapshots:
         found[owner].snapshots.append(number)
+    for owner, upto, count, reader in points:
+        found[owner].points.append(Point(upto, count, reader))
     for owner, upto, reader in pins:
         found[owner].pins.append(Pin(upto, reader))
     for owner, begin, end, is_copied, size in (row for rows in intervals for row in rows):

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from psycopg import pq
 from psycopg.abc import Transformer as AbstractTransformer
-from psycopg.adapt import PyFormat, Transformer
+from psycopg.adapt import Dumper, PyFormat, Transformer
 
 from forklake.store.batches import Batch
 
@@ -25,6 +25,19 @@ _FORGET = Batch((), "DEALLOCATE ALL")
 _MOST_PREPARED = 500
 
 Key = tuple[str, tuple[int, ...]]
+
+
+class Numbers(list[int]):
+    """An array parameter of numbers. psycopg's own way looks at each of them several times."""
+
+
+class NumbersDumper(Dumper):
+    """Writes all numbers at once."""
+
+    oid = psycopg.adapters.types["int8"].array_oid
+
+    def dump(self, obj: Numbers) -> bytes:
+        return f"{{{','.join(map(str, obj))}}}".encode()
 
 
 class WireConnection(psycopg.Connection[Any]):

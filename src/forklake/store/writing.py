@@ -13,6 +13,7 @@ from forklake.model.ids import TableId
 from forklake.model.kinds import ALL_CONTENT, BENEATH_TABLE, KIND_OF
 from forklake.model.plan import CommitPlan
 from forklake.model.snapshots import Head
+from forklake.store.adopting import merge_insert
 from forklake.store.faces import following_version
 from forklake.store.heads import following, snapshot_insert, versions_insert
 from forklake.store.ledger import Ledger
@@ -70,6 +71,9 @@ class Writing:
         yield self._changes_insert()
         yield from self.tables.closing()
         yield from self._grouped(list(self._versions()))
+        if self.plan.merge is not None:
+            catalog_id, moved = self.plan.catalog_id, self.tables.moved
+            yield merge_insert(catalog_id, self.ledger.snapshot, self.plan.merge, moved)
         yield from self.ledger.tombstones()
 
     def _changes_insert(self) -> Insert:

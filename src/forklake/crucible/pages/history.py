@@ -47,9 +47,10 @@ WORDS: dict[ChangeKind, str] = {
     ChangeKind.REWRITTEN: "rewrote files of",
     ChangeKind.FORKED: "forked off",
     ChangeKind.MATERIALIZED: "materialised",
+    ChangeKind.MERGED_FROM: "merged",
 }
 
-_OF_CATALOGS = frozenset({ChangeKind.FORKED, ChangeKind.MATERIALIZED})
+_OF_CATALOGS = frozenset({ChangeKind.FORKED, ChangeKind.MATERIALIZED, ChangeKind.MERGED_FROM})
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,20 @@ class AccessGuard(Guard):
             yield from page
             after = page[-1].catalog_name
 
+    def read(self, metastore: Metastore, name: str) -> None:
+        self.access.catalog(self._caller, name, "catalog.diff")
+
+    @contextmanager
+    def merging(
+        self, metastore: Metastore, source: str, target: str, *, dry_run: bool
+    ) -> Iterator[None]:
+        self.read(metastore, source)
+        operation = "catalog.diff" if dry_run else "catalog.merge"
+        found = self.access.catalog(self._caller, target, operation)
+        self._proceed()
+        with self._noted("catalog.merge", found):
+            yield
+
     def fork(
         self,
         metastore: Metastore,

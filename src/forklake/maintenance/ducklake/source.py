@@ -66,6 +66,11 @@ def open_source(uri: str, metadata_schema: str | None = None) -> Iterator[Source
             opened = _postgres(target, metadata_schema or "public")
         case "duckdb":
             opened = _duckdb(target, metadata_schema or "main")
+        case "mysql":
+            raise Unsupported(
+                "A DuckLake cannot be imported from MySQL.",
+                remedy="Copy it to a DuckDB file or to PostgreSQL first.",
+            )
         case other:
             raise Unsupported(
                 f"{uri!r} is no DuckLake to import: it is not there, or a file of {other}.",

@@ -13,7 +13,15 @@ import pyarrow as pa
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
-from forklake.sql.functions import catalogs, feeds, maintenance, options, snapshots, tables
+from forklake.sql.functions import (
+    catalogs,
+    feeds,
+    maintenance,
+    merging,
+    options,
+    snapshots,
+    tables,
+)
 from forklake.sql.functions.signatures import (
     ANYTHING,
     ATTACHED,
@@ -98,6 +106,19 @@ _REWRITTEN = _columns(
     schema_name=_STRING, table_name=_STRING, files_processed=_LONG, files_created=_LONG
 )
 _QUERIES = (
+    Function(
+        "diff",
+        _signature(required("first", TEXT), required("second", TEXT), named("tables", TEXTS)),
+        _columns(
+            name=_STRING,
+            change=_STRING,
+            columns=pa.list_(_STRING),
+            rows_added=_LONG,
+            rows_removed=_LONG,
+            rows_changed=_LONG,
+        ),
+        merging.list_differences,
+    ),
     Function("snapshots", _signature(_CATALOG), _SNAPSHOTS, snapshots.list_snapshots),
     Function("current_snapshot", _signature(_CATALOG), _ID, snapshots.current_snapshot),
     Function(
@@ -198,6 +219,27 @@ _PROCEDURES = (
         ),
         _columns(catalog_id=_LONG, catalog_name=_STRING, created=_BOOL),
         catalogs.fork_catalog,
+        changes=True,
+    ),
+    Function(
+        "merge",
+        _signature(
+            required("fork", TEXT),
+            named("into", TEXT),
+            named("tables", TEXTS),
+            named("on_conflict", TEXT),
+            named("dry_run", BOOLEAN),
+        ),
+        _columns(
+            name=_STRING,
+            rows_appended=_LONG,
+            files_appended=_LONG,
+            rows_updated=_LONG,
+            rows_deleted=_LONG,
+            conflicts=_LONG,
+            snapshot_id=_LONG,
+        ),
+        merging.merge_catalog,
         changes=True,
     ),
     Function(

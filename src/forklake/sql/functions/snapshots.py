@@ -38,6 +38,7 @@ _KEYS = {
     ChangeKind.REWRITTEN: "rewrite_delete",
     ChangeKind.FORKED: "forked_from",
     ChangeKind.MATERIALIZED: "materialized",
+    ChangeKind.MERGED_FROM: "merged_from",
 }
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS crucible_audit (
     principal_id BIGINT NOT NULL,
     principal VARCHAR NOT NULL,
     operation VARCHAR NOT NULL,
-    object VARCHAR NOT NULL,
+    object TEXT NOT NULL,
     catalog_id BIGINT,
     outcome VARCHAR NOT NULL
 );

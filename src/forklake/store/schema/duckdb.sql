@@ -101,6 +101,27 @@ CREATE TABLE ducklake_catalog_lease (
     expires_at TIMESTAMPTZ NOT NULL
 );
 
+-- What catalogs took over from others: the rows of `source_catalog_id` up to `source_snapshot` became
+-- part of `catalog_id` in `snapshot_id`; of all tables (table_id 0), or of one. New rows of a table
+-- got other ids: `first_row_id` and the ones after it became `becomes` and the ones after it.
+CREATE TABLE ducklake_catalog_merge (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    source_catalog_id BIGINT NOT NULL,
+    source_snapshot BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    first_row_id BIGINT NOT NULL,
+    row_count BIGINT NOT NULL,
+    becomes BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, snapshot_id, table_id)
+);
+
+-- Forks that belong to a run until it is over: only their holder may merge or fork them.
+CREATE TABLE ducklake_catalog_hold (
+    catalog_id BIGINT PRIMARY KEY,
+    holder VARCHAR NOT NULL
+);
+
 -- Inherited rows that a catalog has ended.
 CREATE TABLE ducklake_tombstone (
     catalog_id BIGINT NOT NULL,

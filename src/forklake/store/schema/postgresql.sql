@@ -6,6 +6,10 @@
 -- Every row that a catalog can see is true for the snapshots [begin_snapshot, end_snapshot).
 -- A fork reads its ancestors' rows up to the snapshot it was forked at (ducklake_catalog_lineage)
 -- and ends what it inherited with tombstones, so that forking copies nothing.
+--
+-- Tables that grow for ever are cleaned and analysed before a fifth of them has changed, which is
+-- what PostgreSQL waits for. Rows that are updated all the time leave room on their pages for the
+-- next version, and are cleaned quickly.
 
 BEGIN;
 
@@ -34,6 +38,9 @@ CREATE TABLE ducklake_snapshot (
     schema_version BIGINT NOT NULL,
     next_catalog_id BIGINT NOT NULL,
     next_file_id BIGINT NOT NULL
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 
 -- Whose commit a snapshot was and what it changed. A batch of forks is one snapshot with a row
@@ -47,7 +54,12 @@ CREATE TABLE ducklake_snapshot_changes (
     commit_extra_info VARCHAR,
     idempotency_key VARCHAR,
     PRIMARY KEY (catalog_id, snapshot_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
+-- Whether a snapshot that a catalog forgets is that of others too.
+CREATE INDEX ducklake_snapshot_changes_snapshot ON ducklake_snapshot_changes (snapshot_id);
 
 -- Runs of snapshots that a catalog has let expire: from the first of them, with its time, up to the
 -- next one that it kept. Who began or looks back inside a run must be told; the rows are gone.
@@ -72,6 +84,9 @@ CREATE TABLE ducklake_catalog (
     data_path VARCHAR,
     path VARCHAR COLLATE "C",
     PRIMARY KEY (catalog_id, begin_snapshot)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (catalog_name)
     WHERE end_snapshot IS NULL;
@@ -83,7 +98,9 @@ CREATE TABLE ducklake_catalog_head (
     snapshot_id BIGINT NOT NULL,
     schema_version BIGINT NOT NULL,
     snapshot_time TIMESTAMPTZ NOT NULL
-) WITH (fillfactor = 50);
+) WITH (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
+);
 
 -- What a catalog sees: itself (depth 0) without bound, each ancestor up to the fork.
 CREATE TABLE ducklake_catalog_lineage (
@@ -92,6 +109,9 @@ CREATE TABLE ducklake_catalog_lineage (
     ancestor_id BIGINT NOT NULL,
     upto_snapshot BIGINT NOT NULL,
     PRIMARY KEY (catalog_id, depth)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 -- The forks that pin a catalog's rows.
 CREATE INDEX ducklake_catalog_lineage_pins ON ducklake_catalog_lineage (ancestor_id, upto_snapshot)
@@ -102,8 +122,31 @@ CREATE INDEX ducklake_catalog_lineage_pins ON ducklake_catalog_lineage (ancestor
 CREATE TABLE ducklake_catalog_lease (
     catalog_id BIGINT PRIMARY KEY,
     expires_at TIMESTAMPTZ NOT NULL
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
 );
 CREATE INDEX ducklake_catalog_lease_expires ON ducklake_catalog_lease (expires_at);
+
+-- What catalogs took over from others: the rows of `source_catalog_id` up to `source_snapshot` became
+-- part of `catalog_id` in `snapshot_id`; of all tables (table_id 0), or of one. New rows of a table
+-- got other ids: `first_row_id` and the ones after it became `becomes` and the ones after it.
+CREATE TABLE ducklake_catalog_merge (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    source_catalog_id BIGINT NOT NULL,
+    source_snapshot BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    first_row_id BIGINT NOT NULL,
+    row_count BIGINT NOT NULL,
+    becomes BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, snapshot_id, table_id)
+);
+
+-- Forks that belong to a run until it is over: only their holder may merge or fork them.
+CREATE TABLE ducklake_catalog_hold (
+    catalog_id BIGINT PRIMARY KEY,
+    holder VARCHAR NOT NULL
+);
 
 -- Inherited rows that a catalog has ended.
 CREATE TABLE ducklake_tombstone (
@@ -115,6 +158,9 @@ CREATE TABLE ducklake_tombstone (
     begin_snapshot BIGINT NOT NULL,
     end_snapshot BIGINT NOT NULL,
     PRIMARY KEY (catalog_id, kind, table_id, entity_id, entity_key, begin_snapshot)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 
 CREATE TABLE ducklake_schema (
@@ -223,6 +269,9 @@ CREATE TABLE ducklake_data_file (
     partial_file_info VARCHAR,
     mapping_id BIGINT,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 -- All rows of one file: a fork that was materialised has its own.
 CREATE INDEX ducklake_data_file_number ON ducklake_data_file (data_file_id);
@@ -245,6 +294,9 @@ CREATE TABLE ducklake_delete_file (
     footer_size BIGINT,
     encryption_key VARCHAR,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot, delete_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 CREATE INDEX ducklake_delete_file_number ON ducklake_delete_file (delete_file_id);
 
@@ -255,6 +307,8 @@ CREATE TABLE ducklake_files_scheduled_for_deletion (
     path_is_relative BOOLEAN NOT NULL,
     schedule_start TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (catalog_id, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
 );
 
 -- Tables of the metastore that hold rows: one for each table and set of columns, shared by all
@@ -279,6 +333,9 @@ CREATE TABLE ducklake_inlined_delete (
     begin_snapshot BIGINT NOT NULL,
     end_snapshot BIGINT,
     PRIMARY KEY (catalog_id, table_id, data_file_id, row_position, begin_snapshot)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 
 -- Statistics are versioned like everything else that a fork can see, and never changed in place.
@@ -291,7 +348,9 @@ CREATE TABLE ducklake_table_stats (
     begin_snapshot BIGINT NOT NULL,
     end_snapshot BIGINT,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot)
-) WITH (fillfactor = 70);
+) WITH (
+    fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
+);
 
 CREATE TABLE ducklake_table_column_stats (
     catalog_id BIGINT NOT NULL,
@@ -305,7 +364,9 @@ CREATE TABLE ducklake_table_column_stats (
     begin_snapshot BIGINT NOT NULL,
     end_snapshot BIGINT,
     PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
-) WITH (fillfactor = 70);
+) WITH (
+    fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
+);
 
 -- What follows are children of a numbered parent that never change: stored once, whoever reads
 -- them. catalog_id is the writer and part of no key.
@@ -324,6 +385,9 @@ CREATE TABLE ducklake_file_column_stats (
     contains_nan BOOLEAN,
     extra_stats VARCHAR,
     PRIMARY KEY (table_id, column_id, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 
 CREATE TABLE ducklake_file_partition_value (
@@ -333,6 +397,9 @@ CREATE TABLE ducklake_file_partition_value (
     partition_key_index BIGINT NOT NULL,
     partition_value VARCHAR,
     PRIMARY KEY (table_id, partition_key_index, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 
 -- Listings of very many files, as values in Arrow's format: made by maintenance and with checkpoints
@@ -451,6 +518,9 @@ CREATE TABLE dl_table_versions (
     transaction_id VARCHAR NOT NULL,
     group_id VARCHAR,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 CREATE UNIQUE INDEX dl_table_versions_version ON dl_table_versions (catalog_id, table_id, version);
 CREATE INDEX dl_table_versions_time ON dl_table_versions (catalog_id, table_id, timestamp);
@@ -467,6 +537,9 @@ CREATE TABLE dl_actions (
     key VARCHAR NOT NULL,
     body VARCHAR NOT NULL,
     PRIMARY KEY (catalog_id, table_id, kind, key, version)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 CREATE INDEX dl_actions_version ON dl_actions (catalog_id, table_id, version);
 
@@ -477,6 +550,9 @@ CREATE TABLE dl_file_actions (
     table_id BIGINT NOT NULL,
     delete_file_id BIGINT,
     body VARCHAR NOT NULL
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
 );
 CREATE INDEX dl_file_actions_file ON dl_file_actions (table_id, data_file_id);
 

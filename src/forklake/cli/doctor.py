@@ -1,0 +1,63 @@
+"""The command that examines a metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from forklake.cli.formatting import visible
+from forklake.cli.session import Session, command
+from forklake.model.figures import counted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_SERIOUS = 1  # the exit code
+
+
+@command
+def doctor(session: Session) -> None:
+    """Examine a metastore: what is wrong, and what to do.
+
+    Ends with code 1 if something is serious.
+
+    \b
+    Examples:
+      forklake doctor
+      forklake doctor -m ducklake:postgres:dbname=lake --json
+    """
+    from forklake.catalog.doctor.checks import Weight
+    from forklake.catalog.doctor.examining import checks_for, examine
+
+    with session.open() as metastore:
+        address, backend = metastore.database.address, metastore.database.dialect.name
+        findings = examine(metastore)
+    made = len(checks_for(backend))
+    serious = [one for one in findings if one.weight is Weight.SERIOUS]
+
+    def draw() -> Iterator[RenderableType]:
+        for one in [*serious, *(one for one in findings if one.weight is not Weight.SERIOUS)]:
+            yield f"{one.weight.value}: {one.check}: {visible(one.words)}"
+            yield f"  {visible(one.remedy)}"
+        found = f"{counted(len(findings), 'finding')}, {len(serious)} of them serious"
+        yield f"{visible(address)} ({backend}): {counted(made, 'check')}, {found}."
+
+    document = {
+        "address": address,
+        "backend": backend,
+        "checks": made,
+        "findings": [
+            {
+                "check": one.check,
+                "weight": one.weight.value,
+                "message": one.words,
+                "remedy": one.remedy,
+            }
+            for one in findings
+        ],
+    }
+    session.output.show(document, draw)
+    if serious:
+        raise typer.Exit(_SERIOUS)

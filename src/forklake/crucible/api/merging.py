@@ -1,0 +1,64 @@
+"""Comparing catalogs, and merging forks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from forklake import merging
+from forklake.crucible.callers import Asking
+from forklake.crucible.shapes.base import Limit, Name
+from forklake.crucible.shapes.merging import Differences, Merge, Merged
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["merging"])
+
+
+@router.get("/diff/{other}", summary="Compare two catalogs", response_model=Differences)
+def diff(
+    visit: Asking,
+    catalog: Name,
+    other: Name,
+    table: Annotated[list[str] | None, Query(max_length=1000, description="Only these.")] = None,
+    rows: Annotated[bool, Query(description="Also show rows.")] = False,
+    limit: Limit = 20,
+) -> Response:
+    """What the other one has otherwise: tables, their columns, and how many rows."""
+    import forklake
+
+    names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
+    with forklake.connect() as session:
+        found = merging.diff(
+            session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
+        )
+    return Differences.of(found).response()
+
+
+@router.post("/merge", summary="Merge a fork into a catalog", response_model=Merged)
+def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
+    """Take over what a fork has done since the last time, as one snapshot, or only look.
+
+    The same merges a catalog into a fork of it. Rows that both changed are listed.
+    """
+    import forklake
+
+    target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
+    source = visit.catalog(body.source, "catalog.diff")
+    what = f"{source.name} into {target.name}"
+    with (
+        visit.access.audited(visit.caller, "catalog.merge", what, catalog=target),
+        forklake.connect() as session,
+    ):
+        merged = merging.publish(
+            session,
+            visit.access.metastore,
+            source.name,
+            into=target.name,
+            tables=body.tables,
+            on_conflict=body.on_conflict,
+            dry_run=body.dry_run,
+            message=body.message,
+            author=visit.caller.name,
+        )
+    return Merged.of(merged).response()

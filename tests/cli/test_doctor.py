@@ -1,0 +1,39 @@
+"""The command that examines a metastore."""
+
+from __future__ import annotations
+
+from forklake import Metastore
+from forklake.store.operations import Statement
+from tests.cli.conftest import CommandLine
+
+
+def test_all_is_well(cli: CommandLine) -> None:
+    done = cli.ok("doctor")
+    assert done.lines[-1].endswith("lake.db (sqlite): 12 checks, 0 findings, 0 of them serious.")
+    assert cli.document("doctor")["findings"] == []
+
+
+def test_what_is_serious_ends_with_one_until_init_has_mended_it(
+    cli: CommandLine, lake: Metastore
+) -> None:
+    with lake.database.writing() as connection:
+        connection.commit([Statement("DROP TABLE ducklake_catalog_lease")])
+    done = cli("doctor")
+    assert done.code == 1
+    assert done.lines[0].startswith("serious: schema: The table ducklake_catalog_lease is missing")
+    assert done.lines[1].startswith("  Run: forklake init.")
+    said = cli.ok("init").lines
+    assert said[0].endswith(
+        "Added or set anew: ducklake_catalog_lease, ducklake_catalog_lease_expires."
+    )
+    cli.ok("doctor")
+
+
+def test_where_there_is_no_metastore(nowhere: CommandLine) -> None:
+    code, error = nowhere.error("doctor")
+    assert (code, error["code"]) == (3, "not_found")
+
+
+def test_partitions_are_for_postgresql(nowhere: CommandLine) -> None:
+    code, error = nowhere.error("init", "--partitions", "8")
+    assert (code, error["message"]) == (8, "A metastore in sqlite has no partitions.")

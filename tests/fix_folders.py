@@ -1,0 +1,30 @@
+"""Temporary folders in memory: tests commit many thousand times, and need not wait for a disk.
+
+What is written there outlives its process as it does on a disk, and no test cuts the power.
+Set TMPDIR to have the folders elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import psutil
+
+MEMORY = "/dev/shm"  # a file system in memory, on Linux
+ROOM = 6 * 2**30  # several times what all tests need at once
+
+
+def has_room() -> bool:
+    """Whether there is such a file system, for programs too, and enough memory for it."""
+    if not os.access(MEMORY, os.W_OK):
+        return False
+    told = os.statvfs(MEMORY)
+    room = min(told.f_bavail * told.f_frsize, psutil.virtual_memory().available)
+    return room >= ROOM and not told.f_flag & os.ST_NOEXEC
+
+
+def pytest_configure() -> None:
+    """Choose before the first folder is made; workers and other processes inherit the choice."""
+    if "TMPDIR" not in os.environ and has_room():
+        os.environ["TMPDIR"] = tempfile.tempdir = MEMORY

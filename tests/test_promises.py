@@ -1,0 +1,157 @@
+"""What the catalog promises, in the words of the promise, and the test of each.
+
+The tests are where their subject is; this table is how they are found. Besides, no source derives
+a snapshot's number from another one: they are taken from the sequence, inside the commit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import forklake
+
+BEHAVIOUR, CONCURRENCY = "tests/behaviour", "tests/concurrency"
+FORKS = f"{BEHAVIOUR}/test_forks.py::"
+PROMISES = f"{BEHAVIOUR}/test_promises.py::"
+WRITERS = f"{CONCURRENCY}/test_many_writers.py::"
+READERS = f"{CONCURRENCY}/test_readers_among_writers.py::"
+PARALLEL = "tests/crucible/test_parallel.py::"
+STRESS = "tests/stress/test_short_form.py::"
+THOUSAND = "tests/stress/test_thousand_forks.py::"
+
+TESTS: dict[str, dict[str, str]] = {
+    "alone": {
+        "Global snapshot creation on commit": PROMISES
+        + "test_a_commit_creates_a_snapshot_of_the_whole_metastore",
+        "Counter allocation is globally unique": f"{BEHAVIOUR}/test_catalogs.py::"
+        + "test_ids_are_unique_across_catalogs",
+        "Fork creates all metadata correctly": FORKS + "test_a_fork_sees_what_its_parent_had",
+        "Forked catalog can read parent's files": FORKS
+        + "test_a_fork_with_its_own_data_path_reads_its_parents_files",
+        "Fork's new files get globally unique IDs": PROMISES
+        + "test_new_files_of_parents_and_forks_never_share_an_id",
+        "Cross-catalog file check prevents deletion of shared files": (
+            "tests/maintenance/test_cleanup.py::"
+            "test_forks_keep_what_they_see_whatever_happens_to_their_parent"
+        ),
+    },
+    "together": {
+        "Multiple catalogs committing concurrently get unique snapshot IDs": WRITERS
+        + "test_catalogs_of_their_own_do_not_disturb_each_other",
+        "Fork can read parent's data": "tests/spark/test_forks.py::"
+        + "test_eight_forks_are_written_at_once_and_their_parent_stays_as_it_is",
+        "Fork writes don't affect parent": FORKS + "test_neither_sees_what_the_other_does_later",
+        "Parent writes don't affect fork": FORKS + "test_neither_sees_what_the_other_does_later",
+        "Cleanup in fork doesn't delete parent's files": PROMISES
+        + "test_clean_up_in_a_fork_leaves_the_files_of_its_parent",
+        "DROP TABLE in fork doesn't delete shared files": PROMISES
+        + "test_dropping_a_table_in_a_fork_leaves_shared_files",
+        "Time travel works at global level": f"{BEHAVIOUR}/test_snapshots.py::"
+        + "test_another_catalogs_snapshot_means_this_one_at_that_moment",
+        "Concurrent forks from same parent work correctly": READERS
+        + "test_forks_show_what_their_parent_showed_when_they_were_forked",
+    },
+    "under stress": {
+        "Create 1000 forks from single parent": THOUSAND
+        + "test_a_thousand_forks_are_made_while_their_parent_changes",
+        "Concurrent commits from many catalogs (snapshot sequencing)": THOUSAND
+        + "test_commits_to_many_forks_at_once_get_snapshots_of_their_own",
+        "Concurrent reads across all forks": THOUSAND
+        + "test_all_forks_are_read_at_once_and_show_the_same",
+        "Memory and connection handling at scale": THOUSAND
+        + "test_visiting_more_forks_takes_no_more_memory_and_connections",
+    },
+    "snapshot numbers": {
+        "Concurrent commits do not fail with snapshot PK violations": WRITERS
+        + "test_one_table_takes_the_appends_of_all",
+        "Catalog creation/fork under contention does not duplicate snapshot IDs": (
+            f"{CONCURRENCY}/test_races.py::"
+            "test_batches_of_different_names_do_not_disturb_each_other"
+        ),
+        "Snapshot IDs are unique; gaps allowed": PROMISES
+        + "test_snapshot_ids_are_unique_and_may_have_gaps",
+    },
+    "the service": {
+        "Parallel create_catalog requests produce unique snapshots": PARALLEL
+        + "test_parallel_creations_get_unique_snapshots",
+        "Parallel create_schema requests behave similarly": PARALLEL
+        + "test_parallel_creations_get_unique_snapshots",
+        "Retry behavior resolves transient conflicts": "tests/crucible/test_retries.py::"
+        + "test_a_lost_connection_is_not_noticed",
+    },
+    "worktasks": {
+        "Multiple concurrent worktasks against one workbook catalog": STRESS
+        + "test_a_round_with_faults_leaves_all_well",
+        "No duplicate snapshot-key failures and stable completion": STRESS
+        + "test_sixty_four_worktasks_finish_in_one_history",
+    },
+    "acceptance": {
+        "No client-side snapshot allocation remains in active write paths": (
+            "tests/test_promises.py::test_no_snapshot_is_derived_from_another"
+        ),
+        "Sequence exists and is initialized in the schema": f"{BEHAVIOUR}/test_schema.py::"
+        + "test_a_fresh_metastore_is_snapshot_zero",
+        "… when a metastore is opened for the first time": f"{CONCURRENCY}/test_races.py::"
+        + "test_many_may_open_a_new_metastore_at_once",
+        "… when the service makes one": PROMISES
+        + "test_the_service_makes_a_metastore_whose_first_snapshot_is_taken",
+        "Tests pass, including new concurrency tests": STRESS
+        + "test_a_round_with_faults_leaves_all_well",
+        "Reagent-style concurrency run shows no duplicate snapshot-key failures": STRESS
+        + "test_sixty_four_worktasks_finish_in_one_history",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("promise", "test"), [pair for group in TESTS.values() for pair in group.items()]
+)
+def test_every_promise_has_a_test(promise: str, test: str) -> None:
+    file, _, name = test.partition("::")
+    module = import_module(file.removesuffix(".py").replace("/", "."))
+    found = getattr(module, name)
+    assert inspect.isfunction(found)
+    marks = {mark.name for mark in getattr(found, "pytestmark", [])}
+    assert not marks & {"skip", "xfail"}, promise
+
+
+PACKAGE = Path(forklake.__file__).parent
+SOURCES = [path for kind in ("py", "sql", "java") for path in sorted(PACKAGE.rglob(f"*.{kind}"))]
+# A snapshot's number and one more, however it is written.
+ARITHMETIC = re.compile(
+    r"snapshot\w*\)*\s*(\+\+|\+=\s*1|\+\s*1\b)|1\s*\+\s*[\w.]*snapshot", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit_snapshot.snapshot_id++;",
+        "new = latest_snapshot.snapshot_id + 1",
+        "head.snapshot_id += 1",
+        "SELECT max(snapshot_id) + 1 FROM ducklake_snapshot",
+        "SELECT coalesce(max(s.snapshot_id), 0)+1",
+        "SnapshotId(1 + head.snapshot_id)",
+    ],
+)
+def test_arithmetic_is_recognised(text: str) -> None:
+    # A default within coalesce may stand between the number and what is added to it.
+    assert ARITHMETIC.search(re.sub(r",\s*0\)", ")", text))
+
+
+def test_no_snapshot_is_derived_from_another() -> None:
+    assert len(SOURCES) > 100
+    for path in SOURCES:
+        text = re.sub(r",\s*0\)", ")", path.read_text())
+        found = ARITHMETIC.search(text)
+        assert found is None, f"{path.relative_to(PACKAGE)}: {found.group()}"
+
+
+def test_snapshot_numbers_are_taken_from_the_sequence_in_the_store_alone() -> None:
+    takers = {path.parent.name for path in SOURCES if "snapshot_id_seq" in path.read_text()}
+    assert takers == {"store", "schema"}
