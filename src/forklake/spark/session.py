@@ -91,7 +91,7 @@ class Session(Transactions, Definitions):
         except ForklakeError:
             raise
         except Exception as reason:
-            if self._engine is None or not self._engine.has_died:
+            if self._engine is None or not self._engine.has_died_of(reason):
                 raise
             raise Unavailable(
                 "Spark's Java machine has died.",

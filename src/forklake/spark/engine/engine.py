@@ -12,7 +12,8 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from subprocess import Popen
+from contextlib import suppress
+from subprocess import Popen, TimeoutExpired
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -35,6 +36,8 @@ from forklake.spark.engine.routes import (
 )
 
 __all__ = ["PARTITION_PREFIX", "Engine", "ListedFile"]
+
+_ENDING_SECONDS = 5.0
 
 
 class Engine:
@@ -84,6 +87,14 @@ class Engine:
     def has_died(self) -> bool:
         """Whether its Java machine, if that is ours, has ended: a new engine starts another."""
         return self._machine is not None and self._machine.poll() is not None
+
+    def has_died_of(self, reason: Exception) -> bool:
+        """The same after an error: connections are lost a moment before the machine has ended."""
+        is_lost = isinstance(reason, Py4JError | OSError) and not isinstance(reason, Py4JJavaError)
+        if is_lost and self._machine is not None:
+            with suppress(TimeoutExpired):
+                self._machine.wait(_ENDING_SECONDS)
+        return self.has_died
 
     def relation(
         self,
