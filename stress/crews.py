@@ -47,9 +47,12 @@ def _do_nothing() -> None: ...
 class Crew:
     """Processes with a role each, at work until a moment or until they are done."""
 
-    def __init__(self, roles: Sequence[Role], folder: Path, until: float) -> None:
+    def __init__(
+        self, roles: Sequence[Role], folder: Path, until: float, *, seed: str = ""
+    ) -> None:
         self._folder = folder
         self._until = until
+        self._seed = seed
         self.problems: list[str] = []
         self.pids: list[int] = []  # of those who were at work a moment ago
         self._posts = [self._hired(role, number, 0) for number, role in enumerate(roles)]
@@ -59,7 +62,7 @@ class Crew:
         if getattr(role, "needs_right_clock", False):
             error = timedelta()
         journal = self._folder / f"journal-{number}-{life}.jsonl"
-        worker = Worker(number, life, journal, self._until, error)
+        worker = Worker(number, life, journal, self._until, error, self._seed)
         process = CONTEXT.Process(target=work, args=(role, worker), daemon=True)
         process.start()
         return _Post(role, worker, process)

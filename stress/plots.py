@@ -42,8 +42,13 @@ def _throughput(axes: Axes, rounds: Sequence[Round], began: float) -> None:
         seconds = sorted(one.throughput)
         at = [(one.began - began + second) / _MINUTE for second in seconds]
         label = None if one.scenario in shown else one.scenario
-        axes.plot(at, [one.throughput[second] for second in seconds], lw=0.8,
-                  color=_COLORS[one.scenario], label=label)  # fmt: skip
+        axes.plot(
+            at,
+            [one.throughput[second] for second in seconds],
+            lw=0.8,
+            color=_COLORS[one.scenario],
+            label=label,
+        )
         shown.add(one.scenario)
     axes.set_yscale("log")
     axes.legend(frameon=False, ncols=len(_COLORS), fontsize="small")
@@ -65,8 +70,14 @@ def _memory(axes: Axes, samples: Sequence[Sample], began: float) -> None:
     at = [(one.at - began) / _MINUTE for one in samples]
     axes.plot(at, [one.driver_memory for one in samples], color="#333333", label="driver")
     busy = [one for one in samples if one.workers]
-    axes.plot([(one.at - began) / _MINUTE for one in busy], [one.worker_memory for one in busy],
-              ".", ms=2, color="#2a6f97", label="largest worker")  # fmt: skip
+    axes.plot(
+        [(one.at - began) / _MINUTE for one in busy],
+        [one.worker_memory for one in busy],
+        ".",
+        ms=2,
+        color="#2a6f97",
+        label="largest worker",
+    )
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, fontsize="small")
 

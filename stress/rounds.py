@@ -63,13 +63,14 @@ def play(scenario: Scenario, found: Round, sampler: Sampler, random: Random) -> 
     journals.mkdir()
     scenario.prepare()
     with scenario.service() as service:
-        crew = Crew(scenario.roles(), journals, time.monotonic() + size.seconds)
+        until = time.monotonic() + size.seconds
+        crew = Crew(scenario.roles(), journals, until, seed=f"{random.random()}")
         sampler.crew = crew
         mischief = Mischief(
             Scene(ground, crew, random, service), size.seconds_between_faults, scenario.faults
         )
         try:
-            _watch(crew, mischief, time.monotonic() + size.seconds - size.calm_seconds)
+            _watch(crew, mischief, until - size.calm_seconds)
         finally:
             mischief.end()
             crew.end()

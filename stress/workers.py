@@ -48,11 +48,12 @@ class Worker:
     journal: Path
     until: float
     clock_error: timedelta = field(default_factory=timedelta)
+    seed: str = ""
 
     @cached_property
     def random(self) -> Random:
         """Its own dice."""
-        return Random(f"{self.number}-{self.life}")
+        return Random(f"{self.seed}-{self.name}")
 
     @property
     def name(self) -> str:

@@ -81,8 +81,16 @@ NOT_BY_CATALOG = {
     "ducklake_sequence",
     "ducklake_lock",
 }
-# Statements about all catalogs: counting them, and finding out which folders are in use.
-ABOUT_ALL = ("SELECT count(*) FROM ducklake_catalog_head", "SELECT path FROM ducklake_catalog c")
+# Statements about all catalogs: counting them, finding out which folders are in use, and what the
+# doctor asks.
+ABOUT_ALL = (
+    "SELECT count(*) FROM ducklake_catalog_head",
+    "SELECT path FROM ducklake_catalog c",
+    "SELECT count(*) FROM ducklake_catalog_lease",
+    "SELECT count(*) FROM ducklake_files_scheduled_for_deletion",
+    "SELECT DISTINCT data_path FROM ducklake_catalog",
+    "SELECT count(*) FROM pg_inherits",
+)
 NAMES_IT = re.compile(r"catalog_id|ancestor_id|\{among\}|\{mine\}|\{_HISTORY\}")
 
 
@@ -98,7 +106,7 @@ def test_statements_on_rows_of_catalogs_name_the_catalog(path: Path) -> None:
 def test_only_the_schema_files_create_tables() -> None:
     of_database = [path for path in SOURCES if {"store", "catalog"} & set(path.parts)]
     makers = [path.name for path in of_database if "CREATE TABLE" in path.read_text()]
-    assert makers == ["inlined.py"]
+    assert makers == ["inlined.py", "partitioning.py"]  # partitions are those of the file's tables
 
 
 def test_only_one_module_knows_what_is_visible() -> None:

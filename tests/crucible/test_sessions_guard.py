@@ -29,7 +29,10 @@ def test_every_statement_and_function_is_an_operation() -> None:
     for operation in {*STATEMENTS.values(), *FUNCTIONS.values(), "session.open"}:
         assert isinstance(OPERATIONS[operation], Right)
     changing = {one.name for one in registry.FUNCTIONS.values() if one.changes}
-    assert {name for name in changing if FUNCTIONS[name] == "statement.read"} == {"fork_catalog"}
+    assert {name for name in changing if FUNCTIONS[name] == "statement.read"} == {
+        "fork_catalog",
+        "merge",
+    }
 
 
 def snapshots(running: Running) -> tuple[int, int]:

@@ -172,8 +172,8 @@ def _tables(connection: Connection) -> dict[str, list[str]]:
     rows = connection.fetch(
         "SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a"
         " ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
-        " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')"
-        " ORDER BY c.relname, a.attnum"
+        " WHERE c.relnamespace = quote_ident(current_schema())::regnamespace"
+        " AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum"
     )
     found = groupby(rows, key=lambda row: str(row[0]))
     tables = {name: [column for _, column in columns] for name, columns in found}

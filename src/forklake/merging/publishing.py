@@ -188,11 +188,12 @@ class _Merging:
 
 def _made(source: Side) -> list[TableId]:
     """The tables that the source made since the target last heard of it."""
-    before, arrived = source.origin().state, source.arrived()
+    arrived = source.arrived()
     return [
         row.table_id
         for row in source.now.state.tables()
-        if before.get(TABLE, (row.table_id,)) is None and row.begin_snapshot not in arrived
+        if row.begin_snapshot not in arrived
+        and source.origin(row.table_id).state.get(TABLE, (row.table_id,)) is None
     ]
 
 

@@ -12,7 +12,7 @@ from forklake.store.schema_files import Definition, definitions, schema_text
 # The names of all tables, views, indexes and sequences of a metastore.
 _NAMES = {
     "postgresql": "SELECT relname::text FROM pg_class"
-    " WHERE relnamespace = current_schema()::regnamespace",
+    " WHERE relnamespace = quote_ident(current_schema())::regnamespace",
     "sqlite": "SELECT name FROM sqlite_master",
     "duckdb": "SELECT table_name FROM duckdb_tables() WHERE schema_name = current_schema()"
     " UNION ALL SELECT view_name FROM duckdb_views() WHERE schema_name = current_schema()"
@@ -25,7 +25,7 @@ _NAMES = {
 }
 _SETTINGS = (
     "SELECT relname::text, coalesce(reloptions, '{}') FROM pg_class"
-    " WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+    " WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind = 'r'"
 )
 # Schemas that a metastore has wholly or not at all.
 _OPTIONAL = ("access", "automations", "stamps")

@@ -17,20 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from pymysql.err import Error
 
-from forklake.errors import (
-    AlreadyExists,
-    Corruption,
-    Forbidden,
-    ForklakeError,
-    InvalidInput,
-    Unavailable,
-)
+from forklake.errors import Corruption, InvalidInput
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.mysql_address import described, parsed
+from forklake.store.mysql_errors import INDEX_EXISTS, NO_DATABASE, code_of, translated
 from forklake.store.mysql_text import bound, form_of, insert_head, keeping_existing, row_literal
-from forklake.store.mysql_wire import MysqlWire, Pool, code_of, connect
+from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
 
 if TYPE_CHECKING:
@@ -39,8 +33,6 @@ if TYPE_CHECKING:
 _PLACES = 32  # of each kind of lock, see ducklake_lock
 _LETTERS = 1 << 20  # of one INSERT, about
 _LONG = 86_400  # seconds to wait for a turn
-_EXISTS = 1061  # an index of that name
-_NO_DATABASE = 1049
 _TYPES = {"boolean": "BOOLEAN", "blob": "LONGBLOB"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
@@ -243,7 +235,7 @@ class MysqlDatabase:
             try:
                 return raw.round_trip(texts)
             except Error as reason:
-                if code_of(reason) != _EXISTS:
+                if code_of(reason) != INDEX_EXISTS:
                     raise
                 return []
 
@@ -277,7 +269,7 @@ class MysqlDatabase:
                     " AND table_name = 'dl_txn_actions'"  # the last one that is made
                 )
         except Corruption as reason:
-            if reason.details.get("code") == _NO_DATABASE:
+            if reason.details.get("code") == NO_DATABASE:
                 return False
             raise
         return bool(found)
@@ -306,53 +298,7 @@ class MysqlDatabase:
         try:
             yield
         except (Error, UnicodeEncodeError) as reason:
-            raise self._translated(reason) from reason
-
-    def _translated(self, reason: Exception) -> ForklakeError:
-        """The error of ours that a driver's error means, by its number."""
-        code = code_of(reason)
-        said = str(reason.args[1]) if len(reason.args) > 1 else str(reason) or type(reason).__name__
-        if code == _TWICE:
-            return _refused(said)
-        if code in _FORBIDDEN:
-            return Forbidden(
-                f"The database {self.address} does not allow this: {said}",
-                remedy="Connect as a user who may.",
-            )
-        if code in _TOO_MUCH or isinstance(reason, UnicodeEncodeError):
-            return InvalidInput(f"The database cannot hold this value: {said}", remedy="Change it.")
-        if code in _MISSING:
-            return Corruption(
-                f"The database {self.address} does not have the tables of a metastore: {said}",
-                remedy="Create them with: forklake init.",
-                code=code,
-            )
-        return Unavailable(
-            f"The database {self.address} did not answer: {said}",
-            remedy="Check that it is running and reachable, then try again.",
-            code=code,
-            is_undone=code in _UNDONE,
-        )
-
-
-_TWICE = 1062
-_UNDONE = {1205, 1213}  # waited for too long, or for each other
-# Denied: the login, the database, a table, a column, a right, and writing to a read-only server.
-_FORBIDDEN = {1045, 1044, 1142, 1143, 1227, 1290, 1698, 1792, 1836}
-# Longer than its column, out of its range, not text, not a time, larger than a packet.
-_TOO_MUCH = {1406, 1264, 1366, 1292, 1153, 1300, 1301}
-_MISSING = {_NO_DATABASE, 1050, 1054, 1146}
-
-
-def _refused(said: str) -> ForklakeError:
-    """The error for a row that is there already; the server tells which in its text alone."""
-    if "ducklake_catalog_live_name" in said:
-        return AlreadyExists(
-            "A catalog of that name was created at the same moment.", remedy="Choose another name."
-        )
-    if "ducklake_catalog_path" in said:
-        return Unavailable("A folder was taken at the same moment.", remedy="Try again.")
-    return Corruption(f"The metastore refused a row that it holds already: {said}")
+            raise translated(reason, self.address) from reason
 
 
 def _statements(text: str) -> list[str]:

@@ -175,9 +175,3 @@ class Pool:
         """Close those that nobody uses."""
         while self._idle:
             self._idle.pop().close()
-
-
-def code_of(reason: Exception) -> int:
-    """The server's number for an error; 0 if it has none."""
-    code = reason.args[0] if reason.args else 0
-    return code if isinstance(code, int) else 0

@@ -12,16 +12,14 @@ import re
 from forklake.errors import InvalidInput, Unsupported
 from forklake.store.database import Connection
 
-# Rows of a catalog, by the catalog. Rows that never change and that forks share, by the lake table:
-# who wrote them is part of no key. Not here: tables of one row a catalog, which stay small; the
-# history of snapshots, which is also asked for by the snapshot alone; definitions and tombstones,
-# which every read joins: opening a catalog took twice as long with 16 partitions of these.
+# What grows with files. Rows of a catalog, by the catalog; rows that never change and that forks
+# share, by the lake table: who wrote them is part of no key. Not here: what each opening or commit
+# joins along the line (definitions, tombstones, statistics of tables), which took twice as long
+# with 16 partitions; and the history of snapshots, also asked for by the snapshot alone.
 PARTITIONED: dict[str, str] = {
     "ducklake_data_file": "catalog_id",
     "ducklake_delete_file": "catalog_id",
     "ducklake_inlined_delete": "catalog_id",
-    "ducklake_table_stats": "catalog_id",
-    "ducklake_table_column_stats": "catalog_id",
     "ducklake_file_column_stats": "table_id",
     "ducklake_file_partition_value": "table_id",
     "dl_file_actions": "table_id",

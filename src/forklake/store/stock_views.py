@@ -212,8 +212,11 @@ def _positions(dialect: Dialect) -> str:
 def _unreadable(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> str:
     """Rows of the view of data files that no client can open: what is wrong is their path."""
     tags = view_text("ducklake_tag", tables["ducklake_tag"], dialect, _CATALOG)
-    # How many rows there are is asked without a look at files.
-    uncounted = f"{{stock}}.required(NULL, '{_UNREADABLE}')::bigint"
+    # How many rows there are is asked without a look at files: then the view itself fails.
+    uncounted = (
+        "CASE WHEN end_snapshot IS NULL"
+        f" THEN {{stock}}.required(NULL, '{_UNREADABLE}')::bigint ELSE 0 END"
+    )
     reasons = (
         "SELECT table_id, begin_snapshot, end_snapshot, record_count,"
         f" '{_IN_METASTORE}' AS reason FROM {{stock}}.rows_in_metastore() UNION ALL"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
 _OURS = (
-    "c.relnamespace = current_schema()::regnamespace"
+    "c.relnamespace = quote_ident(current_schema())::regnamespace"
     " AND c.relname ~ '^(ducklake|dl|crucible|reagent)_'"
 )
 # Sessions of others in this database.
