@@ -194,6 +194,8 @@ def test_inputs_come_from_databases_and_from_the_past(
     address = "jdbc:derby:memory:shop;create=true"
     monkeypatch.setenv("SHOP", address)
     spark = engine.spark
+    machine: Any = spark._jvm
+    machine.System.setProperty("derby.stream.error.field", "java.lang.System.err")  # and no file
     spark.sql("SELECT 1 AS id, 'Ada' AS name").write.jdbc(address, "people", mode="overwrite")
     database = {"jdbc": "${env:SHOP}", "query": "SELECT * FROM people"}
     tasks: dict[str, Any] = {
