@@ -22,14 +22,16 @@ from stress.scenarios.scenario import Size
 from stress.workers import keep_quiet
 
 _SHORTEST, _LONGEST = 5.0, 30.0  # seconds of a round
+_FAULTS = 10  # in a round, if none takes long
 
 
 def main() -> int:
     """Play rounds as asked for; 1 if anything was wrong."""
     arguments = _arguments()
     names, backends = arguments.only or list(SCENARIOS), arguments.backend or list(BACKENDS)
-    seconds = 60 * arguments.minutes / (len(names) * len(backends))
-    size = Size(seconds=max(_SHORTEST, min(_LONGEST, seconds)))
+    share = 60 * arguments.minutes / (len(names) * len(backends))
+    seconds = max(_SHORTEST, min(_LONGEST, share))
+    size = Size(seconds=seconds, seconds_between_faults=seconds / _FAULTS)
     until = time.monotonic() + 60 * arguments.minutes
     rounds: list[Round] = []
     keep_quiet()

@@ -93,16 +93,16 @@ class Service(Scenario):
 
     def verify(self, journals: Path) -> Iterator[str]:
         done: dict[str, set[str]] = {kind: set() for kind in ("fork", "table", "drop", "schema")}
-        tried = {kind: set[str]() for kind in done}
+        doomed: set[str] = set()  # whoever was about to drop them may have done so
         for record in read_journals(journals):
-            if record["kind"] in done:
-                tried[record["kind"]].add(record["name"])
-                if record["outcome"] == "ok":
-                    done[record["kind"]].add(record["name"])
+            if record["kind"] == "doomed":
+                doomed.add(record["name"])
+            elif record["kind"] in done and record["outcome"] == "ok":
+                done[record["kind"]].add(record["name"])
         self.facts |= {f"{kind} answered": len(names) for kind, names in done.items()}
         with self.ground.place.open() as metastore:
             rows = {row.catalog_name: row for row in metastore.all_catalogs(prefix=_FORK_PER)}
-            for name in done["fork"] - tried["drop"] - rows.keys():
+            for name in done["fork"] - doomed - rows.keys():
                 yield f"the fork {name} was answered and is not there"
             for name in done["drop"] & rows.keys():
                 yield f"the fork {name} was dropped and is there"
@@ -141,6 +141,7 @@ class Requester:
         if number % 10 == 0:
             worker.attempt("schema", partial(_make_schema, lake, name), name=name)
         if number % 3:
+            worker.note("doomed", name=name)
             worker.attempt("drop", partial(_drop, lake, name), name=name)
 
 

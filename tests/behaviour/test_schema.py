@@ -81,8 +81,8 @@ NOT_BY_CATALOG = {
     "ducklake_sequence",
     "ducklake_lock",
 }
-# Statements about all catalogs: counting them, finding out which folders are in use, and what the
-# doctor asks.
+# Statements about all catalogs: counting them, finding out which folders are in use, what the
+# doctor asks, and views that serve all of them.
 ABOUT_ALL = (
     "SELECT count(*) FROM ducklake_catalog_head",
     "SELECT path FROM ducklake_catalog c",
@@ -90,6 +90,7 @@ ABOUT_ALL = (
     "SELECT count(*) FROM ducklake_files_scheduled_for_deletion",
     "SELECT DISTINCT data_path FROM ducklake_catalog",
     "SELECT count(*) FROM pg_inherits",
+    "SELECT {stock}.show_deletes(d.table_id)",
 )
 NAMES_IT = re.compile(r"catalog_id|ancestor_id|\{among\}|\{mine\}|\{_HISTORY\}")
 

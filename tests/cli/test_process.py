@@ -97,9 +97,9 @@ class TestHelp:
     def test_names_every_command(self, cli: CommandLine) -> None:
         commands = cli.ok("--help").out.partition("Commands:")[2]
         assert [line.split()[0] for line in commands.splitlines() if line] == (
-            "init create fork import-ducklake drop rename extend materialize diff merge catalogs tree"
-            " tables snapshots options storage maintain doctor sql shell duckdb expose serve run delta"
-            " iceberg access account automations"
+            "init create fork import-ducklake drop rename extend materialize diff merge catalogs"
+            " tree tables snapshots options storage maintain doctor sql shell duckdb expose serve"
+            " run delta iceberg access account automations"
         ).split()
         assert "..." not in commands
 

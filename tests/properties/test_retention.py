@@ -65,8 +65,7 @@ def test_the_statement_says_the_same_as_the_rule(place: Place, seed: int) -> Non
                     f"INSERT INTO ducklake_catalog_lineage VALUES ({fork}, 1, {catalog}, {number})"
                 )
                 connection.fetch(
-                    "INSERT INTO ducklake_catalog_head VALUES"
-                    f" ({fork}, 50, 0, :moment)",
+                    f"INSERT INTO ducklake_catalog_head VALUES ({fork}, 50, 0, :moment)",
                     moment=datetime(2026, 1, 1, tzinfo=UTC),
                 )
         rows = set()

@@ -56,7 +56,7 @@ def init(
         ),
     ] = 0,
 ) -> None:
-    """Create a metastore; one that is there only gets tables and indexes that it lacks.
+    """Create a metastore, or add what an older one lacks.
 
     \b
     Examples:

@@ -42,7 +42,7 @@ def diff(
         int, typer.Option(min=1, max=10_000, help="Most rows to show of each table.")
     ] = 20,
 ) -> None:
-    """Show what a second catalog has otherwise than a first one.
+    """Show how a second catalog differs from a first one.
 
     Rows of forks are told apart by their ids, those of unrelated catalogs by all columns.
 

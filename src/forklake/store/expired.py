@@ -130,6 +130,16 @@ def expired_since_statement(catalog_id: CatalogId, start: SnapshotId) -> Stateme
     )
 
 
+def has_gaps(
+    connection: Connection, catalog_id: CatalogId, seen: SnapshotId, until: SnapshotId
+) -> bool:
+    """Whether a catalog has forgotten some of its own snapshots after one that was seen."""
+    return any(
+        one.begin_snapshot <= until and seen + 1 < one.end_snapshot
+        for one in _runs(connection, catalog_id)
+    )
+
+
 def require_whole_history(
     connection: Connection, catalog_id: CatalogId, start: SnapshotId, until: SnapshotId
 ) -> None:

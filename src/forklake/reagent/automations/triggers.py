@@ -17,6 +17,7 @@ from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
 from forklake.store.automations import Watched
 from forklake.store.database import Connection
+from forklake.store.expired import has_gaps
 from forklake.store.heads import find_head
 from forklake.store.times import as_time
 
@@ -65,7 +66,7 @@ def find_touches(
         upto = head.snapshot_id
         logged = list(_log(connection, catalog, seen, upto, except_keys))
         # Afterwards: what has gone meanwhile may be missing.
-        is_whole = not _expired(connection, catalog, seen, upto)
+        is_whole = not has_gaps(connection, catalog.catalog_id, seen, upto)
     tables = _Tables(catalog, watched)
     found = [(one.snapshot_id, one.time) for one in logged if tables.are_touched_by(one)]
     if not is_whole and (not found or found[-1][0] != upto):
@@ -91,19 +92,6 @@ def _log(
     )
     for number, version, changes, moment in rows:
         yield Logged(SnapshotId(number), version, as_time(moment), parse_changes(changes))
-
-
-def _expired(connection: Connection, catalog: Catalog, seen: SnapshotId, upto: SnapshotId) -> bool:
-    """Whether snapshots after one are known no more."""
-    return bool(
-        connection.fetch(
-            "SELECT 1 FROM ducklake_expired_snapshots WHERE catalog_id = :catalog"
-            " AND begin_snapshot <= :upto AND end_snapshot > :next",
-            catalog=catalog.catalog_id,
-            upto=upto,
-            next=seen + 1,
-        )
-    )
 
 
 class _Tables:
