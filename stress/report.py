@@ -16,7 +16,7 @@ from stress.plots import draw
 from stress.rounds import Round
 from stress.sampling import Sample
 
-# By how much memory and files may grow after the first third of the rounds.
+# By how much memory and files may grow once every scenario was played.
 SLACK = {"driver_memory": 30.0, "files": 10}
 
 
@@ -43,17 +43,21 @@ class Run:
         return [*found, *self._growth()]
 
     def _growth(self) -> list[str]:
-        """What is still held after the last rounds, and was not after the first ones."""
+        """What is still held after the last round, and was not when all had been played once."""
         rests = [one.rest for one in self.rounds if one.rest is not None]
+        early, late = rests[self._cycle() - 1], rests[-1]
         found = []
         for name, slack in SLACK.items():
-            early, late = rests[len(rests) // 3], rests[-1]
             before, after = getattr(early, name), getattr(late, name)
-            if before is not None and after is not None and after > before + slack:
+            if after > before + slack:
                 found.append(f"{name} grew from {before:.0f} to {after:.0f}")
-        if rests and rests[-1].connections:
-            found.append(f"{rests[-1].connections} connections are open though nobody works")
+        if late.connections:
+            found.append(f"{late.connections} connections are open though nobody works")
         return found
+
+    def _cycle(self) -> int:
+        """After how many rounds each scenario had been played on each ground."""
+        return len({(one.scenario, one.backend) for one in self.rounds})
 
     def facts(self) -> dict[str, Any]:
         """Everything, for JSON."""

@@ -1,12 +1,13 @@
 """Many worktasks of one workbook: each a process with a session of its own, all in one catalog.
 
-A task that is killed begins again. Every step has a key, so that one whose answer was lost is
-applied once whoever repeats it.
+A task that is killed goes on where its own table ends. Every step has a key, so that one whose
+answer was lost is applied once whoever repeats it.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -44,36 +45,38 @@ class Worktasks(Scenario):
         return [Worktask(place, number, self.size.steps) for number, place in enumerate(places)]
 
     def verify(self, journals: Path) -> Iterator[str]:
-        steps = (one for one in read_journals(journals) if one["kind"] == "step")
-        done = [one for one in steps if one["outcome"] == "ok"]
+        noted = [one for one in read_journals(journals) if one["kind"] in ("step", "finished")]
+        done = [one for one in noted if one.get("outcome") == "ok"]
+        steps = {one["task"]: one["steps"] for one in noted if one["kind"] == "finished"}
         self.facts["tasks"] = _summaries(done)
-        finished = {one["task"] for one in done if one["step"] == self.size.steps - 1}
-        if len(finished) != self.size.tasks:
-            yield f"{len(finished)} of {self.size.tasks} worktasks finished"
+        if len(steps) != self.size.tasks:
+            yield f"{len(steps)} of {self.size.tasks} worktasks finished"
         with self.ground.place.open() as metastore:
-            yield from self._verify_rows(metastore)
-            yield from self._verify_history(metastore.catalog(CATALOG), done)
+            yield from self._verify_rows(metastore, steps)
+            yield from self._verify_history(
+                metastore.catalog(CATALOG), done, 2 + len(steps) + sum(steps.values())
+            )
 
-    def _verify_rows(self, metastore: Metastore) -> Iterator[str]:
+    def _verify_rows(self, metastore: Metastore, steps: dict[int, int]) -> Iterator[str]:
         seen = metastore.catalog(CATALOG).now()
         rows = seen.inlined_rows(seen.state.table(RESULTS))
         found = Counter(tuple(row.values.values()) for row in rows)
-        tasks, steps = self.size.tasks, self.size.steps
-        expected = Counter((task, step) for task in range(tasks) for step in range(steps))
+        expected = Counter((task, step) for task in steps for step in range(steps[task]))
         if found != expected:
             yield f"results differ: missing {expected - found}, too many {found - expected}"
-        for task in range(tasks):
+        for task, count in steps.items():
             own = seen.statistics(seen.state.table(f"task_{task}")).record_count
-            if own != steps:
-                yield f"the table of worktask {task} has {own} rows"
+            if own != count:
+                yield f"the table of worktask {task} has {own} rows and not {count}"
 
-    def _verify_history(self, catalog: Catalog, done: list[dict[str, Any]]) -> Iterator[str]:
+    def _verify_history(
+        self, catalog: Catalog, done: list[dict[str, Any]], expected: int
+    ) -> Iterator[str]:
         history = catalog.snapshots()
         self.facts["snapshots"] = len(history)
         for one, other in pairwise(history):
             if one.snapshot_id >= other.snapshot_id or one.snapshot_time >= other.snapshot_time:
                 yield f"the history is not one line: {one} before {other}"
-        expected = 2 + self.size.tasks * (1 + self.size.steps)
         if len(history) != expected:
             yield f"there are {len(history)} snapshots and not {expected}"
         lost = {one["result"] for one in done} - {one.snapshot_id for one in history}
@@ -83,7 +86,10 @@ class Worktasks(Scenario):
 
 @dataclass(frozen=True)
 class Worktask:
-    """Makes a table of its own, then adds rows to it and to that of all, step by step."""
+    """Makes a table of its own, then adds rows to it and to that of all, step by step.
+
+    It takes so many steps at least, and goes on until the time is over.
+    """
 
     place: Place
     task: int
@@ -93,14 +99,22 @@ class Worktask:
         with worker.opened(self.place) as metastore:
             catalog = worker.catalog(metastore, CATALOG)
             worker.persist("table", lambda: self._make_table(catalog))
-            for step in range(self.steps):
+            step = worker.persist("resume", lambda: self._taken(catalog))
+            while step < self.steps or time.monotonic() < worker.until:
                 facts = {"task": self.task, "step": step, "session": os.getpid()}
                 worker.persist("step", partial(self._do, catalog, step), **facts)
+                step += 1
+            worker.note("finished", task=self.task, steps=step)
 
     def _make_table(self, catalog: Catalog) -> bool:
         with suppress(AlreadyExists), catalog.transaction() as transaction:
             transaction.create_table(f"task_{self.task}", _COLUMNS)
         return True
+
+    def _taken(self, catalog: Catalog) -> int:
+        """How many steps were taken before, by whoever had the task."""
+        seen = catalog.now()
+        return seen.statistics(seen.state.table(f"task_{self.task}")).record_count
 
     def _do(self, catalog: Catalog, step: int) -> int:
         key = f"{self.task}-{step}"

@@ -59,7 +59,7 @@ def test_what_grows_over_a_run_is_a_problem() -> None:
     steady = [a_round(number, at_rest(number)) for number in range(6)]
     assert Run(steady, [busy(0)]).problems() == []
     fat = [a_round(one, at_rest(one, memory=100.0 + 30 * one)) for one in range(6)]
-    assert Run(fat, [busy(0)]).problems() == ["driver_memory grew from 160 to 250"]
+    assert Run(fat, [busy(0)]).problems() == ["driver_memory grew from 100 to 250"]
     held = [a_round(number, at_rest(number, connections=2)) for number in range(6)]
     assert Run(held, [busy(0)]).problems() == ["2 connections are open though nobody works"]
 

@@ -65,7 +65,7 @@ def test_sixty_four_worktasks_finish_in_one_history(server: Server) -> None:
     tasks = found.facts["tasks"]
     assert len(tasks) == len({one["task"] for one in tasks}) == 64
     assert all(one["sessions"] and one["seconds"] >= 0 for one in tasks)
-    assert found.facts["snapshots"] == 2 + 64 * 3
+    assert found.facts["snapshots"] >= 2 + 64 * 3
 
 
 def test_a_history_without_one_acknowledged_append_is_noticed(tmp_path: Path) -> None:

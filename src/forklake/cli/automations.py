@@ -20,8 +20,9 @@ from forklake.cli.firings import (
 )
 from forklake.cli.formatting import short_time, visible
 from forklake.cli.output import table
+from forklake.cli.packages import needing_packages
 from forklake.cli.session import Session, command
-from forklake.errors import InvalidInput, Unsupported
+from forklake.errors import InvalidInput
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -103,22 +104,10 @@ def automations() -> None:
 
 @contextmanager
 def _automations(session: Session) -> Iterator[Automations]:
-    with session.open() as metastore, needing_packages():
+    with session.open() as metastore, needing_packages("Automations", "reagent"):
         from forklake.reagent.automations import Automations
 
         yield Automations(metastore)
-
-
-@contextmanager
-def needing_packages() -> Iterator[None]:
-    """Say what to install where a package is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        raise Unsupported(
-            f"Automations need the package {missing.name}.",
-            remedy="Install it with: pip install 'forklake[reagent]'.",
-        ) from None
 
 
 # Listing
@@ -330,7 +319,7 @@ def run(
       forklake automations run --once
       forklake automations run --threads 4
     """
-    with session.open() as metastore, needing_packages():
+    with session.open() as metastore, needing_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
         from forklake.reagent.automations.beside import beside
         from forklake.reagent.automations.workbooks import workbooks

@@ -13,8 +13,9 @@ import typer
 
 from forklake.cli.formatting import duration, visible
 from forklake.cli.output import console_for, table
+from forklake.cli.packages import needing_packages
 from forklake.cli.session import Session, command
-from forklake.errors import OUTCOMES, InvalidInput, Unsupported
+from forklake.errors import OUTCOMES, InvalidInput
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def run(
       forklake run daily.toml -c sales --isolation fork -p day=2026-01-31 --report reports
       forklake run daily.toml --dry-run
     """
-    with _needing_packages():
+    with needing_packages("Workbooks", "reagent"):
         from forklake.reagent.loading import load_workbook
         from forklake.reagent.planning import plan_run
         from forklake.reagent.running import Run
@@ -125,17 +126,6 @@ def _pair(text: str) -> tuple[str, str]:
             f"The parameter {text!r} has no value.", remedy="Write --param NAME=VALUE."
         )
     return name, value
-
-
-@contextmanager
-def _needing_packages() -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        raise Unsupported(
-            f"Workbooks need the package {missing.name}.",
-            remedy="Install it with: pip install 'forklake[reagent]'.",
-        ) from None
 
 
 # What is shown

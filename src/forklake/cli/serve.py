@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.automations import needing_packages
+from forklake.cli.packages import needing_packages
 from forklake.cli.session import DEFAULT_METASTORE, Session, command
-from forklake.errors import Unsupported
 
 if TYPE_CHECKING:
     from forklake.crucible.settings import Settings
@@ -44,7 +43,7 @@ def serve(
       forklake serve --host 0.0.0.0 --port 80 --config forklake.toml
     """
     settings = settings_of(session, config, host=host, port=port, create=create or None)
-    with _needing_packages():
+    with needing_packages("Services", "server"):
         from forklake.crucible.serving import serve as run
     with _automations(settings) if settings.automations else nullcontext():
         run(settings)
@@ -55,7 +54,7 @@ def _automations(settings: Settings) -> Iterator[None]:
     """Workbooks are run when they are due, for as long as the service lasts."""
     from forklake.catalog.metastore import open_metastore
 
-    with needing_packages():
+    with needing_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
         from forklake.reagent.automations.beside import beside
         from forklake.reagent.automations.workbooks import workbooks
@@ -75,7 +74,7 @@ def _automations(settings: Settings) -> Iterator[None]:
 
 def settings_of(session: Session, config: str | None, **given: Any) -> Settings:
     """The settings of a file, with what the command line says on top."""
-    with _needing_packages():
+    with needing_packages("Services", "server"):
         from forklake.crucible.settings import read_settings
     is_given = session.uri != DEFAULT_METASTORE or config is None
     return read_settings(
@@ -84,14 +83,3 @@ def settings_of(session: Session, config: str | None, **given: Any) -> Settings:
         metadata_schema=session.metadata_schema,
         **given,
     )
-
-
-@contextmanager
-def _needing_packages() -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        raise Unsupported(
-            f"The service needs the package {missing.name}.",
-            remedy="Install it with: pip install 'forklake[server]'.",
-        ) from None

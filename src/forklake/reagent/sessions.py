@@ -6,12 +6,13 @@ import itertools
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Self
 
 from sqlglot import exp
 
-from forklake.crucible.sessions.engines import Engines, name_jobs, stop_jobs
+from forklake.crucible.sessions.engines import Engines
+from forklake.crucible.sessions.pooled import PooledSession
 from forklake.errors import Cancelled
 from forklake.model.snapshots import CommitInfo
 from forklake.reagent.stamping import Stamp
@@ -20,12 +21,10 @@ from forklake.spark.calculator import interrupt
 from forklake.sql.guarding import Guard
 from forklake.sql.parameters import Parameters
 from forklake.sql.results import Result
-from forklake.sql.session import Session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from forklake.spark.engine.engine import Engine
 
 _numbers = itertools.count(1)
 
@@ -48,7 +47,7 @@ class StoppableGuard(Guard):
             raise self.reason
 
 
-class TaskSession(Session):
+class TaskSession(PooledSession):
     """A session that stamps all its commits, and can be stopped."""
 
     def __init__(
@@ -59,9 +58,9 @@ class TaskSession(Session):
         guard: Guard | None = None,
         stamp: Stamp | None = None,
     ) -> None:
-        super().__init__(attachments=attachments, guard=guard or StoppableGuard())
+        super().__init__(engines, attachments=attachments, guard=guard or StoppableGuard())
         self.session_id = f"local-{os.getpid()}-{next(_numbers)}"
-        self._engines = engines
+        self.begin_group(self.session_id)
         self._stamp = stamp
 
     def cursor(self) -> Self:
@@ -75,28 +74,12 @@ class TaskSession(Session):
         twin._current = self._current
         return twin
 
-    # Spark
-
-    @property
-    def engine(self) -> Engine:
-        """Spark, as this session uses it, unless it is to stop."""
-        self.guard.proceed()
-        return super().engine
-
-    def _start_engine(self) -> Engine:
-        engine = self._engines.new()
-        name_jobs(engine, self.session_id)
-        self.guard.proceed()  # whoever came meanwhile found no jobs to stop
-        return engine
-
     def stop(self, reason: Cancelled) -> None:
         """Make what runs end soon; any thread may say so."""
         assert isinstance(self.guard, StoppableGuard)
         self.guard.reason = reason
         interrupt(self.guard.thread)
-        if self._engine is not None:
-            with suppress(Exception):  # a Spark that has died meanwhile
-                stop_jobs(self._engine, self.session_id)
+        self.stop_group(self.session_id)
 
     # Commits
 

@@ -19,6 +19,7 @@ from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, 
 from forklake.model.ids import CatalogId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
+from forklake.store.fetching import RowFetching
 from forklake.store.operations import (
     Allocate,
     Allocation,
@@ -32,7 +33,7 @@ from forklake.store.operations import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 # Up to this many rows are one INSERT; more go through Arrow, which parses nothing.
 _ARROW_ABOVE = 32
@@ -90,7 +91,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-class DuckdbConnection:
+class DuckdbConnection(RowFetching):
     """A transaction or a reader on one connection."""
 
     dialect: Dialect = DuckdbDialect()
@@ -111,20 +112,6 @@ class DuckdbConnection:
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         return "", {}
-
-    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
-        from forklake.store.columns import columns_of_rows
-
-        return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
-
-    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
-        import pyarrow as pa
-
-        rows = self.fetch(statement.sql, **statement.parameters)
-        return pa.array([number for (number,) in rows], pa.int64())
-
-    def fetch_bodies(self, statement: Statement) -> Rows:
-        return self.fetch(statement.sql, **statement.parameters)
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

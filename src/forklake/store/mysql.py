@@ -21,6 +21,7 @@ from forklake.errors import Corruption, InvalidInput
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
+from forklake.store.fetching import RowFetching
 from forklake.store.mysql_address import described, parsed
 from forklake.store.mysql_errors import INDEX_EXISTS, NO_DATABASE, code_of, translated
 from forklake.store.mysql_text import bound, form_of, insert_head, keeping_existing, row_literal
@@ -28,7 +29,7 @@ from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 _PLACES = 32  # of each kind of lock, see ducklake_lock
 _LETTERS = 1 << 20  # of one INSERT, about
@@ -66,7 +67,7 @@ class MysqlDialect:
         return "BIGINT" if name in _INTEGERS else _TYPES.get(name, "LONGTEXT")
 
 
-class MysqlConnection:
+class MysqlConnection(RowFetching):
     """A transaction or a reader on one pooled connection; `apart` runs what goes over another."""
 
     dialect: Dialect = MysqlDialect()
@@ -89,20 +90,6 @@ class MysqlConnection:
         found = self._send(operations, "COMMIT")
         self._begins = True
         return found
-
-    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
-        from forklake.store.columns import columns_of_rows
-
-        return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
-
-    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
-        import pyarrow as pa
-
-        rows = self.fetch(statement.sql, **statement.parameters)
-        return pa.array([number for (number,) in rows], pa.int64())
-
-    def fetch_bodies(self, statement: Statement) -> Rows:
-        return self.fetch(statement.sql, **statement.parameters)
 
     def columns_of(self, table: str) -> list[str]:
         with self._raw.cursor() as cursor:

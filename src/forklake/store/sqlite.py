@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.database import Dialect, Lock, Rows
+from forklake.store.fetching import RowFetching
 from forklake.store.operations import (
     Allocate,
     Allocation,
@@ -27,7 +28,7 @@ from forklake.store.operations import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 _BUSY_SECONDS = 60.0
 # Errors that may be gone the next time.
@@ -78,7 +79,7 @@ sqlite3.register_converter("TIMESTAMPTZ", _read_time)
 sqlite3.register_adapter(datetime, _write_time)
 
 
-class SqliteConnection:
+class SqliteConnection(RowFetching):
     """A transaction or a reader on one connection."""
 
     dialect: Dialect = SqliteDialect()
@@ -99,20 +100,6 @@ class SqliteConnection:
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         return "", {}
-
-    def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
-        from forklake.store.columns import columns_of_rows
-
-        return columns_of_rows(self.fetch(statement.sql, **statement.parameters), schema)
-
-    def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
-        import pyarrow as pa
-
-        rows = self.fetch(statement.sql, **statement.parameters)
-        return pa.array([number for (number,) in rows], pa.int64())
-
-    def fetch_bodies(self, statement: Statement) -> Rows:
-        return self.fetch(statement.sql, **statement.parameters)
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")

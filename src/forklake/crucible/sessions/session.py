@@ -6,64 +6,29 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from forklake.access.callers import Caller
-from forklake.crucible.sessions.engines import Engines, name_jobs, stop_jobs
+from forklake.crucible.sessions.engines import Engines
 from forklake.crucible.sessions.failures import as_error
 from forklake.crucible.sessions.fetching import fetched
 from forklake.crucible.sessions.guard import AccessGuard
+from forklake.crucible.sessions.pooled import PooledSession
 from forklake.crucible.sessions.rows import Spool
 from forklake.crucible.sessions.statements import Request, Statement
 from forklake.errors import Cancelled, InvalidInput, NotFound, QuotaExceeded
 from forklake.spark.calculator import interrupt
 from forklake.spark.names import joined_name
-from forklake.sql.session import Session
 
 if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
-    from forklake.spark.engine.engine import Engine
 
 MOST_WAITING = 32
 MOST_KEPT = 25  # statements that have ended, with their rows
 _KEPT_ANSWERS = 2  # of the greatest size, or more smaller ones
 _ENDING_SECONDS = 10.0
 _PATIENCE = 0.2  # seconds between looks at a thread that ends
-
-
-class GuardedSession(Session):
-    """A session of SQL on the service's Spark, whose jobs belong to the statement that runs."""
-
-    def __init__(self, engines: Engines, guard: AccessGuard) -> None:
-        super().__init__(attachments=guard.attachments, guard=guard)
-        self._engines = engines
-        self._group = ""
-
-    @property
-    def engine(self) -> Engine:
-        """Spark, as this session uses it, unless the statement is to stop."""
-        self.guard.proceed()
-        return super().engine
-
-    def _start_engine(self) -> Engine:
-        engine = self._engines.new()
-        name_jobs(engine, self._group)
-        self.guard.proceed()  # whoever came meanwhile found no jobs to stop
-        return engine
-
-    def begin_group(self, group: str) -> None:
-        """Jobs from now on are of a group."""
-        self._group = group
-        if self._engine is not None and not self._engine.has_died:
-            name_jobs(self._engine, group)
-
-    def stop_group(self, group: str) -> None:
-        """Stop the jobs of a group; other threads may call it."""
-        if self._engine is not None:
-            with suppress(Exception):  # a Spark that has died meanwhile
-                stop_jobs(self._engine, group)
 
 
 class ServedSession:
@@ -83,7 +48,7 @@ class ServedSession:
         self.session_id = session_id
         self.owner = caller
         self.opened = datetime.now(UTC)
-        self.session = GuardedSession(engines, guard)
+        self.session = PooledSession(engines, attachments=guard.attachments, guard=guard)
         self._guard = guard
         self._spool = spool
         self._most_bytes = most_bytes
