@@ -114,9 +114,7 @@ class Service:
 
     def _session_for_upkeep(self, catalog: Catalog, alias: str) -> Session:
         """A session of our own, in which rows of a catalog can be moved."""
-        import forklake
-
-        session = forklake.connect()
+        session = self.sessions.own()
         uri = self.stamps.uri_of(catalog.database)
         try:
             session.attach(

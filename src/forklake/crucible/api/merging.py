@@ -25,10 +25,8 @@ def diff(
     limit: Limit = 20,
 ) -> Response:
     """What the other one has otherwise: tables, their columns, and how many rows."""
-    import forklake
-
     names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
-    with forklake.connect() as session:
+    with visit.service.sessions.own() as session:
         found = merging.diff(
             session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
         )
@@ -41,14 +39,12 @@ def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
 
     The same merges a catalog into a fork of it. Rows that both changed are listed.
     """
-    import forklake
-
     target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
     source = visit.catalog(body.source, "catalog.diff")
     what = f"{source.name} into {target.name}"
     with (
         visit.access.audited(visit.caller, "catalog.merge", what, catalog=target),
-        forklake.connect() as session,
+        visit.service.sessions.own() as session,
     ):
         merged = merging.publish(
             session,
@@ -60,5 +56,6 @@ def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
             dry_run=body.dry_run,
             message=body.message,
             author=visit.caller.name,
+            idempotency_key=body.idempotency_key,
         )
     return Merged.of(merged).response()

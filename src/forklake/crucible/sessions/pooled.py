@@ -18,7 +18,11 @@ class PooledSession(Session):
     """A session whose jobs belong to a group, such as those of the statement that runs."""
 
     def __init__(
-        self, engines: Engines, *, attachments: Attachments | None = None, guard: Guard
+        self,
+        engines: Engines,
+        *,
+        attachments: Attachments | None = None,
+        guard: Guard | None = None,
     ) -> None:
         super().__init__(attachments=attachments, guard=guard)
         self._engines = engines

@@ -11,6 +11,7 @@ from forklake.access.access import Access
 from forklake.access.callers import Caller
 from forklake.crucible.sessions.engines import Engines
 from forklake.crucible.sessions.guard import AccessGuard
+from forklake.crucible.sessions.pooled import PooledSession
 from forklake.crucible.sessions.rows import Spool
 from forklake.crucible.sessions.session import ServedSession
 from forklake.crucible.settings import Settings
@@ -119,6 +120,10 @@ class Sessions:
                 )
             access.check_sessions(caller, own)
             self._open[session.session_id] = session
+
+    def own(self) -> PooledSession:
+        """A session of the service itself, which may do everything, on the same Spark."""
+        return PooledSession(self._engines)
 
     def find(self, caller: Caller, session_id: str) -> ServedSession:
         """A session of the caller's, or NotFound."""

@@ -45,13 +45,17 @@ class Differences(Answer):
 
 
 class Merge(Body):
-    """Which fork is merged, and how: rows that both changed stop it, or one side's are used."""
+    """Which fork is merged, and how: rows that both changed stop it, or one side's are used.
+
+    A merge that is asked for again under the same key is done once.
+    """
 
     source: str
     tables: list[str] | None = None
     on_conflict: Literal["fail", "ours", "theirs"] = "fail"
     dry_run: bool = False
     message: str | None = None
+    idempotency_key: str | None = None
 
 
 class RowConflict(Answer):
