@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime, timedelta
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -18,6 +17,7 @@ from forklake.catalog.scratch import Scratch, scratch
 from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.paths import checked_data_path, overlap
+from forklake.model.closing import Closing
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import checked_catalog_name, checked_catalog_names
 from forklake.model.options import Scope, checked_option
@@ -46,7 +46,7 @@ _on_lost_connection = retry(
 )
 
 
-class Metastore:
+class Metastore(Closing):
     """The catalogs of one metadata database. Needs no JVM; safe to share between threads."""
 
     def __init__(self, database: Database) -> None:
@@ -55,17 +55,6 @@ class Metastore:
 
     def __repr__(self) -> str:
         return f"<Metastore {self.database.address}>"
-
-    def __enter__(self) -> Metastore:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all connections."""

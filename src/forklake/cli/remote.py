@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from forklake.cli.formatting import quoted
 from forklake.cli.scripts import Script
 from forklake.errors import InvalidInput, Unsupported
+from forklake.model.closing import Closing
 from forklake.sql.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklake.sql.results import Result
 
 
-class ServedSession:
+class ServedSession(Closing):
     """Catalogs of a service, and the session there that has them."""
 
     def __init__(self, client: Client, catalogs: list[str]) -> None:
@@ -27,15 +27,8 @@ class ServedSession:
         for name in catalogs[1:]:
             self._attach(name)
 
-    def __enter__(self) -> ServedSession:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the session, and the connections to the service."""
         self._session.close()
         self._client.close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from types import TracebackType
 
 from forklake.catalog.storage import CatalogStorage
 from forklake.client.catalogs import RemoteCatalog
@@ -12,6 +11,7 @@ from forklake.client.documents import Document, catalog_row
 from forklake.client.sessions import RemoteSession
 from forklake.client.transport import Transport, path_of
 from forklake.errors import NotFound, Unsupported
+from forklake.model.closing import Closing
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.catalogs import CatalogRow
 
@@ -29,7 +29,7 @@ def connect(url: str, key: str | None = None, *, seconds: float = 60.0) -> Clien
     return Client(Transport(url, key, seconds=seconds))
 
 
-class Client:
+class Client(Closing):
     """The catalogs of a service that a credential reaches. Safe to share between threads."""
 
     def __init__(self, transport: Transport) -> None:
@@ -37,17 +37,6 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<Client of {self.transport.url}>"
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all connections."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pyarrow as pa
 from forklake.client.documents import Document
 from forklake.client.transport import ARROW, Transport, error_of, path_of
 from forklake.errors import NotFound
+from forklake.model.closing import Closing
 from forklake.sql.results import Result
 
 _WAIT = 20.0  # seconds that a request waits for the end of a statement; then it is sent again
@@ -62,7 +62,7 @@ class RemoteStatement:
         )
 
 
-class RemoteSession:
+class RemoteSession(Closing):
     """A session that a service runs for us. Statements run in the order in which they are sent."""
 
     def __init__(self, transport: Transport, session_id: str) -> None:
@@ -71,17 +71,6 @@ class RemoteSession:
 
     def __repr__(self) -> str:
         return f"<RemoteSession {self.session_id} at {self.transport.url}>"
-
-    def __enter__(self) -> RemoteSession:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def path(self, *parts: object) -> str:
         """An address below this session's."""

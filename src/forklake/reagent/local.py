@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from forklake.catalog.faces import find_face
 from forklake.catalog.metastore import Metastore, open_metastore
 from forklake.crucible.sessions.engines import Engines
+from forklake.model.closing import Closing
 from forklake.model.snapshots import Snapshot
 from forklake.reagent.preparing import Prepared
 from forklake.reagent.reports import Publication, published
@@ -38,7 +39,7 @@ class LocalRoom:
         self._session.close()
 
 
-class LocalPlace:
+class LocalPlace(Closing):
     """A metastore by its address; use it as a context manager."""
 
     def __init__(
@@ -48,12 +49,6 @@ class LocalPlace:
         self._metadata_schema = metadata_schema
         self._engines = Engines(lambda: _started(spark))
         self.metastore: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
-
-    def __enter__(self) -> LocalPlace:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the metastore, and let go of Spark."""

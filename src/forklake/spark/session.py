@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from forklake.catalog.catalog import Catalog
@@ -14,6 +13,7 @@ from forklake.catalog.metastore import Metastore
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
 from forklake.errors import ForklakeError, InvalidInput, NotFound, Unavailable
+from forklake.model.closing import Closing
 from forklake.model.entities import Table
 from forklake.model.snapshots import Snapshot
 from forklake.model.state import CatalogState
@@ -46,7 +46,7 @@ class TableName:
         return f"{self.attachment.alias}.{self.schema}.{self.table}"
 
 
-class Session(Transactions, Definitions):
+class Session(Closing, Transactions, Definitions):
     """Tables as DataFrames: `attach`, `use`, `table`, `write`, `transaction`.
 
     A session is used by one thread at a time; `cursor()` gives each thread its own.
@@ -121,17 +121,6 @@ class Session(Transactions, Definitions):
     def _require_open(self) -> None:
         if self._is_closed:
             raise InvalidInput("The session is closed.", remedy="Connect again.")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # Catalogs
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from types import TracebackType
 from typing import Any
 
 import duckdb
@@ -21,6 +20,7 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.compute.relations import INSIDE, Relation
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import Forbidden, ForklakeError, InvalidInput, NotFound, Unsupported
+from forklake.model.closing import Closing
 from forklake.model.entities import Table, View
 from forklake.model.ids import SnapshotId
 from forklake.model.names import PLACEHOLDER, folded, quoted
@@ -31,7 +31,7 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 Name = tuple[str, str]  # of a schema and of what is in it
 
 
-class Node:
+class Node(Closing):
     """DuckDB over one catalog; reads only. Not to be shared between threads."""
 
     def __init__(
@@ -47,17 +47,6 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<Node of {self._catalog.name!r}>"
-
-    def __enter__(self) -> Node:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of all memory."""
