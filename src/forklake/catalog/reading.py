@@ -25,7 +25,6 @@ from forklake.model.entities import (
     DeleteFile,
     InlinedDelete,
     InlinedRow,
-    InlinedTable,
     Table,
     TableStatistics,
 )
@@ -286,14 +285,6 @@ class Snapshotted:
         ]
         deletes, positions = map(decoded, kinds, connection.run(statements))
         return deletes, positions
-
-    def inlined_tables(self, table: Table) -> list[InlinedTable]:
-        """The tables of the metastore that hold rows of a table."""
-        with self._database.reading() as connection:
-            rows: list[InlinedTable] = self._reader(connection).rows(
-                INLINED_TABLE, scope=table.table_id
-            )
-        return sorted(rows, key=lambda row: row.schema_version)
 
     def inlined_rows(self, table: Table, fields: Sequence[Field] | None = None) -> list[InlinedRow]:
         """The rows that are kept in the metastore, by row id, with values of the table's columns

@@ -73,9 +73,6 @@ class RemoteCatalog:
             for one in self._pages(self._path("schemas", name, "tables"), "tables", version)
         ]
 
-    def _schema_names(self, version: int | None) -> list[str]:
-        return [one["name"] for one in self.schemas(version=version)]
-
     def _pages(self, path: str, kind: str, version: int | None) -> Iterator[Document]:
         after: Any = None
         while True:

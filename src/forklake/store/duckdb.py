@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import duckdb
@@ -31,9 +31,6 @@ from forklake.store.operations import (
     parameter_names,
     with_parameters,
 )
-
-if TYPE_CHECKING:
-    pass
 
 # Up to this many rows are one INSERT; more go through Arrow, which parses nothing.
 _ARROW_ABOVE = 32

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pymysql.err import Error
 
@@ -27,9 +27,6 @@ from forklake.store.mysql_errors import INDEX_EXISTS, NO_DATABASE, code_of, tran
 from forklake.store.mysql_text import bound, form_of, insert_head, keeping_existing, row_literal
 from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
-
-if TYPE_CHECKING:
-    pass
 
 _PLACES = 32  # of each kind of lock, see ducklake_lock
 _LETTERS = 1 << 20  # of one INSERT, about

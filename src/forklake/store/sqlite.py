@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
 from forklake.model.ids import CatalogId, SnapshotId
@@ -26,9 +26,6 @@ from forklake.store.operations import (
     Statement,
     insert_text,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _BUSY_SECONDS = 60.0
 # Errors that may be gone the next time.
