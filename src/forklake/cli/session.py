@@ -31,8 +31,8 @@ MetastoreOption = Annotated[
         "--metastore",
         "-m",
         metavar="URI",
-        help="Address of the metastore: ducklake:<path>, ducklake:duckdb:<path> or"
-        f" ducklake:postgres:<dsn>. Else the variable {METASTORE_VARIABLE} says it, or it is"
+        help="Address of the metastore: ducklake:<path>, ducklake:postgres:<dsn> or"
+        f" ducklake:mysql:<dsn>. Else the variable {METASTORE_VARIABLE} says it, or it is"
         f" {DEFAULT_METASTORE}.",
         show_default=False,
     ),
