@@ -145,6 +145,23 @@ def test_fields_are_added_renamed_and_dropped_inside_structs(catalog: Catalog) -
             InvalidInput,
         ),
         (lambda one, table: one.set_default(table, "id", 7), InvalidInput),
+        (lambda one, table: one.set_default(table, "id", "seven"), InvalidInput),
+        (
+            lambda one, table: one.create_table("x", [ColumnSpec("a", "int8", default="300")]),
+            InvalidInput,
+        ),
+        (
+            lambda one, table: one.create_table(
+                "x", [ColumnSpec("a", list_of("int8"), default="[f()]")]
+            ),
+            Unsupported,
+        ),
+        (
+            lambda one, table: one.add_column(
+                table, ColumnSpec("a", list_of("int8"), default="[1]")
+            ),
+            Unsupported,
+        ),
         (
             lambda one, table: one.add_column(table, ColumnSpec("x", "int8"), inside="id"),
             InvalidInput,

@@ -93,6 +93,34 @@ def test_texts_and_names_stay_what_they_are(sparked: Running) -> None:
     assert alice.rows(f"SELECT * FROM (SELECT {named})") == [list(range(len(hostile)))]
 
 
+def test_a_default_is_a_value_and_no_way_to_spark(sparked: Running) -> None:
+    client = sparked.of("alice")
+    tables = "/v1/catalogs/alice-sales/schemas/main/tables"
+    call = "reflect('java.lang.System', 'getProperty', 'user.home')"
+    hostile = [
+        ({"list": "varchar"}, f"[{call}]"),
+        ({"struct": [{"name": "a", "type": "varchar"}]}, f"{{'a': {call}}}"),
+        ({"map": {"key": "int32", "value": "varchar"}}, f"MAP {{1: {call}}}"),
+        ("int64", call),
+    ]
+    for kind, default in hostile:
+        one = {"name": "x", "type": kind, "default": default}
+        made = client.post(tables, json={"name": "evil", "columns": [one]})
+        assert made.json()["error"]["code"] in {"unsupported", "invalid_input"}, made.text
+    columns = [{"name": "id", "type": "int64"}, {"name": "x", "type": hostile[0][0]}]
+    assert client.post(tables, json={"name": "t", "columns": columns}).status_code == 201
+    set_later = client.patch(f"{tables}/t/columns/x", json={"default": hostile[0][1]})
+    assert set_later.json()["error"]["code"] == "unsupported"
+    added = {"name": "y", "type": hostile[0][0], "default": "[]"}
+    assert client.post(f"{tables}/t/columns", json=added).status_code == 422
+    # A text is a text, whatever it says.
+    text = {"name": "z", "type": "varchar", "default": call}
+    assert client.post(f"{tables}/t/columns", json=text).status_code == 201
+    alice = opened(client, "alice-sales", alias="lake")
+    alice.done("INSERT INTO t (id) SELECT i FROM range(1) AS r(i)")
+    assert alice.rows("SELECT * FROM t") == [[0, None, call]]
+
+
 def test_the_dialect_of_spark_is_off(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     assert alice.refused("SELECT 1", dialect="spark") == "forbidden"

@@ -219,7 +219,7 @@ def change_column(transaction: Transaction, model: ModelState, random: Random) -
         transaction.set_column_type(table, name, "int64")
         column.type = "int64"
     else:
-        default = random.choice(["1", "2", None])
+        default = random.choice(["1", "2", None]) if column.type in SCALARS else None
         transaction.set_default(table, name, default)
         column.default = default
     return True

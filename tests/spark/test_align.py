@@ -202,6 +202,25 @@ def test_columns_by_name_get_their_defaults_where_they_are_missing(engine: Engin
     }
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[reflect('java.lang.System', 'getProperty', 'user.home')]",
+        "[java_method('java.lang.System', 'getenv', 'PATH')]",
+        '[(SELECT text FROM text."/etc/passwd" LIMIT 1)]',
+        "['a'], reflect('java.lang.System', 'getenv', 'PATH')",
+        "[1",
+    ],
+)
+@pytest.mark.parametrize("kind", ["literal", "expression"])
+def test_a_default_that_duckdb_does_not_know_never_reaches_spark(
+    engine: Engine, text: str, kind: str
+) -> None:
+    field = column("g", "list", column("element", "varchar"), default=text, default_type=kind)
+    with pytest.raises(InvalidInput, match="of column 'g' cannot be computed"):
+        fitted(engine.spark.sql("SELECT 1 AS a"), column("a", "int32"), field, by_name=True)
+
+
 def test_columns_that_a_table_does_not_have_are_named(engine: Engine) -> None:
     df = engine.spark.sql("SELECT 1 AS a, 2 AS x, 3 AS y")
     with pytest.raises(InvalidInput, match="Table 't' has no column 'x', 'y'"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forklake.catalog.draft import Draft
-from forklake.errors import AlreadyExists, InvalidInput
+from forklake.errors import AlreadyExists, InvalidInput, Unsupported
 from forklake.model.entities import Column, ColumnTag, Table, Tag
 from forklake.model.fields import (
     DROPPED_NAMES,
@@ -45,7 +45,9 @@ class ColumnChanges:
                 spec,
                 name=_checked_column_name(spec.name),
                 type=as_type(spec.type),
-                default=_checked_default(spec.name, spec.default),
+                default=_checked_default(
+                    spec.name, as_type(spec.type).name, spec.default, spec.default_type
+                ),
                 tags={checked_tag(checked_name(key, "tag")): spec.tags[key] for key in spec.tags},
             )
             for spec in columns
@@ -107,8 +109,6 @@ class ColumnChanges:
                 "We cannot add a column with a non-literal default value.",
                 remedy="Add it without one, then set the default for new rows.",
             )
-        if checked.default is not None and as_type(checked.type).name not in NESTED:
-            default_value(as_type(checked.type).name, checked.default)  # every old row shows it
         parent = state.column(table, *_names(inside)) if _names(inside) else None
         if parent is not None and parent.column_type != "struct":
             raise InvalidInput(
@@ -284,7 +284,8 @@ class ColumnChanges:
     ) -> Column:
         """The column with another default for new rows; rows written before do not change."""
         column = self._ready().state.column(table, *_names(path))
-        is_set = _checked_default(column.column_name, default) is not None
+        checked = _checked_default(column.column_name, column.column_type, default, default_type)
+        is_set = checked is not None
         return self._replaced(
             replace(
                 column,
@@ -320,10 +321,23 @@ def _checked_column_name(name: str) -> str:
     return checked
 
 
-def _checked_default(column: str, default: str | None) -> str | None:
-    if default is not None and not isinstance(default, str):
+def _checked_default(
+    column: str, column_type: str, default: str | None, default_type: str
+) -> str | None:
+    """A default that new rows can have: a literal is the text of a value."""
+    if default is None:
+        return None
+    if not isinstance(default, str):
         raise InvalidInput(
             f"The default {default!r} of column '{column}' is no text.",
             remedy='Give it as a text, such as "7".',
         )
+    if default_type == "literal":
+        try:
+            default_value(column_type, default)
+        except (InvalidInput, Unsupported) as reason:
+            raise type(reason)(
+                f"The default of column '{column}' does not fit. {reason.message}",
+                remedy=reason.remedy,
+            ) from None
     return default

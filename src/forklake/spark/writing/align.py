@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import duckdb
 import sqlglot
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
@@ -34,6 +35,7 @@ from pyspark.sql.types import (
 from forklake.errors import ForklakeError, InvalidInput, Unavailable
 from forklake.model.fields import Field
 from forklake.model.names import folded
+from forklake.spark.calculator import calculator
 from forklake.spark.engine import failures
 from forklake.spark.engine.remote import analysed
 from forklake.spark.types import literal_column, physical_schema
@@ -169,11 +171,7 @@ def _find_misfit(df: DataFrame, pairs: Sequence[tuple[Source | None, Field]], ta
             analysed(df.select(_column(source, field, table)))
         except AnalysisException as reason:
             if source is None:
-                raise InvalidInput(
-                    f"The default {field.default_value!r} of column '{table}.{field.name}'"
-                    " cannot be computed.",
-                    remedy="Give the column a value, or change its default.",
-                ) from reason
+                raise _incomputable(field) from reason
             raise _mismatch(source[1].dataType, field, f"{table}.{field.name}") from reason
 
 
@@ -281,8 +279,26 @@ def default(field: Field) -> Column:
         return F.lit(None).cast(_physical(field))
     if field.default_value_type == "literal" and not field.fields:
         return literal_column(field.default_value, field)
-    text = sqlglot.transpile(field.default_value, read="duckdb", write="spark")[0]
-    return F.expr(text).try_cast(_physical(field))
+    return F.expr(_spark_text(field.default_value, field)).try_cast(_physical(field))
+
+
+def _spark_text(text: str, field: Field) -> str:
+    """A default as Spark writes it. DuckDB has computed it first: what only Spark knows, such as
+    functions that call Java, is nothing that a column may bring along."""
+    try:
+        tree = sqlglot.parse_one(text, read="duckdb")
+        with calculator() as cursor:
+            cursor.execute(f"SELECT {tree.sql('duckdb')}")
+    except (sqlglot.errors.SqlglotError, duckdb.Error) as reason:
+        raise _incomputable(field) from reason
+    return tree.sql("spark")
+
+
+def _incomputable(field: Field) -> InvalidInput:
+    return InvalidInput(
+        f"The default {field.default_value!r} of column '{field.name}' cannot be computed.",
+        remedy="Give the column a value, or change its default.",
+    )
 
 
 # Types
