@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.access.conftest import World
 from tests.fix_metastore import BACKENDS
 
 
-def names(rows: list[CatalogRow]) -> list[str]:
+def names(rows: Iterable[CatalogRow]) -> list[str]:
     """The names of catalogs."""
     return [row.catalog_name for row in rows]
 
@@ -275,3 +275,23 @@ def test_sessions_are_limited(world: World) -> None:
         access.set_quota(world.root, "alice", catalogs=-1)
     with pytest.raises(NotFound):
         access.set_quota(world.root, "nobody", catalogs=1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_forks_that_may_be_read_are_found_among_many_others(world: World) -> None:
+    access, root = world.access, world.root
+    parent = access.create(root, ["parent"])[0]
+    access.grant(root, "parent", "alice", "forker")
+    access.fork(root, "parent", [f"other-{number:04}" for number in range(1200)])
+    access.fork(world.alice, "parent", ["alice-b", "alice-a"])
+    access.create(world.alice, ["alice-no-fork"])
+    access.grant(root, "other-0700", "alice", "reader")
+    access.grant(root, "other-0900", "bob", "reader")  # who may not read the parent
+    assert names(access.forks(world.alice, parent)) == ["alice-a", "alice-b", "other-0700"]
+    assert names(access.forks(world.alice, parent, after="alice-a")) == ["alice-b", "other-0700"]
+    assert names(access.forks(world.bob, parent)) == []
+    assert len(names(access.forks(root, parent))) == 1202
+    access.grant_prefix(root, "", "carol", "reader")
+    assert names(access.forks(world.carol, parent)) == names(access.forks(root, parent))
+    token = access.caller(access.mint(world.alice, "alice-a", [Right.READ], 60))
+    assert names(access.forks(token, parent)) == ["alice-a"]

@@ -14,7 +14,7 @@ from forklake.access.rules import effective_rights
 from forklake.catalog.metastore import Metastore
 from forklake.errors import InvalidInput
 from forklake.store.access_grants import PrefixGrant, chains_of, granted_ids, prefix_grants
-from forklake.store.catalogs import CatalogRow, catalogs_of
+from forklake.store.catalogs import CatalogRow, Within, catalogs_of, list_children
 from forklake.store.database import Connection
 
 # Whoever has grants on more catalogs than this finds theirs by walking through all names.
@@ -39,33 +39,63 @@ class Listing(Checking):
         found: list[CatalogRow] = []
         with self._here.required().reading() as connection:
             prefixes = prefix_grants(connection, caller.principal_id, self._now())
-            candidates = self._candidates(connection, caller, prefixes, prefix, after)
+            granted = self._granted(connection, caller, prefixes, prefix)
+            candidates = self._candidates(connection, granted, prefix, after)
             while len(found) < limit and (page := list(islice(candidates, _PAGE))):
                 found += self._readable(connection, caller, prefixes, page)
         return found[:limit]
 
-    def _candidates(
+    def forks(self, caller: Caller, parent: CatalogRow, *, after: str = "") -> Iterator[CatalogRow]:
+        """The forks of a catalog that a caller may read, in the order of their names; fetched page
+        by page as they are wanted."""
+        while page := self._page_of_forks(caller, parent, after):
+            readable, after = page
+            yield from readable
+
+    def _page_of_forks(
+        self, caller: Caller, parent: CatalogRow, after: str
+    ) -> tuple[list[CatalogRow], str] | None:
+        """Those that may be read among the next forks, and the name of the last one looked at."""
+        with self.metastore.database.reading() as connection:
+            prefixes: list[PrefixGrant] = []
+            granted = None
+            if not caller.is_free:
+                prefixes = prefix_grants(connection, caller.principal_id, self._now())
+                granted = self._granted(connection, caller, prefixes)
+            rows = list_children(
+                connection, parent.catalog_id, after=after, limit=_PAGE, within=granted
+            )
+            if not rows:
+                return None
+            shown = rows if caller.is_free else self._readable(connection, caller, prefixes, rows)
+        return shown, rows[-1].catalog_name
+
+    def _granted(
         self,
         connection: Connection,
         caller: Caller,
         prefixes: Sequence[PrefixGrant],
-        prefix: str,
-        after: str,
+        prefix: str = "",
+    ) -> Within | None:
+        """The catalogs that the caller has been granted something on, those by prefix as far as
+        they begin with one; None if too many to name."""
+        if caller.bound is not None:
+            return Within([caller.bound.catalog_id], [])
+        ids = granted_ids(connection, caller.principal_id, _FEW + 1, self._now())
+        return None if len(ids) > _FEW else Within(ids, _ranges(prefixes, prefix))
+
+    def _candidates(
+        self, connection: Connection, granted: Within | None, prefix: str, after: str
     ) -> Iterator[CatalogRow]:
         """Catalogs that the caller has been granted something on, in the order of their names."""
-        if caller.bound is not None:
-            granted = [caller.bound.catalog_id]
-        else:
-            granted = granted_ids(connection, caller.principal_id, _FEW + 1, self._now())
-        if len(granted) > _FEW:
+        if granted is None:
             return _walk(self.metastore, prefix, after)
         chosen = (
             row
-            for row in catalogs_of(connection, granted)
+            for row in catalogs_of(connection, granted.ids)
             if row.catalog_name.startswith(prefix) and row.catalog_name > after
         )
-        ranges = () if caller.bound is not None else _ranges(prefixes, prefix)
-        walks = [_walk(self.metastore, one, after) for one in ranges]
+        walks = [_walk(self.metastore, one, after) for one in granted.prefixes]
         merged = heapq.merge(sorted(chosen, key=_name_of), *walks, key=_name_of)
         return (next(same) for _, same in groupby(merged, key=_name_of))
 

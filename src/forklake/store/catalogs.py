@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from forklake.errors import AlreadyExists, NotFound
 from forklake.model.ids import CatalogId, SnapshotId
@@ -38,6 +39,13 @@ class CatalogRow:
     data_path: str | None
     path: str
     end_snapshot: SnapshotId | None = None
+
+
+class Within(NamedTuple):
+    """Some catalogs: those of these ids, and those whose names begin with one of the prefixes."""
+
+    ids: Sequence[CatalogId]
+    prefixes: Sequence[str]
 
 
 def missing(name: str) -> NotFound:
@@ -136,17 +144,38 @@ def count_catalogs(connection: Connection) -> int:
 
 
 def list_children(
-    connection: Connection, parent_id: CatalogId, *, after: str = "", limit: int | None = None
+    connection: Connection,
+    parent_id: CatalogId,
+    *,
+    after: str = "",
+    limit: int | None = None,
+    within: Within | None = None,
 ) -> list[CatalogRow]:
-    """The live catalogs that were forked from this one, by name."""
+    """The live catalogs that were forked from this one, or some of them, by name."""
     text = (
         f"{_LIVE} AND c.catalog_name > :after AND c.catalog_id IN (SELECT l.catalog_id"
         " FROM ducklake_catalog_lineage l WHERE l.ancestor_id = :parent AND l.depth = 1)"
-        " ORDER BY c.catalog_name"
     )
+    given: dict[str, Any] = {"parent": parent_id, "after": after}
+    if within is not None:
+        condition, more = _is_within(connection, within)
+        text, given = f"{text} AND {condition}", given | more
+    text += " ORDER BY c.catalog_name"
     if limit is not None:
         text += f" LIMIT {int(limit)}"
-    return [CatalogRow(*row) for row in connection.fetch(text, parent=parent_id, after=after)]
+    return [CatalogRow(*row) for row in connection.fetch(text, **given)]
+
+
+def _is_within(connection: Connection, within: Within) -> tuple[str, dict[str, Any]]:
+    """The condition that a catalog is one of some, and its parameters."""
+    dialect = connection.dialect
+    parts, given = [dialect.any_of("c.catalog_id", "ids")], {"ids": dialect.array(within.ids)}
+    for place, prefix in enumerate(within.prefixes):
+        part, given[f"prefix_{place}"] = f"c.catalog_name >= :prefix_{place}", prefix
+        if ends := _after_prefix(prefix):
+            part, given[f"ends_{place}"] = f"{part} AND c.catalog_name < :ends_{place}", ends
+        parts.append(part)
+    return f"({' OR '.join(parts)})", given
 
 
 def count_children(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, int]:

@@ -16,7 +16,7 @@ from typing import Any
 from forklake.model.ids import SnapshotId
 
 Values = tuple[Any, ...]
-PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
+PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)\b")
 
 
 @dataclass(frozen=True, slots=True)

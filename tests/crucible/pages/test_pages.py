@@ -112,6 +112,27 @@ def test_people_see_what_is_theirs_and_all_links_work(peopled: Running) -> None:
         assert not any(key in page.source for key in peopled.keys.values())
 
 
+def test_no_page_tells_of_forks_that_are_hidden(peopled: Running) -> None:
+    home, access = peopled.service.home, peopled.service.access
+    home.fork_many("sales", [f"secret-{number:03}" for number in range(200)])
+    access.grant(LOCAL, "sales", "alice", Role.FORKER)
+    alice = Visit(peopled, peopled.keys["alice"])
+    mine = [f"alice-{number:02}" for number in range(60)]
+    peopled.of("alice").post("/v1/catalogs/sales/forks", json={"names": mine}).raise_for_status()
+    address, found = "/catalogs/sales/forks", list[str]()
+    while address:
+        page = alice.page(address)
+        assert "secret-" not in page.source
+        assert "forks of" not in page.text  # how many there are is not told
+        found += [one for one in mine if f"/catalogs/{one}" in page.links]
+        address = next((one for one in page.links if "forks?after=" in one), "")
+    assert found == mine
+    assert "secret-" not in alice.page("/catalogs/sales/storage").source
+    assert "alice-00" in alice.page("/catalogs/sales/storage").text
+    root = Visit(peopled, peopled.keys["root"]).page("/catalogs/sales/forks")
+    assert "forks of sales" in root.text
+
+
 OF_CATALOGS = [
     route
     for module in PAGES

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from forklake.access.roles import Right
 from forklake.crucible.callers import Asking, Visit
 from forklake.crucible.gathering import Wish
-from forklake.crucible.shapes.base import MAX_PAGE, Limit, Name
+from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.catalogs import Catalog, CatalogPage, Made, NewForks, Tree, TreeNode
 from forklake.store.catalogs import CatalogRow
 
@@ -57,11 +57,7 @@ def list_forks(
 ) -> Response:
     """Those made of it directly that the caller may read, in the order of their names."""
     parent = visit.catalog(catalog, "catalog.forks").row
-    rows: list[CatalogRow] = []
-    for row in _visible_forks(visit, parent, after):
-        rows.append(row)
-        if len(rows) == limit:
-            break
+    rows = list(islice(visit.access.forks(visit.caller, parent, after=after), limit))
     return CatalogPage.of(rows, limit).response()
 
 
@@ -78,7 +74,7 @@ def tree(
     waiting, count, is_cut = deque([(0, root)]), 1, False
     while waiting:
         level, parent = waiting.popleft()
-        for row in _visible_forks(visit, parent, "") if level < depth else ():
+        for row in visit.access.forks(visit.caller, parent) if level < depth else ():
             is_cut = count >= limit
             if is_cut:
                 break
@@ -96,16 +92,3 @@ def _walked(root: CatalogRow, children: dict[int, list[CatalogRow]]) -> Iterator
         depth, row = waiting.pop()
         yield TreeNode(depth=depth, catalog=Catalog.of(row))
         waiting += [(depth + 1, one) for one in reversed(children.get(row.catalog_id, []))]
-
-
-def _visible_forks(visit: Visit, parent: CatalogRow, after: str) -> Iterator[CatalogRow]:
-    """The forks of a catalog that the caller may read, fetched page by page."""
-    metastore = visit.access.metastore
-    while page := metastore.children(parent.catalog_name, after=after, limit=MAX_PAGE):
-        yield from page if visit.caller.is_free else _readable(visit, page)
-        after = page[-1].catalog_name
-
-
-def _readable(visit: Visit, rows: Sequence[CatalogRow]) -> Iterator[CatalogRow]:
-    rights = visit.access.rights(visit.caller, [row.catalog_name for row in rows])
-    return (row for row in rows if Right.READ in rights[row.catalog_name])

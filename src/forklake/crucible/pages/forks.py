@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,6 +14,7 @@ from forklake.crucible.pages.frames import framed
 from forklake.crucible.pages.rendering import render
 from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking, Visitor
+from forklake.model.ids import CatalogId
 from forklake.store.catalogs import CatalogRow
 
 routes = router()
@@ -21,11 +24,11 @@ _DEEPEST = 64  # lines are not longer
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A catalog in the tree, and how many forks it has."""
+    """A catalog in the tree, and how many forks it has; None where some may be hidden."""
 
     name: str
     at: int | None
-    forks: int
+    forks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,8 @@ def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> 
         "forks.html",
         frame=frame,
         line=_line(visitor, frame.catalog),
-        family=_family(visitor, frame.name, after),
-        count=visitor.access.metastore.count_children([frame.catalog.catalog_id]),
+        family=_family(visitor, frame.catalog.row, after),
+        count=_counts(visitor, [frame.catalog.row]).get(frame.catalog.catalog_id),
     )
 
 
@@ -55,7 +58,7 @@ def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> 
 def branch(request: Request, visitor: Looking, catalog: str, after: str = "") -> Response:
     """The forks of one catalog, to be put into the tree."""
     found = visitor.access.catalog(visitor.caller, catalog, "catalog.tree")
-    return render(request, "branch.html", family=_family(visitor, found.name, after))
+    return render(request, "branch.html", family=_family(visitor, found.row, after))
 
 
 def _line(visitor: Visitor, catalog: Catalog) -> list[Branch]:
@@ -67,23 +70,27 @@ def _line(visitor: Visitor, catalog: Catalog) -> list[Branch]:
         name = metastore.names([row.parent_catalog_id]).get(row.parent_catalog_id)
         row = metastore.find(name) if name is not None else None
         if row is not None:
-            found.append(Branch(row.catalog_name, row.fork_snapshot, 0))
+            found.append(Branch(row.catalog_name, row.fork_snapshot))
     may_see = visitor.access.rights(visitor.caller, [one.name for one in found])
     return [one for one in reversed(found) if may_see.get(one.name)]
 
 
-def _family(visitor: Visitor, name: str, after: str) -> Family:
-    metastore = visitor.access.metastore
-    rows = metastore.children(name, after=after, limit=_PAGE + 1)
-    following = rows[_PAGE - 1].catalog_name if len(rows) > _PAGE else None
-    may_see = visitor.access.rights(visitor.caller, [row.catalog_name for row in rows])
-    shown = [row for row in rows[:_PAGE] if may_see.get(row.catalog_name)]
-    counts = metastore.count_children([row.catalog_id for row in shown]) if shown else {}
+def _family(visitor: Visitor, parent: CatalogRow, after: str) -> Family:
+    found = visitor.access.forks(visitor.caller, parent, after=after)
+    rows = list(islice(found, _PAGE + 1))
+    shown = rows[:_PAGE]
+    counts = _counts(visitor, shown)
+    branches = [
+        Branch(row.catalog_name, row.fork_snapshot, counts.get(row.catalog_id)) for row in shown
+    ]
     return Family(
-        name,
-        [
-            Branch(row.catalog_name, row.fork_snapshot, counts.get(row.catalog_id, 0))
-            for row in shown
-        ],
-        following,
+        parent.catalog_name, branches, shown[-1].catalog_name if len(rows) > _PAGE else None
     )
+
+
+def _counts(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, int]:
+    """How many forks catalogs have, for those to whom none is hidden."""
+    if not rows or not visitor.caller.is_free:
+        return {}
+    ids = [row.catalog_id for row in rows]
+    return dict.fromkeys(ids, 0) | visitor.access.metastore.count_children(ids)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,9 +22,8 @@ def storage(request: Request, visitor: Looking, catalog: str) -> Response:
     """Private and shared bytes of a catalog and of its first forks; bytes by table."""
     frame = framed(visitor, catalog, "storage")
     metastore = visitor.access.metastore
-    names = [row.catalog_name for row in metastore.children(frame.name, limit=_FORKS)]
-    may_see = visitor.access.rights(visitor.caller, names)
-    own, *forks = metastore.storage([frame.name, *(one for one in names if may_see.get(one))])
+    compared = islice(visitor.access.forks(visitor.caller, frame.catalog.row), _FORKS)
+    own, *forks = metastore.storage([frame.name, *(row.catalog_name for row in compared)])
     tables = [
         (group.name, table)
         for group in grouped(frame.catalog.now())
