@@ -9,7 +9,7 @@ import pytest
 
 from forklake import Metastore
 from forklake.access.access import Access
-from forklake.access.callers import LOCAL
+from forklake.access.callers import LOCAL, Caller
 from forklake.access.roles import NOTHING, ROLES, Right, Role
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, QuotaExceeded
 from forklake.store.audit import Outcome
@@ -112,6 +112,31 @@ def test_somebody_always_owns_a_catalog(world: World) -> None:
         access.revoke(world.alice, "alice-1", "alice")
     access.grant(world.alice, "alice-1", "bob", "owner")
     access.revoke(world.alice, "alice-1", "alice")
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("way", ["revoke", "grant"])
+def test_two_owners_cannot_end_each_other(world: World, way: str) -> None:
+    access = world.access
+
+    def end(caller: Caller, other: str) -> bool:
+        try:
+            if way == "revoke":
+                access.revoke(caller, "alice-1", other)
+            else:
+                access.grant(caller, "alice-1", other, "reader")
+        except (InvalidInput, Forbidden, NotFound):
+            return False
+        return True
+
+    for _ in range(20):
+        access.create(world.alice, ["alice-1"])
+        access.grant(world.alice, "alice-1", "bob", "owner")
+        with ThreadPoolExecutor(2) as pool:
+            ended = [pool.submit(end, world.alice, "bob"), pool.submit(end, world.bob, "alice")]
+        assert [one.result() for one in ended].count(True) == 1
+        assert Role.OWNER in {one.role for one in access.grants(LOCAL, "alice-1")}
+        access.drop(LOCAL, ["alice-1"])
 
 
 @SERVER_TOO

@@ -349,7 +349,7 @@ def test_what_ends_a_token(server: Server) -> None:
     tenants.set_up(metastore)
     token = server.token(ALICE, "alice:fork")
     assert not server.is_let_in(token)  # what it was forked from is not hers to read
-    base = metastore.catalog("shared:base").catalog_id
+    base = metastore.catalog("shared:base").row
     write_grant(database, base, GrantRow(ALICE, "reader", None))
     assert server.is_let_in(token)
     delete_grant(database, base, ALICE)

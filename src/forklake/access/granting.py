@@ -61,16 +61,16 @@ class Granting(Directory):
         wanted = role_named(role)
         found, number, before = self._grantee(caller, catalog, principal)
         self._require_rank(caller, found, {wanted, before})
-        if before is Role.OWNER and (wanted is not Role.OWNER or expires_at is not None):
-            self._require_other_owner(found, number)
         row = GrantRow(number, wanted, _checked_expiry(expires_at, self._now()))
         deed = Deed("grants.set", f"{catalog}: {wanted} to {principal}", found.catalog_id)
         store.write_grant(
             self._here.required(),
-            found.catalog_id,
+            found.row,
             row,
             [self._done(caller, deed)],
             is_new_owner=wanted is Role.OWNER is not before,
+            ends_owner=before is Role.OWNER
+            and (wanted is not Role.OWNER or expires_at is not None),
         )
 
     def revoke(self, caller: Caller, catalog: str, principal: str) -> None:
@@ -82,11 +82,13 @@ class Granting(Directory):
                 remedy="Look at its grants.",
             )
         self._require_rank(caller, found, {before})
-        if before is Role.OWNER:
-            self._require_other_owner(found, number)
         deed = Deed("grants.set", f"{catalog}: nothing to {principal}", found.catalog_id)
         store.delete_grant(
-            self._here.required(), found.catalog_id, number, [self._done(caller, deed)]
+            self._here.required(),
+            found.row,
+            number,
+            [self._done(caller, deed)],
+            ends_owner=before is Role.OWNER,
         )
 
     def _grantee(
@@ -106,19 +108,6 @@ class Granting(Directory):
         """Owners alone decide about admins and owners."""
         if HIGH_ROLES & set(roles):
             self.catalog(caller, catalog.name, "grants.own")
-
-    def _require_other_owner(self, catalog: Catalog, principal_id: int) -> None:
-        """Somebody has to own a catalog: quotas count owners."""
-        with self._here.required().reading() as connection:
-            rows = store.list_grants(connection, catalog.catalog_id)
-        if not any(
-            row.role == Role.OWNER and row.principal_id != principal_id and row.expires_at is None
-            for row in rows
-        ):
-            raise InvalidInput(
-                f"The catalog '{catalog.name}' would have no owner.",
-                remedy="Make somebody else its owner first.",
-            )
 
     # Prefixes
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from forklake.errors import InvalidInput
 from forklake.model.ids import CatalogId
 from forklake.store.catalogs import CatalogRow, names_statement
 from forklake.store.database import Connection, Database
@@ -193,15 +194,16 @@ def tidy_grants(database: Database) -> int:
 
 def write_grant(
     database: Database,
-    catalog_id: CatalogId,
+    catalog: CatalogRow,
     grant: GrantRow,
     besides: Sequence[Operation] = (),
     *,
     is_new_owner: bool = False,
+    ends_owner: bool = False,
 ) -> None:
     """Give a principal a role on a catalog, in place of the one it had.
 
-    A new owner must be allowed to own one more.
+    A new owner must be allowed to own one more; where one ends, another must be left.
     """
     upsert = Statement(
         "INSERT INTO crucible_grant (principal_id, catalog_id, role, expires_at)"
@@ -210,7 +212,7 @@ def write_grant(
         " DO UPDATE SET role = excluded.role, expires_at = excluded.expires_at",
         {
             "principal": grant.principal_id,
-            "catalog": catalog_id,
+            "catalog": catalog.catalog_id,
             "role": grant.role,
             "expires": grant.expires_at,
         },
@@ -218,20 +220,42 @@ def write_grant(
     with database.writing() as connection:
         if is_new_owner:
             require_catalogs(connection, grant.principal_id, 1)
+        if ends_owner:
+            _require_other_owner(connection, catalog, grant.principal_id)
         connection.commit([upsert, *besides])
 
 
 def delete_grant(
     database: Database,
-    catalog_id: CatalogId,
+    catalog: CatalogRow,
     principal_id: int,
     besides: Sequence[Operation] = (),
+    *,
+    ends_owner: bool = False,
 ) -> None:
-    """Take a principal's role on a catalog away."""
+    """Take a principal's role on a catalog away; where an owner ends, another must be left."""
     text = "DELETE FROM crucible_grant WHERE principal_id = :principal AND catalog_id = :catalog"
+    gone = Statement(text, {"principal": principal_id, "catalog": catalog.catalog_id})
     with database.writing() as connection:
-        connection.commit(
-            [Statement(text, {"principal": principal_id, "catalog": catalog_id}), *besides]
+        if ends_owner:
+            _require_other_owner(connection, catalog, principal_id)
+        connection.commit([gone, *besides])
+
+
+def _require_other_owner(connection: Connection, catalog: CatalogRow, principal_id: int) -> None:
+    """Somebody has to own a catalog: quotas count owners.
+
+    All owners are locked until the transaction ends, so that two do not end each other.
+    """
+    rows = connection.fetch(
+        "SELECT principal_id FROM crucible_grant WHERE catalog_id = :catalog AND role = 'owner'"
+        f" AND expires_at IS NULL ORDER BY principal_id{connection.dialect.for_commit}",
+        catalog=catalog.catalog_id,
+    )
+    if not any(owner != principal_id for (owner,) in rows):
+        raise InvalidInput(
+            f"The catalog '{catalog.catalog_name}' would have no owner.",
+            remedy="Make somebody else its owner first.",
         )
 
 
