@@ -95,6 +95,9 @@ def test_admins_do_not_make_admins(world: World) -> None:
         access.revoke(world.bob, "alice-1", "alice")
     with pytest.raises(Forbidden, match="OWN"):
         access.grant(world.bob, "alice-1", "alice", "reader")
+    with pytest.raises(Forbidden, match="OWN"):  # beneath bob's prefix it would be his own
+        access.rename(world.bob, "alice-1", "bob-1")
+    assert access.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.ADMIN]
     access.grant(world.bob, "alice-1", "carol", "writer")
     access.revoke(world.bob, "alice-1", "carol")
 

@@ -58,7 +58,7 @@ OPERATIONS: dict[str, Right | Special] = {
     "catalog.fork": Right.FORK,  # and Special.PREFIX for the names of the forks
     "catalog.forks": Right.READ,
     "catalog.tree": Right.READ,
-    "catalog.rename": Right.ADMINISTER,  # and Special.PREFIX for the new name
+    "catalog.rename": Right.OWN,  # a name gives roles by prefix; and Special.PREFIX for the new one
     "catalog.drop": Right.ADMINISTER,
     "catalog.extend": Right.ADMINISTER,
     "catalog.materialize": Right.ADMINISTER,
