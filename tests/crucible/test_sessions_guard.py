@@ -6,15 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlglot import exp
 
-from forklake.access.callers import LOCAL
+from forklake import Metastore
+from forklake.access.callers import LOCAL, Caller
 from forklake.access.roles import OPERATIONS, Right
 from forklake.crucible.sessions import guard
+from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.roots import require_inside
-from forklake.errors import Forbidden, NotFound
+from forklake.errors import Forbidden, NotFound, Unauthenticated
 from forklake.sql.functions import registry
 from forklake.sql.guarding import FUNCTIONS, STATEMENTS
 from forklake.sql.running import handlers
+from tests.access.conftest import World
 from tests.crucible.fix_sessions import Person, opened
 from tests.crucible.forbidden import FORBIDDEN
 from tests.crucible.served import Running
@@ -223,6 +227,27 @@ def test_a_right_that_is_withdrawn_is_gone_at_once(sparked: Running, cautious: N
     access.create(LOCAL, ["alice-sales"])
     access.grant(LOCAL, "alice-sales", "bob", "writer")
     assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
+
+
+def test_statements_that_waited_ask_again_who_sent_them(metastore: Metastore) -> None:
+    world = World(metastore)
+    world.access.create(world.alice, ["alice-1"])
+    token = world.access.caller(world.access.mint(world.alice, "alice-1", [Right.READ], 60))
+    asking = AccessGuard(world.access)
+
+    def run(caller: Caller) -> None:
+        with asking.acting(caller), asking.statement(exp.Query):
+            pass
+
+    for caller in (token, world.alice, world.bob, LOCAL):
+        run(caller)
+    world.clock.advance(60)
+    with pytest.raises(Unauthenticated):
+        run(token)
+    world.access.disable(world.root, "alice")
+    with pytest.raises(Unauthenticated):
+        run(world.alice)
+    run(world.bob)
 
 
 def test_forks_and_lists_of_catalogs_go_by_rights(sparked: Running) -> None:

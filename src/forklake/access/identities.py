@@ -6,7 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
-from forklake.access.callers import Bound, Caller
+from forklake.access.callers import LOCAL, Bound, Caller
 from forklake.access.credentials import (
     Claim,
     is_same,
@@ -32,6 +32,23 @@ class Identities(Ground):
         if known is None or (known.bound and known.bound.expires_at <= self._now()):
             known = self._identified(credential)
             self._memory.keep(digest, known)
+        return known
+
+    def require_good(self, caller: Caller) -> None:
+        """Unauthenticated if a caller who was let in before would not be any more: the token is
+        over, or the principal disabled."""
+        if caller.bound is not None and caller.bound.expires_at <= self._now():
+            raise refused()
+        if caller != LOCAL and self._is_disabled(caller.principal_id):
+            raise refused()
+
+    def _is_disabled(self, principal_id: int) -> bool:
+        known: bool | None = self._memory.find(("disabled", principal_id))
+        if known is None:
+            with self._home.database.reading() as connection:
+                found = next(iter(principals_of(connection, [principal_id])), None)
+            known = found is None or found.is_disabled
+            self._memory.keep(("disabled", principal_id), known)
         return known
 
     def _identified(self, credential: str) -> Caller:

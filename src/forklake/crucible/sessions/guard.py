@@ -92,6 +92,7 @@ class AccessGuard(Guard):
     @contextmanager
     def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
         self._proceed()
+        self.access.require_good(self._caller)  # it may have waited for long
         operation = STATEMENTS.get(kind)
         if operation is None:
             raise Forbidden(
