@@ -35,6 +35,25 @@ def test_a_request_keeps_its_id_if_that_is_harmless(client: httpx.Client) -> Non
         assert re.fullmatch("[0-9a-f]{32}", told(bad))
 
 
+def test_a_page_of_another_site_sends_nothing_to_a_service_without_rules(
+    client: httpx.Client, open_service: Running
+) -> None:
+    own = open_service.address
+    assert client.post(C, json={"name": "c"}, headers={"Origin": own}).status_code == 201
+    materialize = f"{C}/c/materialize"  # needs no body, so that browsers ask nobody before
+    assert client.post(materialize, headers={"Origin": own}).status_code == 200
+    for origin in (
+        "https://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "http://localhost",
+        "http://[",
+    ):
+        answer = client.post(materialize, headers={"Origin": origin})
+        assert answer.status_code == 403, origin
+        assert answer.json()["error"]["code"] == "forbidden"
+
+
 def test_every_answer_has_the_headers_that_keep_browsers_safe(client: httpx.Client) -> None:
     for path in ("/health/live", "/v1/me", "/v1/nothing", "/metrics", "/openapi.json"):
         headers = client.get(path).headers

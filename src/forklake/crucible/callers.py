@@ -50,10 +50,12 @@ async def current(request: Request) -> Caller:
 
 
 def require_own_host(request: Request, caller: Caller) -> None:
-    """Forbidden if a service without rules was called by a name that is not this machine's own:
-    any site can make its name lead here, and its pages would then pass for ours."""
-    name = request.url.hostname or ""
-    if caller is LOCAL and not is_loopback(name):
+    """Forbidden if a service without rules was called by a name that is not this machine's own, or
+    from a page of another site: any site can make its name lead here, and its pages would then
+    pass for ours; and any page can make the browser of whoever looks at it send something."""
+    name, origin = request.url.hostname or "", request.headers.get("origin")
+    is_foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host")
+    if caller is LOCAL and (is_foreign or not is_loopback(name)):
         raise Forbidden(
             "This service has no access rules: it answers to this machine only.",
             remedy="Call it localhost or 127.0.0.1, or give it access rules.",
