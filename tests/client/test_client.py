@@ -9,6 +9,7 @@ import pytest
 
 from forklake import Metastore
 from forklake.client import Client, connect
+from forklake.client.definitions import ColumnLike
 from forklake.errors import (
     AlreadyExists,
     Forbidden,
@@ -75,6 +76,69 @@ def test_what_is_in_a_catalog(client: Client, open_service: Running) -> None:
     catalog.drop_table("u")
     catalog.drop_schema("s", cascade=True)
     assert catalog.tables() == []
+
+
+def test_definitions_are_changed_by_the_verbs_of_a_catalog(
+    client: Client, open_service: Running
+) -> None:
+    catalog = client.create_catalog("sales")
+    catalog.create_schema("a/b")
+    assert catalog.rename_schema("a/b", "s")["name"] == "s"
+    columns: list[ColumnLike] = [
+        {"name": "id", "type": "int32", "nulls_allowed": False},
+        ("day", "date"),
+        ("gone", "varchar"),
+    ]
+    catalog.create_table(
+        "t", columns, schema="s", partition_by=[("day", "month")], comment="orders"
+    )
+    before = catalog.snapshot_at()
+    catalog.rename_table("t", "u", schema="s")
+    catalog.set_comment("u", None, schema="s")
+    catalog.set_partitioning("u", [("id", "identity")], schema="s")
+    catalog.set_sorted_by("u", [("day", True, False)], schema="s")
+    catalog.add_column("u", "n", "int32", schema="s", default="7", comment="how many")
+    catalog.rename_column("u", "n", "count", schema="s")
+    catalog.set_column_type("u", "count", "int64", schema="s")
+    catalog.set_default("u", "count", "8", schema="s")
+    catalog.set_column_comment("u", "count", None, schema="s")
+    catalog.allow_nulls("u", "id", schema="s")
+    catalog.drop_column("u", "gone", schema="s")
+    found = catalog.table("u", "s")
+    facts = [(one["name"], one["type"], one["default"]) for one in found["columns"]]
+    assert facts == [("id", "int32", None), ("day", "date", None), ("count", "int64", "8")]
+    assert [one["comment"] for one in [found, *found["columns"]]] == [None] * 4
+    assert found["columns"][0]["nulls_allowed"]
+    assert found["partition_by"] == [{"column": "id", "transform": "identity"}]
+    assert found["sorted_by"][0]["is_descending"]
+    then = catalog.table("t", "s", version=before)
+    assert (then["comment"], len(then["columns"])) == ("orders", 3)
+    assert then["partition_by"] == [{"column": "day", "transform": "month"}]
+    here = open_service.service.home.catalog("sales")
+    assert here.snapshots()[-1].commit_message == "column.drop s.u.gone"
+    catalog.drop_table("u", schema="s")
+    catalog.drop_table("u", schema="s", if_exists=True)
+    catalog.drop_schema("nothing", if_exists=True)
+    with pytest.raises(NotFound):
+        catalog.drop_view("v")
+    catalog.drop_view("v", if_exists=True)
+    assert catalog.mirrors() == []
+    run = catalog.maintain("expire", older_than=datetime.now(UTC), dry_run=True, wait_seconds=10)
+    assert (run["state"], catalog.maintenance_runs()) == ("done", [run])
+
+
+def test_a_fork_tells_its_parent_to_those_who_may_see_it(alice: Client, service: Running) -> None:
+    catalog = alice.create_catalog("alice-1")
+    fork = alice.fork("alice-1", "alice-2")
+    assert (alice.parent("alice-1"), alice.parent("alice-2")) == (None, "alice-1")
+    with connect(service.address, fork.token(["read"], 60)) as bearer:
+        assert bearer.parent("alice-2") is None
+        with pytest.raises(InvalidInput, match="parent"):
+            bearer.merge("alice-2")
+        with pytest.raises(NotFound):
+            bearer.merge("alice-2", into=catalog.name)
+    alice.drop_catalog("alice-1")
+    assert alice.parent("alice-2") is None
 
 
 def test_a_catalog_may_have_a_time_to_live(client: Client, open_service: Running) -> None:

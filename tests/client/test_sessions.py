@@ -42,6 +42,28 @@ def test_statements_run_there_and_rows_come_here(client: Client) -> None:
         session.sql("SELECT 1")
 
 
+def test_views_and_merges_are_made_there(client: Client, open_service: Running) -> None:
+    catalog = client.catalog("sales")
+    catalog.create_table("t", [("id", "int32")])
+    before = catalog.snapshot_at()
+    made = catalog.create_view("v", "SELECT id + 1 AS more FROM t")
+    assert catalog.view("v") == made
+    assert (catalog.views(version=before), catalog.views()) == ([], [made])
+    catalog.create_view("v", "SELECT id FROM t", or_replace=True)
+    catalog.drop_view("v")
+    client.fork("sales", "agent")
+    with client.session("agent") as session:
+        session.sql("INSERT INTO t VALUES (1), (2)")
+    (table,) = catalog.diff("agent", rows=True, limit=1)["tables"]
+    assert (table["added"], len(table["rows"])) == (2, 1)
+    assert client.merge("agent", dry_run=True)["snapshot_id"] is None
+    cli = CommandLine("", open_service.address)
+    assert cli.document("diff", "sales", "agent")["tables"][0]["added"] == 2
+    assert "1 table into 'sales' as snapshot" in cli.ok("merge", "agent").out
+    assert "are the same" in cli.ok("diff", "sales", "agent").out
+    assert client.merge("sales", into="agent")["tables"] == []
+
+
 def test_commands_work_at_a_server(client: Client, open_service: Running) -> None:
     cli = CommandLine("", open_service.address)
     cli.ok("sql", "-c", "sales", "CREATE TABLE t AS SELECT 1 AS id; INSERT INTO t VALUES (2)")

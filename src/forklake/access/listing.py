@@ -45,6 +45,15 @@ class Listing(Checking):
                 found += self._readable(connection, caller, prefixes, page)
         return found[:limit]
 
+    def parent(self, caller: Caller, row: CatalogRow) -> str | None:
+        """The name of the catalog that one was forked from, if that is there and may be read."""
+        if row.parent_catalog_id is None:
+            return None
+        name = self.metastore.names([row.parent_catalog_id]).get(row.parent_catalog_id)
+        if name is None or Right.READ not in self.rights(caller, [name])[name]:
+            return None
+        return name
+
     def forks(self, caller: Caller, parent: CatalogRow, *, after: str = "") -> Iterator[CatalogRow]:
         """The forks of a catalog that a caller may read, in the order of their names; fetched page
         by page as they are wanted."""

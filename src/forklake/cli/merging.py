@@ -15,7 +15,7 @@ from forklake.model.figures import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from forklake.merging import Diff, Merged
+    from forklake.client.documents import Document
 
 TablesOption = Annotated[
     list[str] | None,
@@ -51,30 +51,37 @@ def diff(
       forklake diff sales agent-1
       forklake diff sales agent-1 --table orders --rows --limit 5
     """
-    import forklake
-    from forklake.merging import diff as compare
+    if session.server is not None:
+        with session.client() as client:
+            found = client.catalog(first).diff(second, tables=tables, rows=rows, limit=limit)
+    else:
+        import forklake
+        from forklake.merging import diff as compare
 
-    with session.open() as metastore, forklake.connect() as spark:
-        found = compare(spark, metastore, first, second, tables=tables, rows=rows, limit=limit)
-    session.output.show(found.as_dict(), lambda: _drawn_diff(found))
+        with session.open() as metastore, forklake.connect() as spark:
+            found = compare(
+                spark, metastore, first, second, tables=tables, rows=rows, limit=limit
+            ).as_dict()
+    session.output.show(found, lambda: _drawn_diff(found))
 
 
-def _drawn_diff(found: Diff) -> Iterator[RenderableType]:
-    yield from found.definitions
+def _drawn_diff(found: Document) -> Iterator[RenderableType]:
+    yield from found["definitions"]
     numbers = ("added", "removed", "changed")
-    if found.tables:
+    if found["tables"]:
         lines = [
-            (one.table, one.did, ", ".join(one.columns), one.added, one.removed, one.changed)
-            for one in found.tables
+            (one["table"], one["did"], ", ".join(one["columns"]), *(one[name] for name in numbers))
+            for one in found["tables"]
         ]
         yield table(("table", "", "columns", *numbers), lines, numbers=numbers)
-    for one in found.tables:
-        if one.rows:
-            shown = [(row.did, row.row_id, row.before, row.after) for row in one.rows]
-            yield one.table
-            yield table(("", "row", found.first, found.second), shown)
-    if found.is_empty:
-        yield f"'{found.first}' and '{found.second}' are the same."
+    for one in found["tables"]:
+        if one["rows"]:
+            parts = ("did", "row_id", "before", "after")
+            shown = [tuple(row[part] for part in parts) for row in one["rows"]]
+            yield one["table"]
+            yield table(("", "row", found["first"], found["second"]), shown)
+    if not (found["tables"] or found["definitions"]):
+        yield f"'{found['first']}' and '{found['second']}' are the same."
 
 
 @command
@@ -112,56 +119,49 @@ def merge(
       forklake merge agent-1
       forklake merge sales --into agent-1
     """
-    import forklake
-    from forklake.merging import publish
+    wanted: Document = {
+        "tables": tables,
+        "on_conflict": on_conflict.value,
+        "dry_run": dry_run,
+        "message": message,
+    }
+    if session.server is not None:
+        with session.client() as client:
+            merged = client.merge(fork, into=into, **wanted)
+    else:
+        import forklake
+        from forklake.merging import publish
 
-    with session.open() as metastore, forklake.connect() as spark:
-        merged = publish(
-            spark,
-            metastore,
-            fork,
-            into=into,
-            tables=tables,
-            on_conflict=on_conflict.value,
-            dry_run=dry_run,
-            message=message,
-        )
-    session.output.show(merged.as_dict(), lambda: _drawn_merge(merged))
+        with session.open() as metastore, forklake.connect() as spark:
+            merged = publish(spark, metastore, fork, into=into, **wanted).as_dict()
+    session.output.show(merged, lambda: _drawn_merge(merged))
 
 
-def _drawn_merge(merged: Merged) -> Iterator[RenderableType]:
-    yield from merged.definitions
-    numbers = ("appended", "files", "updated", "deleted", "conflicts")
-    if merged.tables:
-        lines = [
-            (
-                one.table,
-                one.appended_rows,
-                one.appended_files,
-                one.updated,
-                one.deleted,
-                one.conflict_count,
-            )
-            for one in merged.tables
-        ]
+def _drawn_merge(merged: Document) -> Iterator[RenderableType]:
+    yield from merged["definitions"]
+    parts = ("appended_rows", "appended_files", "updated", "deleted", "conflict_count")
+    if merged["tables"]:
+        numbers = ("appended", "files", "updated", "deleted", "conflicts")
+        lines = [(one["table"], *(one[part] for part in parts)) for one in merged["tables"]]
         yield table(("table", *numbers), lines, numbers=numbers)
-    for conflict in merged.conflicts:
-        yield f"{conflict.what}: {conflict.reason}"
-    for one in merged.tables:
-        for row in one.conflicts:
+    for conflict in merged["conflicts"]:
+        yield f"{conflict['what']}: {conflict['reason']}"
+    for one in merged["tables"]:
+        for row in one["conflicts"]:
             yield (
-                f"row {row.row_id} of {one.table}: {row.source_did} in '{merged.source}',"
-                f" {row.target_did} in '{merged.target}'"
+                f"row {row['row_id']} of {one['table']}: {row['source_did']} in"
+                f" '{merged['source']}', {row['target_did']} in '{merged['target']}'"
             )
-    if merged.left_out:
-        yield f"Left out, though changed too: {', '.join(merged.left_out)}."
+    if merged["left_out"]:
+        yield f"Left out, though changed too: {', '.join(merged['left_out'])}."
     yield _summary(merged)
 
 
-def _summary(merged: Merged) -> str:
-    if merged.snapshot_id is not None:
-        done = counted(len(merged.tables), "table")
-        return f"Merged {done} into '{merged.target}' as snapshot {merged.snapshot_id}."
-    if merged.tables or merged.definitions or merged.conflicts:
+def _summary(merged: Document) -> str:
+    target = merged["target"]
+    if merged["snapshot_id"] is not None:
+        done = counted(len(merged["tables"]), "table")
+        return f"Merged {done} into '{target}' as snapshot {merged['snapshot_id']}."
+    if merged["tables"] or merged["definitions"] or merged["conflicts"]:
         return "Nothing was changed: this is what would be done."
-    return f"'{merged.target}' has all of '{merged.source}' already."
+    return f"'{target}' has all of '{merged['source']}' already."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
+from forklake.client.definitions import PAGE, RemoteDefinitions, zoned
 from forklake.client.documents import Document, snapshot
 from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput
@@ -13,12 +13,9 @@ from forklake.model.ids import CatalogId
 from forklake.model.snapshots import Snapshot
 from forklake.store.catalogs import CatalogRow
 
-_PAGE = 1000
-MAIN = "main"
 
-
-class RemoteCatalog:
-    """One catalog of a service: the verbs of a catalog that need no data."""
+class RemoteCatalog(RemoteDefinitions):
+    """One catalog of a service: the verbs of a catalog, and those that need its data."""
 
     def __init__(self, transport: Transport, row: CatalogRow) -> None:
         self._transport = transport
@@ -40,64 +37,7 @@ class RemoteCatalog:
     def _path(self, *parts: object) -> str:
         return path_of("catalogs", self.name, *parts)
 
-    # What is in it
-
-    def schemas(self, *, version: int | None = None) -> list[Document]:
-        """The schemas, now or as it was."""
-        told = self._transport.get(self._path("schemas"), snapshot=version)
-        return list(told["schemas"])
-
-    def table(self, name: str, schema: str = MAIN, *, version: int | None = None) -> Document:
-        """A table: its columns, rows and bytes, now or as it was."""
-        found: Document = self._transport.get(
-            self._path("schemas", schema, "tables", name), snapshot=version
-        )
-        return found
-
-    def tables(
-        self,
-        schema: str | None = None,
-        *,
-        version: int | None = None,
-        timestamp: datetime | None = None,
-    ) -> list[Document]:
-        """The tables of a schema, or of all, now or as it was; each by its name."""
-        if version is None:
-            version = self.snapshot_at(timestamp)
-        names = (
-            [one["name"] for one in self.schemas(version=version)] if schema is None else [schema]
-        )
-        return [
-            one | {"schema_name": name}
-            for name in names
-            for one in self._pages(self._path("schemas", name, "tables"), "tables", version)
-        ]
-
-    def _pages(self, path: str, kind: str, version: int | None) -> Iterator[Document]:
-        after: Any = None
-        while True:
-            told = self._transport.get(path, snapshot=version, after=after, limit=_PAGE)
-            yield from told[kind]
-            after = told["next"]
-            if after is None:
-                return
-
-    def files(self, name: str, schema: str = MAIN, *, version: int | None = None) -> list[Document]:
-        """The data files of a table, now or as it was."""
-        path = self._path("schemas", schema, "tables", name, "files")
-        return list(self._pages(path, "files", version))
-
-    def views(self, schema: str = MAIN) -> list[Document]:
-        """The views of a schema."""
-        return list(self._transport.get(self._path("schemas", schema, "views"))["views"])
-
     # Its past
-
-    def snapshot_at(self, timestamp: datetime | None = None) -> int:
-        """The newest snapshot, or the one of a moment."""
-        moment = None if timestamp is None else _zoned(timestamp).isoformat()
-        told = self._transport.get(self._path("schemas"), timestamp=moment)
-        return int(told["snapshot"])
 
     def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
         """The history, oldest first: also what happened before it was forked off."""
@@ -106,46 +46,13 @@ class RemoteCatalog:
         found: list[Snapshot] = []
         before: int | None = None
         while limit is None or len(found) < limit:
-            wanted = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            wanted = PAGE if limit is None else min(PAGE, limit - len(found))
             told = self._transport.get(self._path("snapshots"), before=before, limit=wanted)
             found = [*map(snapshot, told["snapshots"]), *found]
             before = told["next"]
             if before is None:
                 break
         return found
-
-    # Changing it
-
-    def create_schema(self, name: str, *, if_not_exists: bool = False) -> Document:
-        """A new schema."""
-        body = {"name": name, "if_not_exists": if_not_exists}
-        return self._made(self._path("schemas"), body)
-
-    def drop_schema(self, name: str, *, cascade: bool = False) -> None:
-        """End a schema, with `cascade` all that is in it too."""
-        path = self._path("schemas", name)
-        self._transport.send("DELETE", path, wanted={"cascade": cascade})
-
-    def create_table(
-        self,
-        name: str,
-        columns: Sequence[tuple[str, Any]],
-        *,
-        schema: str = MAIN,
-        if_not_exists: bool = False,
-    ) -> Document:
-        """A new table of columns, each a name and a type."""
-        told = [{"name": column, "type": kind} for column, kind in columns]
-        body = {"name": name, "columns": told, "if_not_exists": if_not_exists}
-        return self._made(self._path("schemas", schema, "tables"), body)
-
-    def drop_table(self, name: str, *, schema: str = MAIN) -> None:
-        """End a table."""
-        self._transport.change("DELETE", self._path("schemas", schema, "tables", name))
-
-    def _made(self, path: str, body: Document) -> Document:
-        made: Document = self._transport.change("POST", path, body)
-        return made
 
     # Options
 
@@ -182,6 +89,71 @@ class RemoteCatalog:
         self._transport.change("PATCH", self._path(), {"ttl_seconds": seconds})
         return None if ttl is None else datetime.now(UTC) + ttl
 
+    # Its data
+
+    def diff(
+        self,
+        other: str,
+        *,
+        tables: Sequence[str] | None = None,
+        rows: bool = False,
+        limit: int = 20,
+    ) -> Document:
+        """What another catalog has otherwise."""
+        found: Document = self._transport.get(
+            self._path("diff", other), table=tables, rows=rows, limit=limit
+        )
+        return found
+
+    def merge(
+        self,
+        source: str,
+        *,
+        tables: Sequence[str] | None = None,
+        on_conflict: str = "fail",
+        dry_run: bool = False,
+        message: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Document:
+        """Take over what a fork of it, or what it was forked from, has done, as one snapshot."""
+        body = {
+            "source": source,
+            "tables": tables,
+            "on_conflict": on_conflict,
+            "dry_run": dry_run,
+            "message": message,
+            "idempotency_key": idempotency_key,
+        }
+        return self._made(self._path("merge"), body)
+
+    def mirrors(self) -> list[Document]:
+        """Its Delta tables, and how far their mirrors have got."""
+        return list(self._transport.get(self._path("mirrors"))["mirrors"])
+
+    def maintain(
+        self,
+        operation: str,
+        *,
+        table: str | None = None,
+        schema: str | None = None,
+        older_than: datetime | None = None,
+        dry_run: bool = False,
+        wait_seconds: float = 0.0,
+    ) -> Document:
+        """A run of `expire`, `cleanup`, `merge`, `flush` or `rewrite`, which goes on there."""
+        body = {
+            "table": table,
+            "schema_name": schema,
+            "older_than": None if older_than is None else zoned(older_than).isoformat(),
+            "dry_run": dry_run,
+            "wait_seconds": wait_seconds,
+        }
+        return self._made(self._path("maintenance", operation), body)
+
+    def maintenance_runs(self) -> list[Document]:
+        """The runs that were asked for since the service began, newest first."""
+        return list(self._transport.get(self._path("maintenance", "runs"))["runs"])
+
     # Who may use it
 
     def grants(self) -> list[Document]:
@@ -200,9 +172,3 @@ class RemoteCatalog:
         """A credential for this catalog alone, for some time."""
         body = {"rights": list(rights), "seconds": seconds}
         return str(self._transport.change("POST", self._path("tokens"), body)["token"])
-
-
-def _zoned(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        raise InvalidInput(f"The timestamp {moment} has no time zone.", remedy="Add one.")
-    return moment

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 from forklake.catalog.storage import CatalogStorage
 from forklake.client.catalogs import RemoteCatalog
 from forklake.client.documents import Document, catalog_row
 from forklake.client.sessions import RemoteSession
 from forklake.client.transport import Transport, path_of
-from forklake.errors import NotFound, Unsupported
+from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.closing import Closing
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.catalogs import CatalogRow
@@ -95,6 +96,11 @@ class Client(Closing):
     def names(self, catalog_ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
         """The names of catalogs by their ids: a service does not tell those of others."""
         return {}
+
+    def parent(self, name: str) -> str | None:
+        """The name of the catalog that one was forked from, if that may be seen."""
+        found: str | None = self.transport.get(path_of("catalogs", name))["parent"]
+        return found
 
     def children(self, name: str) -> list[CatalogRow]:
         """The catalogs that were forked from one."""
@@ -183,6 +189,17 @@ class Client(Closing):
         """The catalog under another name; its contents stay."""
         told = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
         return RemoteCatalog(self.transport, catalog_row(told))
+
+    def merge(self, fork: str, *, into: str | None = None, **wanted: Any) -> Document:
+        """Merge a fork into what it was forked from, or into another catalog of its line; what
+        else is wanted is as with `merge` of a catalog."""
+        target = into if into is not None else self.parent(fork)
+        if target is None:
+            raise InvalidInput(
+                f"The catalog '{fork}' has no parent that can be merged into.",
+                remedy="Name the catalog to merge into.",
+            )
+        return self.catalog(target).merge(fork, **wanted)
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
         """End a catalog. Its forks live on."""

@@ -61,8 +61,11 @@ def data_path_of(visit: Visit, wanted: str | None) -> str | None:
 def get_catalog(visit: Asking, catalog: Name) -> Response:
     """What the metastore keeps about it."""
     found = visit.catalog(catalog, "catalog.get")
-    shown = Catalog.of(found.row)
-    return CatalogInFull(**shown.model_dump(), expires_at=found.expires_at()).response()
+    return CatalogInFull(
+        **Catalog.of(found.row).model_dump(),
+        parent=visit.access.parent(visit.caller, found.row),
+        expires_at=found.expires_at(),
+    ).response()
 
 
 @router.patch(

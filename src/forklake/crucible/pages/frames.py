@@ -56,13 +56,11 @@ def framed(visitor: Visitor, name: str, tab: str, operation: str | None = None) 
     """The frame around a page of a catalog, if the visitor may do what the page takes."""
     wanted = operation or _OPERATIONS[tab]
     catalog = visitor.access.catalog(visitor.caller, name, wanted)
-    parent = catalog.row.parent_catalog_id
-    names = visitor.access.metastore.names([parent]) if parent is not None else {}
     rights = visitor.access.rights(visitor.caller, [catalog.name])
     return Frame(
         catalog=catalog,
         tab=tab,
-        parent=names.get(parent) if parent is not None else None,
+        parent=visitor.access.parent(visitor.caller, catalog.row),
         head=catalog.head(),
         rights=rights.get(catalog.name, frozenset()),
         ends_at=catalog.expires_at(),

@@ -42,8 +42,10 @@ class Catalog(Answer):
 
 
 class CatalogInFull(Catalog):
-    """A catalog, and from when on it may be dropped by itself."""
+    """A catalog, the one that it was forked from, if that is there and may be read, and from when
+    on it may be dropped by itself."""
 
+    parent: str | None
     expires_at: datetime | None
 
 

@@ -1,0 +1,249 @@
+"""What is defined in a catalog behind a service: schemas, tables, columns and views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from forklake.client.documents import Document
+from forklake.client.transport import Transport
+from forklake.errors import InvalidInput
+
+PAGE = 1000
+MAIN = "main"
+# A column: its name and its type, or all that can be said of one, as add_column takes it.
+ColumnLike = tuple[str, Any] | Mapping[str, Any]
+
+
+class RemoteDefinitions:
+    """The part of a catalog of a service that tells and changes what is defined in it."""
+
+    _transport: Transport
+
+    def _path(self, *parts: object) -> str:
+        raise NotImplementedError
+
+    def _made(self, path: str, body: Document) -> Document:
+        made: Document = self._transport.change("POST", path, body)
+        return made
+
+    def _changed(self, path: str, changes: Document) -> Document:
+        changed: Document = self._transport.change("PATCH", path, changes)
+        return changed
+
+    def _dropped(self, path: str, **wanted: bool) -> None:
+        self._transport.send("DELETE", path, wanted=wanted)
+
+    def _pages(self, path: str, kind: str, version: int | None) -> Iterator[Document]:
+        after: Any = None
+        while True:
+            told = self._transport.get(path, snapshot=version, after=after, limit=PAGE)
+            yield from told[kind]
+            after = told["next"]
+            if after is None:
+                return
+
+    def snapshot_at(self, timestamp: datetime | None = None) -> int:
+        """The newest snapshot, or the one of a moment."""
+        moment = None if timestamp is None else zoned(timestamp).isoformat()
+        told = self._transport.get(self._path("schemas"), timestamp=moment)
+        return int(told["snapshot"])
+
+    # Schemas
+
+    def schemas(self, *, version: int | None = None) -> list[Document]:
+        """The schemas, now or as it was."""
+        return list(self._transport.get(self._path("schemas"), snapshot=version)["schemas"])
+
+    def create_schema(self, name: str, *, if_not_exists: bool = False) -> Document:
+        """A new schema."""
+        body = {"name": name, "if_not_exists": if_not_exists}
+        return self._made(self._path("schemas"), body)
+
+    def rename_schema(self, name: str, new_name: str) -> Document:
+        """The schema under another name; its contents stay."""
+        return self._changed(self._path("schemas", name), {"name": new_name})
+
+    def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
+        """End a schema, with `cascade` all that is in it too."""
+        self._dropped(self._path("schemas", name), cascade=cascade, if_exists=if_exists)
+
+    # Tables
+
+    def _table(self, name: str, schema: str, *parts: object) -> str:
+        return self._path("schemas", schema, "tables", name, *parts)
+
+    def table(self, name: str, schema: str = MAIN, *, version: int | None = None) -> Document:
+        """A table: its columns, rows and bytes, now or as it was."""
+        found: Document = self._transport.get(self._table(name, schema), snapshot=version)
+        return found
+
+    def tables(
+        self,
+        schema: str | None = None,
+        *,
+        version: int | None = None,
+        timestamp: datetime | None = None,
+    ) -> list[Document]:
+        """The tables of a schema, or of all, now or as it was; each by its name."""
+        if version is None:
+            version = self.snapshot_at(timestamp)
+        names = (
+            [one["name"] for one in self.schemas(version=version)] if schema is None else [schema]
+        )
+        return [
+            one | {"schema_name": name}
+            for name in names
+            for one in self._pages(self._path("schemas", name, "tables"), "tables", version)
+        ]
+
+    def files(self, name: str, schema: str = MAIN, *, version: int | None = None) -> list[Document]:
+        """The data files of a table, now or as it was."""
+        return list(self._pages(self._table(name, schema, "files"), "files", version))
+
+    def create_table(
+        self,
+        name: str,
+        columns: Sequence[ColumnLike],
+        *,
+        schema: str = MAIN,
+        partition_by: Sequence[tuple[str, str]] = (),
+        comment: str | None = None,
+        if_not_exists: bool = False,
+    ) -> Document:
+        """A new table; partition keys are a column and a transform, such as `identity`."""
+        body = {
+            "name": name,
+            "columns": [_column(one) for one in columns],
+            "partition_by": _keys(partition_by),
+            "comment": comment,
+            "if_not_exists": if_not_exists,
+        }
+        return self._made(self._path("schemas", schema, "tables"), body)
+
+    def rename_table(self, name: str, new_name: str, *, schema: str = MAIN) -> Document:
+        """The table under another name in the same schema."""
+        return self._changed(self._table(name, schema), {"name": new_name})
+
+    def set_comment(self, table: str, comment: str | None, *, schema: str = MAIN) -> Document:
+        """What is said about a table; None removes it."""
+        return self._changed(self._table(table, schema), {"comment": comment})
+
+    def set_partitioning(
+        self, table: str, keys: Sequence[tuple[str, str]], *, schema: str = MAIN
+    ) -> Document:
+        """What new files are kept apart by."""
+        return self._changed(self._table(table, schema), {"partition_by": _keys(keys)})
+
+    def set_sorted_by(
+        self, table: str, keys: Sequence[tuple[str, bool, bool]], *, schema: str = MAIN
+    ) -> Document:
+        """The order of rows in new files: columns, whether downwards, whether nulls come first."""
+        names = ("column", "is_descending", "nulls_first")
+        listed = [dict(zip(names, key, strict=True)) for key in keys]
+        return self._changed(self._table(table, schema), {"sorted_by": listed})
+
+    def drop_table(self, name: str, *, schema: str = MAIN, if_exists: bool = False) -> None:
+        """End a table."""
+        self._dropped(self._table(name, schema), if_exists=if_exists)
+
+    # Columns
+
+    def add_column(
+        self,
+        table: str,
+        name: str,
+        type: Any,
+        *,
+        schema: str = MAIN,
+        default: str | None = None,
+        nulls_allowed: bool = True,
+        comment: str | None = None,
+    ) -> Document:
+        """The table with one more column; rows from before show its default."""
+        body = {"name": name, "type": type, "default": default, "comment": comment}
+        path = self._table(table, schema, "columns")
+        return self._made(path, body | {"nulls_allowed": nulls_allowed})
+
+    def rename_column(
+        self, table: str, column: str, new_name: str, *, schema: str = MAIN
+    ) -> Document:
+        """The table with a column under another name."""
+        return self._changed(self._table(table, schema, "columns", column), {"name": new_name})
+
+    def set_column_type(
+        self, table: str, column: str, type: Any, *, schema: str = MAIN
+    ) -> Document:
+        """The table with a wider type of a column."""
+        return self._changed(self._table(table, schema, "columns", column), {"type": type})
+
+    def set_default(
+        self, table: str, column: str, default: str | None, *, schema: str = MAIN
+    ) -> Document:
+        """The table with another default for new rows; None removes it."""
+        return self._changed(self._table(table, schema, "columns", column), {"default": default})
+
+    def set_column_comment(
+        self, table: str, column: str, comment: str | None, *, schema: str = MAIN
+    ) -> Document:
+        """What is said about a column; None removes it."""
+        return self._changed(self._table(table, schema, "columns", column), {"comment": comment})
+
+    def allow_nulls(self, table: str, column: str, *, schema: str = MAIN) -> Document:
+        """The table with a column that may be null; forbidding it takes SQL."""
+        path = self._table(table, schema, "columns", column)
+        return self._changed(path, {"nulls_allowed": True})
+
+    def drop_column(self, table: str, column: str, *, schema: str = MAIN) -> None:
+        """End a column."""
+        self._dropped(self._table(table, schema, "columns", column))
+
+    # Views
+
+    def views(self, schema: str = MAIN, *, version: int | None = None) -> list[Document]:
+        """The views of a schema, now or as it was."""
+        path = self._path("schemas", schema, "views")
+        return list(self._transport.get(path, snapshot=version)["views"])
+
+    def view(self, name: str, schema: str = MAIN, *, version: int | None = None) -> Document:
+        """A view and its query, now or as it was."""
+        path = self._path("schemas", schema, "views", name)
+        found: Document = self._transport.get(path, snapshot=version)
+        return found
+
+    def create_view(
+        self,
+        name: str,
+        sql: str,
+        *,
+        schema: str = MAIN,
+        or_replace: bool = False,
+        if_not_exists: bool = False,
+    ) -> Document:
+        """A new view; its query is checked there."""
+        body = {"name": name, "sql": sql, "or_replace": or_replace}
+        path = self._path("schemas", schema, "views")
+        return self._made(path, body | {"if_not_exists": if_not_exists})
+
+    def drop_view(self, name: str, *, schema: str = MAIN, if_exists: bool = False) -> None:
+        """End a view."""
+        self._dropped(self._path("schemas", schema, "views", name), if_exists=if_exists)
+
+
+def _column(column: ColumnLike) -> Document:
+    if isinstance(column, Mapping):
+        return dict(column)
+    name, kind = column
+    return {"name": name, "type": kind}
+
+
+def _keys(keys: Sequence[tuple[str, str]]) -> list[Document]:
+    return [{"column": column, "transform": transform} for column, transform in keys]
+
+
+def zoned(moment: datetime) -> datetime:
+    """A moment that says its time zone, or InvalidInput."""
+    if moment.tzinfo is None:
+        raise InvalidInput(f"The timestamp {moment} has no time zone.", remedy="Add one.")
+    return moment
