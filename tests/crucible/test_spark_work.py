@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from forklake import merging
+from forklake.access.callers import LOCAL
+from forklake.crucible import maintaining
+from forklake.crucible.maintaining import Operation, Order
+from forklake.crucible.settings import Settings
 from tests.crucible.fix_sessions import opened
-from tests.crucible.served import Running
+from tests.crucible.served import Running, running
 
 C = "/v1/catalogs/alice-work"
 S = f"{C}/schemas/main"
@@ -42,3 +52,51 @@ def test_views_and_maintenance_work_on_rows(sparked: Running) -> None:
     assert [run["operation"] for run in runs] == ["flush", "rewrite", "merge"]
     assert {run["state"] for run in runs} == {"done"}
     assert sparked.of("bob").get(f"{C}/maintenance/runs").status_code == 404
+
+
+def test_those_who_wait_for_spark_keep_nobody_else_waiting(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def endless(*_: object, **__: object) -> merging.Diff:
+        begun.set()
+        assert may_end.wait(60)
+        return merging.Diff("a", "b", is_by_row_id=True)
+
+    monkeypatch.setattr(merging, "diff", endless)
+    monkeypatch.setitem(maintaining._PLAIN, Operation.EXPIRE, lambda *_: len(str(endless())))
+    few = settings.model_copy(update={"threads": 2})
+    with running(few, with_rules=False) as service, ThreadPoolExecutor(4) as pool:
+        client = service.client()
+        client.post("/v1/batch/create", json={"names": ["a", "b"]}).raise_for_status()
+        path, body = "/v1/catalogs/a/maintenance/expire", {"wait_seconds": 30}
+        try:
+            asked = [pool.submit(client.get, "/v1/catalogs/a/diff/b") for _ in range(2)]
+            asked += [pool.submit(client.post, path, json=body) for _ in range(2)]
+            assert begun.wait(60)
+            assert client.get("/v1/catalogs", timeout=20).status_code == 200
+            assert not any(one.done() for one in asked)
+        finally:
+            may_end.set()
+        assert [one.result().status_code for one in asked] == [200, 200, 202, 202]
+
+
+def test_runs_that_wait_are_limited_by_catalog(
+    sparked: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+    monkeypatch.setitem(maintaining._PLAIN, Operation.EXPIRE, lambda *_: int(may_end.wait(60)))
+    home, runs = sparked.service.home, sparked.service.maintaining
+    runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))  # keeps all others waiting
+    alice = sparked.of("alice")
+    path = "/v1/catalogs/alice-sales/maintenance/expire"
+    try:
+        for _ in range(maintaining.MOST_WAITING):
+            assert alice.post(path, json={}).json()["state"] == "queued"
+        assert alice.post(path, json={}).json()["error"]["code"] == "quota_exceeded"
+        runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))
+    finally:
+        may_end.set()
+    found = sparked.service.access.audit(LOCAL, catalog="alice-sales", limit=1)
+    assert [(one.operation, one.outcome) for one in found] == [("maintenance.run", "failed")]

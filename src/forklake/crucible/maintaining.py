@@ -6,8 +6,8 @@ import threading
 import uuid
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from forklake import maintenance
 from forklake.catalog.catalog import Catalog
 from forklake.crucible.logs import note
-from forklake.errors import ForklakeError
+from forklake.errors import ForklakeError, QuotaExceeded
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 _REMEMBERED = 1000
+MOST_WAITING = 16  # runs on one catalog
 
 
 class Operation(StrEnum):
@@ -56,6 +57,7 @@ class Run:
     ended: datetime | None = None
     count: int | None = None
     error: str | None = None
+    over: Future[None] = field(default_factory=Future, repr=False)
 
     @property
     def unit(self) -> str:
@@ -96,13 +98,18 @@ class Maintaining:
         self._guard = threading.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="maintenance")
 
-    def start(self, catalog: Catalog, order: Order, *, wait_seconds: float = 0.0) -> Run:
-        """A new run, waited for so long; it goes on afterwards."""
+    def start(self, catalog: Catalog, order: Order) -> Run:
+        """A new run, after those that were asked for before."""
         run = Run(uuid.uuid4().hex, catalog.catalog_id, order, datetime.now(UTC))
         with self._guard:
+            own = [one for one in self._runs if one.catalog_id == run.catalog_id]
+            if sum(one.state == "queued" for one in own) >= MOST_WAITING:
+                raise QuotaExceeded(
+                    f"{MOST_WAITING} runs on the catalog '{catalog.name}' wait already.",
+                    remedy="Wait for some of them.",
+                )
             self._runs.appendleft(run)
-        future: Future[None] = self._worker.submit(self._do, catalog, run)
-        wait([future], timeout=wait_seconds)
+            self._worker.submit(self._do, catalog, run)
         return run
 
     def runs(self, catalog: Catalog) -> list[Run]:
@@ -126,6 +133,7 @@ class Maintaining:
             run.state, run.error = "failed", "The service failed; its log tells more."
         finally:
             run.ended = datetime.now(UTC)
+            run.over.set_result(None)
 
     def _done(self, catalog: Catalog, order: Order) -> int:
         if order.operation in _PLAIN:

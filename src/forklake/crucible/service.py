@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # How long it is taken for granted who a credential belongs to: a revoked one is good for no longer.
 _KNOWN_SECONDS = 1.0
 _MOST_KNOWN = 10_000
+# Requests that wait for Spark at a time; those that only talk to the metastore have other threads.
+_JOBS = 8
 
 
 class Service:
@@ -45,6 +47,7 @@ class Service:
             self.metrics.watch(name, self.stamps.metastore(name).database)
         self.gathering = Gathering()
         self.probes = CapacityLimiter(2)  # threads that may wait for a database that is gone
+        self.jobs = CapacityLimiter(_JOBS)  # threads that may wait for Spark
         self.maintaining = Maintaining(self._session_for_upkeep)
         self.sessions = Sessions(settings)
         self.metrics.sessions.set_function(lambda: len(self.sessions.all()))

@@ -77,6 +77,15 @@ def test_options_and_maintenance(lake: Running) -> None:
     assert "Expire snapshots" in visit.page(page).text
 
 
+def test_runs_from_a_page_are_in_the_audit_of_the_catalog(service: Running) -> None:
+    alice = service.of("alice")
+    alice.post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
+    page = "/catalogs/alice-shop/maintenance"
+    Visit(service, service.keys["alice"]).send(page, f"{page}/expire")
+    (newest, *_) = alice.get("/v1/catalogs/alice-shop/audit").json()["entries"]
+    assert (newest["operation"], newest["object"]) == ("maintenance.run", "alice-shop.expire")
+
+
 def test_grants_are_given_and_taken(service: Running) -> None:
     service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     alice = Visit(service, service.keys["alice"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from anyio import to_thread
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from forklake.crucible import maintaining
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Asking, Visit
 from forklake.crucible.maintaining import Operation, Order
 from forklake.crucible.shapes.base import Name
 from forklake.crucible.shapes.history import Maintain, Run, Runs
@@ -22,14 +25,20 @@ def list_runs(visit: Asking, catalog: Name) -> Response:
 
 
 @router.post("/{operation}", summary="Run maintenance", status_code=202, response_model=Run)
-def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain) -> Response:
+async def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain) -> Response:
     """Expire snapshots, clean up files, or merge, flush and rewrite them, in the background."""
+    started = await to_thread.run_sync(_started, visit, catalog, operation, body)
+    if body.wait_seconds:  # no thread waits
+        await asyncio.wait([asyncio.wrap_future(started.over)], timeout=body.wait_seconds)
+    return _shape(started).response(202)
+
+
+def _started(visit: Visit, catalog: str, operation: Operation, body: Maintain) -> maintaining.Run:
     found = visit.catalog(catalog, "maintenance.run")
     order = Order(operation, body.table, body.schema_name, body.older_than, body.dry_run)
     what = f"{catalog}.{operation}"
     with visit.access.audited(visit.caller, "maintenance.run", what, catalog=found):
-        started = visit.service.maintaining.start(found, order, wait_seconds=body.wait_seconds)
-    return _shape(started).response(202)
+        return visit.service.maintaining.start(found, order)
 
 
 def _shape(run: maintaining.Run) -> Run:

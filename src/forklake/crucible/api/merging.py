@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from forklake import merging
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Asking, Visit
 from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.merging import Differences, Merge, Merged
 
@@ -16,7 +17,7 @@ router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["merging"])
 
 
 @router.get("/diff/{other}", summary="Compare two catalogs", response_model=Differences)
-def diff(
+async def diff(
     visit: Asking,
     catalog: Name,
     other: Name,
@@ -25,20 +26,29 @@ def diff(
     limit: Limit = 20,
 ) -> Response:
     """What the other one has otherwise: tables, their columns, and how many rows."""
-    names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
-    with visit.service.sessions.own() as session:
-        found = merging.diff(
-            session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
-        )
+
+    def compare() -> merging.Diff:
+        names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
+        with visit.service.sessions.own() as session:
+            return merging.diff(
+                session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
+            )
+
+    found = await to_thread.run_sync(compare, limiter=visit.service.jobs)
     return Differences.of(found).response()
 
 
 @router.post("/merge", summary="Merge a fork into a catalog", response_model=Merged)
-def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
+async def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
     """Take over what a fork has done since the last time, as one snapshot, or only look.
 
     The same merges a catalog into a fork of it. Rows that both changed are listed.
     """
+    merged = await to_thread.run_sync(_merged, visit, catalog, body, limiter=visit.service.jobs)
+    return Merged.of(merged).response()
+
+
+def _merged(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
     target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
     source = visit.catalog(body.source, "catalog.diff")
     what = f"{source.name} into {target.name}"
@@ -46,7 +56,7 @@ def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
         visit.access.audited(visit.caller, "catalog.merge", what, catalog=target),
         visit.service.sessions.own() as session,
     ):
-        merged = merging.publish(
+        return merging.publish(
             session,
             visit.access.metastore,
             source.name,
@@ -58,4 +68,3 @@ def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
             author=visit.caller.name,
             idempotency_key=body.idempotency_key,
         )
-    return Merged.of(merged).response()

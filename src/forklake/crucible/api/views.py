@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anyio import to_thread
 from fastapi import APIRouter
 from sqlglot import exp
 from starlette.responses import Response
@@ -37,13 +38,20 @@ def list_views(
 
 
 @router.post("", summary="Create a view", status_code=201, response_model=View)
-def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
+async def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
     """Its query is checked, in a session of the caller's, and may read what the caller may."""
+    made = await to_thread.run_sync(
+        _created, visit, catalog, schema, body, limiter=visit.service.jobs
+    )
+    return made.response(201)
+
+
+def _created(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
     found = visit.catalog(catalog, "view.create")
     found.now().state.schema(schema)
     _run(visit, found, _definition(schema, body))
     state = found.now().state
-    return View.of(state, state.view(body.name, schema)).response(201)
+    return View.of(state, state.view(body.name, schema))
 
 
 def _definition(schema: str, body: NewView) -> str:

@@ -62,6 +62,7 @@ def maintenance(request: Request, visitor: Looking, catalog: str) -> Response:
 def run(request: Request, visitor: Sending, catalog: str, operation: Operation) -> Response:
     """Begin a run."""
     frame = framed(visitor, catalog, "maintenance", "maintenance.run")
-    with visitor.access.audited(visitor.caller, "maintenance.run", f"{frame.name}.{operation}"):
+    what = f"{frame.name}.{operation}"
+    with visitor.access.audited(visitor.caller, "maintenance.run", what, catalog=frame.catalog):
         service_of(request).maintaining.start(frame.catalog, Order(operation))
     return go(request, link("catalogs", frame.name, "maintenance"))
