@@ -195,6 +195,8 @@ PAIRS = {
     "both drop it": (_drop_column, _drop_column, None),
     "same column": (_add("extra"), _add("extra"), None),
     "two columns": (_add("extra"), _add("other"), "column"),
+    "a name for two columns": (_rename("title"), _add("title"), "column title"),
+    "two columns for a name": (_add("Title"), _rename("title"), "column Title"),
     "two tables of a name": (_create, _create, "given this name"),
     "drop and nothing": (_drop, lambda _: None, None),
     "drop and append": (_drop, _append, "table main.t: removed"),
@@ -226,6 +228,28 @@ def test_definitions_changed_on_both_sides(
         publish(session, metastore, "agent")
     assert caught.value.details["conflicts"]
     assert sales.current_snapshot() == before
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_names_are_passed_on_from_one_table_to_another(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    a_table(sales, "u")
+    fork = metastore.fork("sales", "agent")
+    a_table(fork, "new")
+    with fork.transaction() as transaction:
+        for name, becomes in (("t", "old"), ("u", "t"), ("old", "u"), ("t", "v"), ("new", "t")):
+            transaction.rename_table(name, becomes)
+    with fork.transaction() as transaction:
+        columns = transaction.table("u")
+        for name, becomes in (("id", "x"), ("name", "id"), ("x", "name")):
+            transaction.rename_column(columns, [name], becomes)
+    publish(session, metastore, "agent")
+    there, here = fork.now().state, sales.now().state
+    assert {row.table_name: row.table_id for row in here.tables()} == {
+        row.table_name: row.table_id for row in there.tables()
+    }
+    assert here.fields(here.table("u")) == there.fields(there.table("u"))
 
 
 def test_many_who_merge_one_fork_at_once_merge_it_once(

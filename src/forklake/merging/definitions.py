@@ -36,6 +36,7 @@ from forklake.model.kinds import (
     SCHEMA,
     TABLE,
 )
+from forklake.model.names import folded
 from forklake.model.state import CatalogState
 
 Key = tuple[int, tuple[Any, ...]]
@@ -204,32 +205,21 @@ class Comparison:
 
     def _check_names(self) -> None:
         """Two things of one name, and things in a schema that is not there."""
-        ended = {_identity(row) for row in self._found.ended}
-        state = self._target.now.state
-        taken_names = {
-            state.name_key(row): row
-            for row in self._theirs.values()
-            if state.name_key(row) and _identity(row) not in ended
-        }
-        schemas = {row.schema_id for row in self._found.taken if isinstance(row, Schema)}
-        schemas |= {row.schema_id for row in state.rows(SCHEMA) if _identity(row) not in ended}
-        for row in self._found.taken:
-            other = taken_names.get(self._source.now.state.name_key(row))
-            if other is not None and _identity(other) != _identity(row):
+        taken = {_identity(row): row for row in self._found.taken}
+        gone = {_identity(row) for row in self._found.ended} | taken.keys()
+        # What the target keeps as it is: names that were only passed on are free.
+        kept = [row for row in self._theirs.values() if _identity(row) not in gone]
+        names = {_name(self._target.now.state, row) for row in kept} - {None}
+        schemas = {row.schema_id for row in (*kept, *taken.values()) if isinstance(row, Schema)}
+        for row in taken.values():
+            if _name(self._source.now.state, row) in names:
                 self._refuse(row, "something else was given this name")
             if isinstance(row, Table | View | Macro) and row.schema_id not in schemas:
                 self._refuse(row, "its schema is not there")
+        used = {row.schema_id for row in kept if isinstance(row, Table | View | Macro)}
         for row in self._found.ended:
-            if isinstance(row, Schema) and self._holds_more(row, ended):
+            if isinstance(row, Schema) and row.schema_id in used:
                 self._refuse(row, "dropped, while there are things in it")
-
-    def _holds_more(self, schema: Schema, ended: set[Any]) -> bool:
-        return any(
-            isinstance(row, Table | View | Macro)
-            and row.schema_id == schema.schema_id
-            and _identity(row) not in ended
-            for row in self._theirs.values()
-        )
 
     def _check_columns(self) -> None:
         """A number that both sides gave to a column, of which one was dropped again."""
@@ -333,6 +323,13 @@ def _key(row: Row) -> Key:
 def _identity(row: Row) -> Key:
     kind = KIND_OF[type(row)]
     return kind.code, kind.identify(row)
+
+
+def _name(state: CatalogState, row: Row) -> tuple[Any, ...] | None:
+    """Where a definition takes a name, and which."""
+    if isinstance(row, Column):
+        return row.table_id, row.parent_column, folded(row.column_name)
+    return state.name_key(row)
 
 
 def _key_of_owner(row: Row) -> Key | None:
