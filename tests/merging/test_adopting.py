@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -137,10 +137,10 @@ def test_definitions_come_along(session: Session, metastore: Metastore, sales: C
     assert paths(sales, table) == ["fresh.parquet", "more.parquet", "other.parquet"]
     with fork.transaction() as transaction:
         transaction.drop_table("fresh", schema="lab")
-    publish(session, metastore, "sales", into="agent")
     append(sales, table, "late.parquet")
-    with pytest.raises(Conflict, match=r"table lab\.fresh"):
-        publish(session, metastore, "agent")
+    for source, target in (("sales", "agent"), ("agent", "sales")):
+        with pytest.raises(Conflict, match=r"table lab\.fresh"):
+            publish(session, metastore, source, into=target)
 
 
 def _rename(name: str) -> object:
@@ -158,6 +158,11 @@ def _add(column: str, kind: str = "int32") -> object:
             transaction.add_column(transaction.table("t"), ColumnSpec(column, kind))
 
     return change
+
+
+def _add_to(catalog: Catalog, table: Table, column: str) -> None:
+    with catalog.transaction() as transaction:
+        transaction.add_column(table, ColumnSpec(column, "int32"))
 
 
 def _drop_column(catalog: Catalog) -> None:
@@ -228,6 +233,52 @@ def test_definitions_changed_on_both_sides(
         publish(session, metastore, "agent")
     assert caught.value.details["conflicts"]
     assert sales.current_snapshot() == before
+
+
+def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
+    """A fork that got a table, a view and a column by a merge of its parent."""
+    fork = metastore.fork("sales", "agent")
+    with sales.transaction() as transaction:
+        transaction.create_table("late", COLUMNS)
+        transaction.create_view("v", "SELECT 1 AS one", dialect="duckdb")
+        transaction.add_column(transaction.table("t"), ColumnSpec("extra", "int32"))
+    publish(session, metastore, "sales", into="agent")
+    return fork
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_what_a_fork_drops_of_that_which_its_parent_told_it_is_dropped_there(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    fork = _arrived(session, metastore, sales)
+    with fork.transaction() as transaction:
+        transaction.drop_table("late")
+        transaction.drop_view("v")
+        transaction.drop_column(transaction.table("t"), ["extra"])
+    publish(session, metastore, "agent")
+    state = sales.now().state
+    assert [row.table_name for row in state.tables()] == ["t"]
+    assert state.find_relation("v") is None
+    assert [one.name for one in state.fields(state.table("t"))] == ["id", "name"]
+    for source, target in (("sales", "agent"), ("agent", "sales")):
+        assert publish(session, metastore, source, into=target).snapshot_id is None
+    assert diff(session, metastore, "sales", "agent").is_empty
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.parametrize("change", [append, _add_to])
+def test_what_a_fork_does_to_a_table_that_its_parent_told_it_and_dropped_is_a_conflict(
+    session: Session,
+    metastore: Metastore,
+    sales: Catalog,
+    change: Callable[[Catalog, Table, str], object],
+) -> None:
+    fork = _arrived(session, metastore, sales)
+    change(fork, fork.now().state.table("late"), "mine")
+    with sales.transaction() as transaction:
+        transaction.drop_table("late")
+    with pytest.raises(Conflict, match=r"table main\.late: changed on one side, removed"):
+        publish(session, metastore, "agent")
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

@@ -13,7 +13,7 @@ from typing import Any
 
 from forklake.merging.outcome import DefinitionConflict
 from forklake.merging.rules import Did, Verdict, of_definition
-from forklake.merging.sides import Side, owner_of
+from forklake.merging.sides import Side, common_rows, owner_of
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
     Column,
@@ -91,7 +91,8 @@ class Comparison:
         self._has_data_changes = has_data_changes
         self._chosen = chosen
         self._found = DefinitionMerge()
-        self._before = {_key(row): row for kind in _KINDS for row in source.origin_rows(kind)}
+        common = (row for kind in _KINDS for row in common_rows(source, target, kind))
+        self._before = {_key(row): row for row in common}
         self._now = _by_key(source.now.state)
         self._theirs = _by_key(target.now.state)
 

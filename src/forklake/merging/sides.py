@@ -86,25 +86,10 @@ class Side:
                 version=snapshot,
             ) from None
 
-    # Definitions
-
-    def origin_rows(self, kind: Kind) -> list[Row]:
-        """The definitions of a kind of which the other side has heard."""
-        rows: list[Any] = self.origin().state.rows(kind)
-        apart = self._tables_apart
-        if not apart:
-            return rows
-        kept = [row for row in rows if owner_of(row) not in apart]
-        for table_id in apart:
-            told: list[Any] = self.origin(table_id).state.rows(kind)
-            kept += [row for row in told if owner_of(row) == table_id]
-        return kept
-
-    @cached_property
-    def _tables_apart(self) -> set[TableId]:
-        """Tables of which the other side has heard more than of the whole."""
-        whole = self.since()
-        return {one.table_id for one in self.departures if one.source_snapshot > whole}
+    def told_last(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
+        """The merge by which the other side last heard of a table; 0 if none did."""
+        told = [one.snapshot_id for one in self.departures if one.is_about(table_id)]
+        return max(told, default=SnapshotId(0))
 
     # History
 
@@ -141,6 +126,26 @@ class Side:
         """What a snapshot did to a table; nothing if that is not known any more."""
         changes = self.log.get(snapshot, ())
         return {one.kind for one in changes if one.object_id == table_id}
+
+
+def common_rows(one: Side, other: Side, kind: Kind) -> list[Row]:
+    """The definitions of a kind of which both sides know: those that were told last, whoever told.
+
+    What the other did not take over from that it had changed itself, and only itself.
+    """
+    rows: list[Any] = _teller(one, other).origin().state.rows(kind)
+    whole = max(one.told_last(), other.told_last())
+    merges = (*one.departures, *other.departures)
+    apart = {merge.table_id for merge in merges if merge.snapshot_id > whole}
+    kept = [row for row in rows if owner_of(row) not in apart]
+    for table_id in apart:
+        told: list[Any] = _teller(one, other, table_id).origin(table_id).state.rows(kind)
+        kept += [row for row in told if owner_of(row) == table_id]
+    return kept
+
+
+def _teller(one: Side, other: Side, table_id: TableId = WHOLE_CATALOG) -> Side:
+    return one if one.told_last(table_id) >= other.told_last(table_id) else other
 
 
 def owner_of(row: Row) -> int | None:
