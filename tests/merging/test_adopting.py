@@ -9,7 +9,8 @@ import pytest
 
 from forklake import Catalog, ColumnSpec, Metastore, Session
 from forklake.catalog.cleanup import cleanup_old_files
-from forklake.errors import Conflict, InvalidInput
+from forklake.catalog.expiry import expire_snapshots
+from forklake.errors import Conflict, InvalidInput, NotFound
 from forklake.merging import diff, parent_of, publish
 from forklake.model.entities import Table
 from forklake.model.ids import DataFileId
@@ -347,6 +348,26 @@ def test_files_outlive_the_fork_that_wrote_them(
     with metastore.database.reading() as connection:
         for name in ("ducklake_catalog_merge", "ducklake_files_scheduled_for_deletion"):
             assert connection.fetch(f"SELECT count(*) FROM {name}")[0][0] == 0
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_the_first_snapshot_of_a_fork_is_needed_until_both_sides_were_told(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    table = sales.now().state.table("t")
+    fork = metastore.fork("sales", "agent")
+    first = fork.current_snapshot()
+    for source, target in (("agent", "sales"), ("sales", "agent")):
+        append(metastore.catalog(source), table, f"{source}.parquet")
+        publish(session, metastore, source, into=target)
+    other = metastore.fork("sales", "other")
+    for catalog, begin in ((fork, first), (other, other.current_snapshot())):
+        append(catalog, table, f"late-{catalog.name}.parquet")
+        assert expire_snapshots(catalog, versions=[begin])
+    publish(session, metastore, "agent")
+    assert "late-agent.parquet" in paths(sales, table)
+    with pytest.raises(NotFound, match="of the catalog 'other' has expired"):
+        publish(session, metastore, "other")
 
 
 def test_a_fork_of_another_data_path_keeps_its_files_where_they_are(

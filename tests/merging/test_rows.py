@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from forklake import Session
-from forklake.errors import Conflict
+from forklake.catalog.expiry import expire_snapshots
+from forklake.errors import Conflict, NotFound
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
 from forklake.merging import diff, publish
 from tests.merging.fix_sides import Sides, conflicting
@@ -138,6 +139,21 @@ def test_overwritten_tables_are_merged_by_files(lake: Session) -> None:
     (told,) = merged.tables
     assert (told.appended_rows, told.appended_files, told.deleted) == (2, 1, 3)
     assert sides.rows("lake", "in_files") == {1: "base", 2: "base"}
+
+
+def test_what_expired_before_a_merge_is_not_overwritten(lake: Session) -> None:
+    sides = Sides.of(lake, tables={"in_files": 0}, rows=3)
+    lake.delete("lake.in_files", "k = 1")
+    sales = lake.attachment("lake").catalog
+    removal = sales.current_snapshot()
+    sides.insert("fork", "in_files", [9], "new")
+    sides.merge()
+    lake.update("fork.in_files", {"v": "'forked'"}, "k = 1")
+    expire_snapshots(sales, versions=[removal])
+    # Whether the row was there before the first merge, or went with it, cannot be told any more.
+    with pytest.raises(NotFound, match=r"'sales' has expired"):
+        sides.merge()
+    assert sides.rows("lake", "in_files") == {0: "base", 2: "base", 9: "new"}
 
 
 def test_differences_are_told_by_row_id_or_by_content(lake: Session) -> None:

@@ -8,8 +8,8 @@ many as one likes, take everything once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from forklake.catalog.catalog import Catalog
@@ -22,7 +22,7 @@ from forklake.model.ids import SnapshotId, TableId
 from forklake.model.kinds import KIND_OF, Kind
 from forklake.model.merges import WHOLE_CATALOG, Merge
 from forklake.store.adopting import merges_between
-from forklake.store.expired import expired_since_statement
+from forklake.store.expired import expired_since_statement, has_gaps
 from forklake.store.snapshots import changes_statement
 
 
@@ -33,7 +33,7 @@ class Side:
         self,
         catalog: Catalog,
         now: Snapshotted,
-        first: Snapshotted,
+        first: Callable[[], Snapshotted],
         since_fork: SnapshotId,
         merges: Sequence[Merge],
     ) -> None:
@@ -53,7 +53,7 @@ class Side:
         """The catalog at that snapshot."""
         if any(one.is_about(table_id) for one in self.departures):
             return self._at(self.since(table_id))
-        return self._first
+        return self._first()
 
     def arrived(self, table_id: TableId = WHOLE_CATALOG) -> list[SnapshotId]:
         """The snapshots since then that are merges of the other side."""
@@ -71,20 +71,16 @@ class Side:
 
     def before(self, snapshot: SnapshotId, table_id: TableId) -> Snapshotted:
         """The catalog just before such a snapshot."""
-        earlier = [one for one in self.log if self.since(table_id) < one < snapshot]
-        return self._at(max(earlier)) if earlier else self.origin(table_id)
+        since = self.since(table_id)
+        earlier = max((one for one in self.log if since < one < snapshot), default=since)
+        with self.catalog.database.reading() as connection:
+            if has_gaps(connection, self.catalog.catalog_id, earlier, snapshot):
+                raise _expired(self.catalog, f"The snapshot before {snapshot}")
+        return self._at(earlier) if earlier > since else self.origin(table_id)
 
     @lru_cache(maxsize=64)  # noqa: B019 - sides live as long as their merge
     def _at(self, snapshot: SnapshotId) -> Snapshotted:
-        try:
-            return self.catalog.at(version=snapshot)
-        except NotFound:
-            raise NotFound(
-                f"Snapshot {snapshot} of the catalog '{self.catalog.name}', from which on its"
-                " changes are to be merged, has expired.",
-                remedy="Keep the snapshots of merges: fork again to go on.",
-                version=snapshot,
-            ) from None
+        return _seen_at(self.catalog, snapshot)
 
     def told_last(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
         """The merge by which the other side last heard of a table; 0 if none did."""
@@ -172,7 +168,6 @@ def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side
             remedy="Merge a fork into what it was forked from, or that into the fork.",
         )
     begin = _first_snapshot(fork)
-    first = fork.at(version=begin)
     # Before the merges are read: one that comes between is then in the way of the commit.
     seen = {catalog.catalog_id: catalog.now() for catalog in (one, other)}
     with metastore.database.reading() as connection:
@@ -180,11 +175,31 @@ def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side
     forked_at = fork.row.fork_snapshot
     assert forked_at is not None
 
+    @cache
+    def first() -> Snapshotted:
+        return _seen_at(fork, begin)
+
     def side(catalog: Catalog) -> Side:
         since = begin if catalog is fork else forked_at
         return Side(catalog, seen[catalog.catalog_id], first, since, merges)
 
     return side(one), side(other)
+
+
+def _seen_at(catalog: Catalog, snapshot: SnapshotId) -> Snapshotted:
+    try:
+        return catalog.at(version=snapshot)
+    except NotFound:
+        raise _expired(catalog, f"Snapshot {snapshot}") from None
+
+
+def _expired(catalog: Catalog, what: str) -> NotFound:
+    return NotFound(
+        f"{what} of the catalog '{catalog.name}' has expired: what was changed since the last merge"
+        " cannot be told any more.",
+        remedy="Keep the snapshots of merges, and those before them: fork again to go on.",
+        catalog=catalog.name,
+    )
 
 
 def _first_snapshot(fork: Catalog) -> SnapshotId:
