@@ -183,6 +183,22 @@ def test_a_run_that_is_taken_over_stops_at_its_next_task(metadata_only: LocalPla
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
 
 
+def test_an_automation_is_not_woken_by_tasks_that_commit_each_statement(
+    metadata_only: LocalPlace,
+) -> None:
+    metastore = metadata_only.metastore
+    text = "[tasks.one]\natomic = false\nsql = \"INSERT INTO t VALUES (1, 'one')\""
+    Automations(metastore).add("own", "sales", table="t", workbook_text=text)
+    with metastore.catalog("sales").transaction() as transaction:
+        transaction.insert_rows(transaction.table("t"), [{"id": 0, "name": "theirs"}])
+    runner = Runner(metastore, lambda work: perform(metadata_only, work))
+    assert len(plan(metastore)) == 1
+    claimed = runner.claim()
+    assert claimed is not None
+    assert runner.run(*claimed).state.value == "succeeded"
+    assert plan(metastore) == []
+
+
 def test_what_a_fork_brings_back_wakes_those_who_watch(metadata_only: LocalPlace) -> None:
     metastore = metadata_only.metastore
     automations = Automations(metastore)

@@ -41,17 +41,18 @@ def snapshots_by_task(history: Iterable[Snapshot], run_id: str) -> dict[str | No
     """The snapshots of a run, by worktask; those of the run as a whole are of None."""
     found: dict[str | None, list[int]] = {}
     for snapshot in history:
-        facts = _facts(snapshot.commit_extra_info)
+        facts = facts_of(snapshot.commit_extra_info)
         if facts.get("run") == run_id:
             found.setdefault(facts.get("task"), []).append(snapshot.snapshot_id)
     return found
 
 
-def _facts(extra_info: str | None) -> dict[str, str]:
+def facts_of(extra_info: str | None) -> dict[str, str]:
+    """What a stamp says; nothing if it is somebody else's."""
     try:
         found = json.loads(extra_info or "{}")
     except ValueError:
-        return {}  # somebody else's
+        return {}
     return found if isinstance(found, dict) else {}
 
 

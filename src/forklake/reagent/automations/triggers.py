@@ -15,6 +15,7 @@ from forklake.errors import NotFound
 from forklake.model.changes import Change, ChangeKind, parse_changes
 from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
+from forklake.reagent.stamping import facts_of
 from forklake.store.automations import Watched
 from forklake.store.database import Connection
 from forklake.store.expired import has_gaps
@@ -56,7 +57,8 @@ def find_touches(
 ) -> Found | None:
     """The snapshots after `seen` that touched a table; None if the catalog is gone.
 
-    Commits whose keys begin with `except_keys` do not count: an automation does not wake itself.
+    Commits of runs whose keys begin with `except_keys` do not count: an automation does not wake
+    itself.
     Where snapshots have expired before anybody looked, the newest one counts for them.
     """
     with catalog.database.reading() as connection:
@@ -78,7 +80,7 @@ def _log(
     connection: Connection, catalog: Catalog, seen: SnapshotId, upto: SnapshotId, except_keys: str
 ) -> Iterator[Logged]:
     rows = connection.fetch(
-        "SELECT h.snapshot_id, s.schema_version, h.changes_made,"
+        "SELECT h.snapshot_id, s.schema_version, h.changes_made, h.commit_extra_info,"
         f" {connection.dialect.time('s.snapshot_time')}"
         " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"
         " ON s.snapshot_id = h.snapshot_id WHERE h.catalog_id = :catalog"
@@ -90,7 +92,10 @@ def _log(
         upto=upto,
         keys=f"{except_keys}%",
     )
-    for number, version, changes, moment in rows:
+    for number, version, changes, stamp, moment in rows:
+        # A task that is not atomic commits without a key.
+        if str(facts_of(stamp).get("run", "")).startswith(except_keys):
+            continue
         yield Logged(SnapshotId(number), version, as_time(moment), parse_changes(changes))
 
 
