@@ -132,10 +132,13 @@ def test_a_fork_that_went_well_is_published_as_one_snapshot(
     )
     metastore = metadata_only.metastore
     before = len(metastore.catalog("sales").snapshots())
-    report = run_workbook(workbook, metadata_only)
+    report = run_workbook(workbook, metadata_only, run_id="r1")
     assert report.succeeded, report.failure()
     assert report.publication is not None
     catalog = metastore.catalog("sales")
+    (published,) = catalog.snapshots(limit=1)
+    assert (published.author, published.commit_message) == ("book", "run r1")
+    assert json.loads(published.commit_extra_info or "") == {"run": "r1"}
     assert report.publication.snapshot_id == catalog.current_snapshot()
     assert len(catalog.snapshots()) == before + 1
     assert rows(metadata_only) == 2

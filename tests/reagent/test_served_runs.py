@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,9 +57,11 @@ def test_sql_runs_there_in_every_isolation(isolation: str, client: Client, make:
         isolation=isolation,
     )
     before = len(client.catalog("sales").snapshots())
-    report = run_workbook(workbook, ServedPlace(client))
+    report = run_workbook(workbook, ServedPlace(client), run_id="r1")
     assert report.succeeded, report.failure()
     assert rows(client) == [1, 2, 3]
+    newest = client.catalog("sales").snapshots()[-1]
+    assert json.loads(newest.commit_extra_info or "")["run"] == "r1"
     assert all(one.snapshots and one.session for one in report.tasks.values())
     made = len(client.catalog("sales").snapshots()) - before
     assert made == (3 if isolation == "direct" else 1)

@@ -49,6 +49,7 @@ def publish(
     holder: str | None = None,
     message: str | None = None,
     author: str | None = None,
+    extra_info: str | None = None,
     idempotency_key: str | None = None,
 ) -> Merged:
     """Merge what a catalog has done since the last time into another, as one snapshot.
@@ -74,7 +75,7 @@ def publish(
     merging = _Merging(session, metastore, (fork, into), tables, on_conflict, dry_run)
     for name in (fork, into):
         _refuse_held(metastore, name, holder)
-    info = CommitInfo(author, message or f"merge {fork}", idempotency_key=idempotency_key)
+    info = CommitInfo(author, message or f"merge {fork}", extra_info, idempotency_key)
     for attempt in range(1, _ATTEMPTS + 1):
         plan = merging.plan()
         with ExitStack() as stack:

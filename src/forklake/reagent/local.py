@@ -104,6 +104,7 @@ class LocalPlace(Closing):
                 holder=stamp.run_id,
                 author=info.author,
                 message=info.message,
+                extra_info=info.extra_info,
                 idempotency_key=stamp.key,
             )
         found = merged.as_dict()

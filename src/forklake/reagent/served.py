@@ -168,7 +168,13 @@ class ServedPlace:
 
     def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
         """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
-        body = {"source": fork, "message": stamp.on().message, "idempotency_key": stamp.key}
+        info = stamp.on()
+        body = {
+            "source": fork,
+            "message": info.message,
+            "extra_info": info.extra_info,
+            "idempotency_key": stamp.key,
+        }
         told = self._client.transport.change("POST", path_of("catalogs", parent, "merge"), body)
         return published(told["snapshot_id"], told["tables"])
 

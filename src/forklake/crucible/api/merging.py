@@ -66,5 +66,6 @@ def _merged(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
             dry_run=body.dry_run,
             message=body.message,
             author=visit.caller.name,
+            extra_info=body.extra_info,
             idempotency_key=body.idempotency_key,
         )

@@ -55,6 +55,7 @@ class Merge(Body):
     on_conflict: Literal["fail", "ours", "theirs"] = "fail"
     dry_run: bool = False
     message: str | None = None
+    extra_info: str | None = None
     idempotency_key: str | None = None
 
 
