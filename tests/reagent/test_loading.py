@@ -76,6 +76,7 @@ WRONG = [
     ("[tasks.a]\nsql = ''\ninputs.x = { jdbc = 'u' }", "inputs.x", "table, query"),
     ("[tasks.a]\nsql = ''\ninputs.x = { csv = 'a', snapshot = 1 }", "inputs.x", "snapshot"),
     ("[tasks.a]\nsql = ''\nchecks = [{ unique = ['a'] }]", "task 'a'", "names its table"),
+    ("[tasks.a]\nsql = ''\nchecks = [{ row_count = {}, table = 't' }]", "row_count", "give min"),
     ("[tasks.a]\nsql = ''\nchecks = [{}]", "checks.0", "give one of row_count"),
     ("[tasks.a]\nsql = ''\nchecks = [{ not_null = [], table = 't' }]", "checks.0", "no columns"),
     ("[tasks.a]\nsql = ''\nafter = ['b']", "task 'a', after", "no task 'b'"),

@@ -108,6 +108,10 @@ def test_all_texts_of_a_task_are_filled(make: Make) -> None:
         ({"sql": "DELETE FROM t", "output": {"table": "u"}}, "Task 'a': what has an output"),
         ({"sql": "SELECT 1; SELECT 2", "output": {"table": "u"}}, "one query"),
         ({"sql": "SELECT 1", "checks": [{"sql": "SELEC"}]}, "Task 'a'"),
+        ({"sql": "SELECT 1", "checks": [{"sql": "DELETE FROM t"}]}, "Task 'a': the sql of a check"),
+        ({"sql": "SELECT 1", "checks": [{"sql": "SELECT 1; SELECT 2"}]}, "one query"),
+        ({"sql": "DELETE FROM t; COMMIT; DELETE FROM t"}, "Task 'a': COMMIT is not for a task"),
+        ({"sql": "DELETE FROM t; ROLLBACK"}, "Task 'a': ROLLBACK is not"),
         ({"python": "nothing.py:f"}, "Task 'a': There is no Python file"),
     ],
 )
@@ -115,3 +119,12 @@ def test_a_task_that_could_not_run_is_named(task: dict[str, Any], reason: str, m
     workbook = make({"a": task})
     with pytest.raises(InvalidInput, match=reason):
         prepare(workbook, ["a"], {})
+
+
+def test_a_task_that_is_not_atomic_commits_when_it_likes_but_not_inside_a_transaction(
+    make: Make,
+) -> None:
+    tasks = {"a": {"sql": "BEGIN; DELETE FROM t; COMMIT", "atomic": False}}
+    assert prepare(make(tasks), ["a"], {})
+    with pytest.raises(InvalidInput, match="TRANSACTION is not"):
+        prepare(make(tasks, isolation="transaction"), ["a"], {})

@@ -8,7 +8,7 @@ from forklake.errors import InvalidInput
 from forklake.model.figures import counted
 from forklake.model.names import quoted
 from forklake.reagent.places import Worker
-from forklake.reagent.preparing import Prepared
+from forklake.reagent.preparing import Prepared, bare
 from forklake.reagent.reports import Checked
 from forklake.reagent.workbooks import Check, Value
 from forklake.sql.parameters import literal_of
@@ -44,8 +44,8 @@ def _run(worker: Worker, task: Prepared, check: Check) -> Checked:
 def question(check: Check, table: str) -> tuple[str, str]:
     """What a check says, and the rows that it counts: those that are wrong, or all."""
     if check.sql is not None:
-        return "the query finds no rows", f"({check.sql})"
-    rows = f"(SELECT * FROM {table} WHERE {check.where})" if check.where else table
+        return "the query finds no rows", f"({bare(check.sql)})"
+    rows = f"(SELECT * FROM {table} WHERE {bare(check.where)})" if check.where else table
     if check.row_count is not None:
         return f"{check.row_count} rows", rows
     if check.not_null is not None:

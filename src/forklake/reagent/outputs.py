@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forklake.errors import NotFound
 from forklake.model.names import quoted
 from forklake.reagent.places import Worker, counted_rows
-from forklake.reagent.preparing import Prepared
+from forklake.reagent.preparing import Prepared, bare
 from forklake.reagent.workbooks import Mode, Output
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def statement(output: Output, query: str, *, exists: bool) -> str:
     partitions = f"PARTITIONED BY ({', '.join(output.partition_by)})" if output.partition_by else ""
     return (STATEMENTS[output.mode] if exists else _CREATE).format(
         table=output.table,
-        query=query.strip().rstrip(";"),
+        query=bare(query),
         key=", ".join(map(quoted, output.key)),
-        where=output.where,
+        where=bare(output.where or ""),
         partitions=partitions,
     )
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
+from sqlglot import exp, tokenize
+from sqlglot.tokenizer_core import TokenType
 
 from forklake.errors import ForklakeError, InvalidInput
 from forklake.reagent.loading import function_of
 from forklake.reagent.parameters import filled, filled_sql
-from forklake.reagent.workbooks import Check, Input, Output, Value, Workbook, Worktask
+from forklake.reagent.workbooks import (
+    Check,
+    Input,
+    Isolation,
+    Output,
+    Value,
+    Workbook,
+    Worktask,
+)
 
+_SEMICOLON = TokenType.SEMICOLON
 # Keys whose texts are SQL, or names in it.
 _SQL = frozenset({"sql", "where", "table", "query"})
 
@@ -82,6 +92,8 @@ def _prepared(workbook: Workbook, task: Worktask, values: Mapping[str, Value]) -
             function = function_of(function, workbook.folder)
         found = Prepared(ready, values, function, workbook.folder)
         _check_sql(found)
+        if task.atomic or workbook.isolation is Isolation.TRANSACTION:
+            _require_no_commits(found)
     except ForklakeError as error:
         if not error.message.startswith("Task "):
             error.message = f"Task '{task.name}': {error.message}"
@@ -124,15 +136,35 @@ def _check_sql(task: Prepared) -> None:
     if task.task.sql is not None:
         statements = _parsed(task.task.sql)
         task.parameters_of(task.task.sql)
-        is_query = len(statements) == 1 and isinstance(statements[0], exp.Query)
-        if task.output is not None and not is_query:
-            raise InvalidInput(
-                f"Task '{task.name}': what has an output is one query.",
-                remedy="Write a SELECT, or leave the output out and INSERT.",
-            )
+        if task.output is not None:
+            _require_query(statements, "what has an output")
     for check in task.checks:
         if check.sql is not None:
+            _require_query(_parsed(check.sql), "the sql of a check")
             task.parameters_of(check.sql)
+
+
+def _require_no_commits(task: Prepared) -> None:
+    """What is done as a whole cannot be committed in the middle of it."""
+    for one in _parsed(task.task.sql) if task.task.sql is not None else ():
+        if isinstance(one, exp.Transaction | exp.Commit | exp.Rollback):
+            raise InvalidInput(
+                f"{one.key.upper()} is not for a task that is one transaction already.",
+                remedy="Leave it out, or say atomic = false and isolate the run by a fork.",
+            )
+
+
+def _require_query(statements: Sequence[exp.Expr], what: str) -> None:
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        raise InvalidInput(
+            f"{what} is one query.", remedy="Write a SELECT; statements go into a task's sql."
+        )
+
+
+def bare(text: str) -> str:
+    """SQL that can be put into parentheses: without comments and semicolons around it."""
+    tokens = [one for one in tokenize(text, read="duckdb") if one.token_type != _SEMICOLON]
+    return text[tokens[0].start : tokens[-1].end + 1] if tokens else ""
 
 
 def _parsed(text: str) -> list[exp.Expr]:

@@ -114,6 +114,10 @@ class RowCount:
     max: int | None = None
     equals: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.min is self.max is self.equals is None:
+            raise ValueError("give min, max or equals")
+
     def allows(self, count: int) -> bool:
         """Whether a number of rows is right."""
         return (
