@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from typing import Any
 
 import pytest
 
-from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
+from forklake.errors import Cancelled, Conflict, Forbidden, InvalidInput, NotFound
 from forklake.reagent import LocalPlace, RunReport, plan_run, run_workbook
+from forklake.reagent.attempts import Attempt
 from forklake.reagent.scheduling import State
 from tests.reagent.conftest import Make
 
@@ -196,6 +198,48 @@ def test_a_task_whose_time_is_over_commits_nothing(metadata_only: LocalPlace, ma
     assert task.error is not None
     assert "longer than 0.3 seconds" in task.error.message
     assert rows(metadata_only) == 0
+
+
+def test_a_function_that_cannot_be_stopped_in_time_does_not_count(
+    metadata_only: LocalPlace, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, stop = threading.Event(), Attempt.stop
+
+    def stopped(attempt: Attempt, reason: Cancelled) -> None:
+        stop(attempt, reason)
+        is_over.set()
+
+    def slow(session: Any) -> None:
+        session.execute(INSERT["sql"])
+        assert is_over.wait(20)
+
+    monkeypatch.setattr(Attempt, "stop", stopped)
+    report = run_workbook(make({"a": {"python": slow, "timeout_seconds": 0.1}}), metadata_only)
+    assert report.tasks["a"].state is State.FAILED
+    assert rows(metadata_only) == 0
+
+
+def test_a_function_that_ends_the_process_ends_its_task_only(
+    metadata_only: LocalPlace, make: Make
+) -> None:
+    report = run_workbook(make({"a": {"python": lambda: sys.exit(3)}}), metadata_only)
+    failure = report.failure()
+    assert failure is not None
+    assert failure.message == "SystemExit: 3"
+
+
+def test_comments_and_semicolons_around_queries(metadata_only: LocalPlace, make: Make) -> None:
+    task = {
+        "sql": "/* all */ SELECT 1 AS id, 'x;' AS name; -- done",
+        "output": {"table": "u", "mode": "merge", "key": ["id"]},
+        "checks": [
+            {"sql": "SELECT * FROM u WHERE id = 2; -- none"},
+            {"row_count": {"equals": 1}, "where": "id = 1 -- it"},
+        ],
+    }
+    for _ in range(2):  # into a new table, and into one that is there
+        report = run_workbook(make({"a": task}), metadata_only)
+        assert report.succeeded, report.failure()
 
 
 def test_a_failure_stops_the_others_unless_they_may_go_on(

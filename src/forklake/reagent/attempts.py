@@ -27,7 +27,7 @@ class Attempt:
         """A try with a session, which is stopped with the worktask."""
         self._worker = worker
         try:
-            self._proceed()
+            self.proceed()
             yield
         finally:
             self._worker = None
@@ -35,9 +35,10 @@ class Attempt:
     def sleep(self, seconds: float) -> None:
         """Wait for the next try, unless there is to be none."""
         self._is_stopped.wait(seconds)
-        self._proceed()
+        self.proceed()
 
-    def _proceed(self) -> None:
+    def proceed(self) -> None:
+        """Fail if it is to end."""
         if self.reason is not None:
             raise self.reason
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forklake.errors import ForklakeError
 
 
-def as_error(reason: Exception) -> ForklakeError:
+def as_error(reason: BaseException) -> ForklakeError:
     """The error that says what went wrong: of ours, of Spark's, or of a function's."""
     if isinstance(reason, ForklakeError):
         return reason
@@ -16,7 +16,7 @@ def as_error(reason: Exception) -> ForklakeError:
     return ForklakeError(said, remedy="Look at the function or the SQL of the task.")
 
 
-def _of_spark(reason: Exception) -> ForklakeError | None:
+def _of_spark(reason: BaseException) -> ForklakeError | None:
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 

@@ -81,7 +81,7 @@ def _names_of(file: Path) -> dict[str, Any]:
         return runpy.run_path(str(file))
     except ForklakeError:
         raise
-    except Exception as reason:
+    except (Exception, SystemExit) as reason:
         raise InvalidInput(
             f"The file '{file}' cannot be run: {type(reason).__name__}: {reason}.",
             remedy="Mend it: running it must only define things.",

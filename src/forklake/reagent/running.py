@@ -116,7 +116,7 @@ class Run:
         try:
             self._try(ground, task, report, attempt)
             report.state = State.DONE
-        except Exception as reason:  # noqa: BLE001 - whatever it is, it ends this worktask only
+        except BaseException as reason:  # noqa: BLE001 - whatever it is, it ends this worktask only
             error = attempt.reason or as_error(reason)
             report.error = Failure.of(error)
             report.state = State.CANCELLED if error is self._stopping else State.FAILED
@@ -145,7 +145,7 @@ class Run:
                 done = Performed()
                 try:
                     with attempt.using(worker):
-                        perform(worker, task, done, is_inside=ground.is_inside)
+                        perform(worker, task, done, attempt.proceed, is_inside=ground.is_inside)
                 finally:
                     report.rows, report.checks = done.rows, done.checks
 

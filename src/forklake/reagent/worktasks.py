@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,8 +30,15 @@ class Performed:
     checks: list[Checked] = field(default_factory=list)
 
 
-def perform(worker: Worker, task: Prepared, done: Performed, *, is_inside: bool) -> None:
-    """Run a worktask; what it did is told to `done`.
+def perform(
+    worker: Worker,
+    task: Prepared,
+    done: Performed,
+    proceed: Callable[[], None],
+    *,
+    is_inside: bool,
+) -> None:
+    """Run a worktask; what it did is told to `done`. `proceed` fails if it is to end.
 
     An atomic one is one transaction, checks included: nothing of it stays if a check fails. What
     is inside of a greater transaction is left to that.
@@ -45,6 +52,7 @@ def perform(worker: Worker, task: Prepared, done: Performed, *, is_inside: bool)
             done.rows = _run_sql(worker, task, frames)
         done.checks = run_checks(worker, task)
         require_passed(task.name, done.checks)
+        proceed()  # a function cannot be stopped, but what it did need not count
 
 
 def _run_sql(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> int | None:
