@@ -9,7 +9,7 @@ from forklake.catalog.expiry import expire_snapshots
 from forklake.errors import Conflict, NotFound
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
 from forklake.merging import diff, publish
-from tests.merging.fix_sides import Sides, conflicting
+from tests.merging.fix_sides import COLUMNS, Sides, conflicting
 
 TABLES = {"in_files": 0, "inlined": 1000}
 
@@ -139,6 +139,27 @@ def test_overwritten_tables_are_merged_by_files(lake: Session) -> None:
     (told,) = merged.tables
     assert (told.appended_rows, told.appended_files, told.deleted) == (2, 1, 3)
     assert sides.rows("lake", "in_files") == {1: "base", 2: "base"}
+
+
+def test_a_new_table_that_was_compacted_is_new_to_the_target(lake: Session) -> None:
+    sides = Sides.of(lake, tables={})
+    lake.create_table("fork.t", COLUMNS)
+    for key in range(4):
+        sides.insert("fork", "t", [key], "forked")
+    merge_adjacent_files(lake, "fork")
+    (told,) = sides.merge().tables
+    assert told.appended_rows == 4
+    sales = lake.attachment("lake").catalog
+    # All rows came with the merge, whenever they came to the fork.
+    merged = sales.current_snapshot()
+    assert lake.table_changes("lake.t", merged, merged).count() == 4
+    lake.delete("lake.t", "k = 0")
+    lake.update("fork.t", {"v": "'again'"}, "k = 1")
+    (told,) = sides.merge(back=True).tables
+    assert (told.appended_rows, told.updated, told.deleted) == (0, 0, 1)
+    sides.merge()
+    expected = {1: "again", 2: "forked", 3: "forked"}
+    assert sides.rows("lake", "t") == sides.rows("fork", "t") == expected
 
 
 def test_what_expired_before_a_merge_is_not_overwritten(lake: Session) -> None:

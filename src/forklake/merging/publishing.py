@@ -154,7 +154,10 @@ class _Merging:
             target,
             definitions,
             [self._shared(data.of(source, one), data.of(target, one)) for one in wanted],
-            [NewTable(source, target, one) for one in definitions.new_tables],
+            [
+                NewTable(self.session, data.of(source, one.table_id), target)
+                for one in definitions.new_tables
+            ],
             () if chosen is None else tuple(sorted(chosen)),
             tuple(sorted(called(source, one) for one in left_out)),
         )

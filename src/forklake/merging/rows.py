@@ -25,6 +25,7 @@ from forklake.model.fields import Field
 from forklake.model.files import ROW_ID
 from forklake.model.kinds import TABLE
 from forklake.model.merges import Merge
+from forklake.model.scans import ScanFile
 from forklake.spark.changing.matching import matching
 from forklake.spark.engine.engine import Engine
 from forklake.spark.names import quoted
@@ -65,7 +66,8 @@ def touched(engine: Engine, side: TableSide, *, with_plain: bool) -> DataFrame:
 
 def _now(engine: Engine, side: TableSide, with_plain: bool) -> DataFrame:
     """Rows of files and of the metastore that are not as before, or came in a new version."""
-    chosen = [*(side.fresh if with_plain else side.mixed), *side.reduced, *side.arrived_versions]
+    files = [*(side.fresh if with_plain else side.mixed), *side.reduced, *side.arrived_versions]
+    chosen = list({one.file.data_file_id: one for one in files}.values())
     rows = [*(side.fresh_rows if with_plain else side.versions), *side.arrived_rows]
     view, table = side.side.now, side.table
     found = scan_chosen(engine, view, table, chosen, virtual=(_SNAPSHOT, _ROWID))
@@ -203,6 +205,18 @@ class RowMerge:
             shaped = versions.select(*columns, F.col(_ID).alias(ROW_ID))
             stored = ruled(shaped, target, by_name=True, keep=(ROW_ID,))
             append_versions(self.session.engine, change, target, stored, count, has_new=False)
+
+
+def write_again(
+    session: Session, source: TableSide, files: Sequence[ScanFile], change: Change
+) -> None:
+    """Add the rows of files of a table that only the source has, under their ids."""
+    found = scan_chosen(session.engine, source.side.now, source.table, files, virtual=(_ROWID,))
+    target = Target(change.attachment, change.transaction.state, source.table)
+    rows = reduce(DataFrame.union, found).withColumnRenamed(_ROWID, ROW_ID)
+    stored = ruled(rows, target, by_name=True, keep=(ROW_ID,))
+    count = sum(one.file.record_count - one.deleted_rows for one in files)
+    append_versions(session.engine, change, target, stored, count, has_new=False)
 
 
 def _ends_in(verdicts: Sequence[Verdict]) -> Column:

@@ -15,7 +15,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.files.systems import open_input
 from forklake.merging.sides import Side
 from forklake.model.changes import ChangeKind
-from forklake.model.entities import Column, InlinedRow, Table
+from forklake.model.entities import Column, DataFile, InlinedRow, Table
 from forklake.model.files import ROW_ID
 from forklake.model.ids import DataFileId, SnapshotId, TableId
 from forklake.model.kinds import COLUMN, TABLE
@@ -217,6 +217,17 @@ class TableSide:
         # A snapshot that also ended rows may have put new versions of rows into the same file.
         may_tell = bool(kinds) and kinds <= _PLAIN | _REMOVING and file.encryption_key is None
         return may_tell and not _has_row_ids(one.path)
+
+    @cached_property
+    def moved(self) -> list[ScanFile]:
+        """Files whose rows may tell snapshots of their own: they were moved there."""
+        return [file for file in self.now.files.values() if self._is_moved(file.file)]
+
+    def _is_moved(self, file: DataFile) -> bool:
+        if file.row_id_start is not None:
+            return file.partial_file_info is not None
+        kinds = self.side.kinds(file.begin_snapshot, self.table_id)
+        return not kinds or not kinds <= _PLAIN | _REMOVING
 
     def types(self) -> dict[int, str]:
         """The type of each node."""

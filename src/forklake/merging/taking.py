@@ -128,23 +128,35 @@ class SharedTable:
 
 
 class NewTable:
-    """A table that only the source has: it comes along as it is."""
+    """A table that only the source has: it comes along as it is.
 
-    def __init__(self, source: Side, target: Side, table: Table) -> None:
-        self._table = table
-        scanned = source.now.scan_files(table)
-        self._files = adoptable_files(source.now, table, scanned, target.catalog)
-        self._rows = source.now.inlined_rows(table)
-        self._count = source.now.statistics(table).next_row_id
+    But for files that compaction made: their rows tell snapshots of the source, which mean nothing
+    in the history of the target.
+    """
+
+    def __init__(self, session: Session, source: TableSide, target: Side) -> None:
+        self._session = session
+        self._source = source
+        view, table = source.side.now, source.table
+        self._moved = source.moved
+        moved = {one.file.data_file_id for one in self._moved}
+        kept = [one for number, one in source.now.files.items() if number not in moved]
+        self._files = adoptable_files(view, table, kept, target.catalog)
+        self._rows = source.now.rows.values()
+        rewritten = sum(one.file.record_count - one.deleted_rows for one in self._moved)
         self.outcome = TableMerge(
-            called(source, table.table_id),
-            sum(one.rows for one in self._files) + len(self._rows),
+            called(source.side, source.table_id),
+            sum(one.rows for one in self._files) + len(self._rows) + rewritten,
             len(self._files),
         )
 
     def write(self, change: Change) -> None:
         """Do it, as part of a change."""
-        transaction = change.transaction
-        transaction.reserve_row_ids(self._table, RowIds(0, self._count))
-        transaction.adopt_files(self._table, self._files, 0)
-        transaction.adopt_rows(self._table, ((row.row_id, row.values) for row in self._rows), 0)
+        transaction, table = change.transaction, self._source.table
+        transaction.reserve_row_ids(table, RowIds(0, self._source.next_row_id))
+        transaction.adopt_files(table, self._files, 0)
+        transaction.adopt_rows(table, ((row.row_id, row.values) for row in self._rows), 0)
+        if self._moved:
+            from forklake.merging.rows import write_again
+
+            write_again(self._session, self._source, self._moved, change)
