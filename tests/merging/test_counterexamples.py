@@ -11,6 +11,9 @@ import pytest
 from forklake import Session
 from forklake.errors import Conflict, Forbidden
 from forklake.merging import Merged, fork_held, holder_of, publish, publishing, release
+from forklake.merging import sides as kin
+from forklake.model.merges import Merge
+from forklake.store import adopting
 from tests.merging.fix_sides import Sides
 
 
@@ -48,6 +51,27 @@ def test_a_parent_that_moves_on_while_a_merge_is_prepared_is_not_overwritten(
     assert len(attempts) == 2
     assert sides.rows("lake", "t") == {0: "theirs", 1: "ours"}
     assert 7 in sides.rows("lake", "u")
+
+
+def test_merges_that_cross_overwrite_nothing(
+    lake: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides = Sides.of(lake, tables={"t": 1000}, rows=2)
+    lake.update("fork.t", {"v": "'theirs'"}, "k = 0")
+    lake.update("lake.t", {"v": "'ours'"}, "k = 0")
+    read = adopting.merges_between
+
+    def outrun(*arguments: Any) -> list[Merge]:
+        monkeypatch.setattr(kin, "merges_between", read)
+        sides.merge(back=True, on_conflict="theirs")
+        return read(*arguments)
+
+    # When both sides have been looked at, the fork takes over what its parent has.
+    monkeypatch.setattr(kin, "merges_between", outrun)
+    with pytest.raises(Conflict):
+        sides.merge()
+    sides.merge()
+    assert sides.rows("lake", "t")[0] == sides.rows("fork", "t")[0] == "ours"
 
 
 def test_a_run_that_fails_midway_leaves_the_parent_untouched(lake: Session) -> None:

@@ -168,10 +168,11 @@ def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side
             remedy="Merge a fork into what it was forked from, or that into the fork.",
         )
     begin = _first_snapshot(fork)
-    # Before the merges are read: one that comes between is then in the way of the commit.
+    # Before the merges are read, so that none of those that are seen is missing.
     seen = {catalog.catalog_id: catalog.now() for catalog in (one, other)}
     with metastore.database.reading() as connection:
-        merges = merges_between(connection, one.catalog_id, other.catalog_id)
+        found = merges_between(connection, one.catalog_id, other.catalog_id)
+    merges = [merge for merge in found if merge.snapshot_id <= seen[merge.catalog_id].snapshot_id]
     forked_at = fork.row.fork_snapshot
     assert forked_at is not None
 
