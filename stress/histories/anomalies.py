@@ -86,13 +86,12 @@ def order(history: History) -> Iterator[str]:
 
 
 def lost_appends(history: History) -> Iterator[str]:
-    """What was acknowledged is there at the end."""
+    """What took place is there at the end, all of it."""
     known = {key: set(values) for key, values in history.final.items()}
-    for one in history.transactions:
-        if one.outcome is Outcome.OK:
-            for key, values in one.appended.items():
-                for value in set(values) - known.get(key, set()):
-                    yield f"{value}, appended to {key} by {one.name}, is gone"
+    for one in history.committed:
+        for key, values in one.appended.items():
+            for value in set(values) - known.get(key, set()):
+                yield f"{value}, appended to {key} by {one.name}, is gone"
 
 
 def lost_updates(history: History) -> Iterator[str]:

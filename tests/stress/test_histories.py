@@ -55,6 +55,8 @@ BAD = {
     "lost append": [
         history(at(0, Append("x", 1)), x=[]),
         history(at(0, Append("u", 1)), at(1, Append("u", 2)), u=[2]),
+        # Without an answer it may have happened, but not one half of it.
+        history(ended(Outcome.UNKNOWN, Append("x", 1), Append("u", 2)), x=[1], u=[]),
     ],
     "lost update": [
         history(at(0, reads("x"), Append("x", 1)), at(0.5, reads("x"), Append("x", 2)), x=[1, 2]),
