@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import psycopg
 import pytest
 
 import forklake
-from forklake import ColumnSpec, MacroSpec, Metastore, NewDataFile
+from forklake import Catalog, ColumnSpec, MacroSpec, Metastore, NewDataFile, NewDeleteFile
 from forklake.access import tenants
 from forklake.access.credentials import Claim
 from forklake.access.roles import Right
 from forklake.errors import AlreadyExists, NotFound, Unsupported
+from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.children import BY_STORED_VALUES
 from forklake.model.files import MappedName
 from forklake.model.ids import ColumnId
@@ -102,6 +103,58 @@ def test_a_fork_of_the_past_sees_no_later_change(lake: Exposed) -> None:
     lake.attach("sales")
     with pytest.raises(duckdb.CatalogException):
         lake.rows("FROM sales.t")
+
+
+def delete_in_file(catalog: Catalog, positions: list[int]) -> None:
+    """Delete rows of the one data file by a delete file, which holds those deleted before too."""
+    with catalog.transaction() as transaction:
+        table = transaction.table("t")
+        (found,) = transaction.scan_files(table)
+        folder = f"{catalog.data_path()}/{catalog.table_folder(transaction.state, table)}"
+        (made,) = write_delete_files(folder, [Deleted(found.path, positions)])
+        new = NewDeleteFile(
+            found.file.data_file_id, made.path, made.delete_count, 1, path_is_relative=False
+        )
+        transaction.add_delete_files(table, [new])
+
+
+def delete_in_metastore(catalog: Catalog, position: int) -> None:
+    """Delete a row of the one data file in the metastore."""
+    with catalog.transaction() as transaction:
+        table = transaction.table("t")
+        (file,) = transaction.data_files(table)
+        transaction.delete_positions(table, file, [position])
+
+
+@pytest.mark.parametrize("mode", ["inherit", "copy"])
+def test_deletes_that_move_from_the_metastore_to_files_are_seen_once(
+    lake: Exposed, mode: Literal["inherit", "copy"]
+) -> None:
+    sales = lake.metastore.catalog("sales")
+    with sales.transaction() as transaction:
+        transaction.truncate(transaction.table("t"))
+    add_rows(sales, "t", {"id": list(range(8)), "n": ["x"] * 8})
+    delete_in_metastore(sales, 1)
+    delete_in_metastore(sales, 2)
+    fork = lake.metastore.fork("sales", "fork", mode=mode)
+    delete_in_file(fork, [1, 2])  # as when they are flushed
+    delete_in_metastore(fork, 4)
+    delete_in_metastore(fork, 5)
+    delete_in_file(fork, [1, 2, 4, 5, 6])
+    delete_in_metastore(fork, 0)
+    lake.attach("fork")
+    for snapshot in fork.snapshots()[3:]:
+        version = int(snapshot.snapshot_id)
+        with lake.metastore.duckdb("fork", version=version) as node:
+            node.prepare("FROM t")
+            expected = sorted(node.connection.sql("SELECT id FROM t").fetchall(), key=str)
+        at = f"AT (VERSION => {version})"
+        assert lake.rows(f"SELECT id FROM fork.t {at}") == expected
+        assert lake.rows(f"SELECT id FROM fork.t {at} WHERE id > 4") == [
+            row for row in expected if row[0] > 4
+        ]
+        assert lake.rows(f"SELECT count(*) FROM fork.t {at}") == [(len(expected),)]
+    assert expected == [(3,), (7,)]
 
 
 def test_what_cannot_be_shown_fails_and_hides_no_rows(lake: Exposed) -> None:

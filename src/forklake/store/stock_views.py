@@ -54,6 +54,21 @@ _NEEDS_STORED_VALUES = (
 # A catalog is attached under any name: names inside it are found without.
 _OWN_NAMES = f"replace(v.sql, '{{{PLACEHOLDER}}}.', '')"
 _NEWEST = "v.end_snapshot IS NULL"  # tables that have no history in DuckLake
+# In DuckLake a position that is deleted in the metastore stays so, and a client that finds it in a
+# delete file too shows rows that are not there. Ours go into a delete file at some snapshot: from
+# then on their data file is shown as another one, of a later age.
+_AGE = 1 << 43  # ids have 43 bits
+_AGES = " LEFT JOIN {stock}.ages_of_files g ON g.data_file_id = v.data_file_id"
+_AGES_OF_ITS_TIME = (
+    f"{_AGES} AND (v.end_snapshot IS NULL OR v.end_snapshot > g.since)"
+    " AND (g.until IS NULL OR v.begin_snapshot < g.until)"
+)
+_OF_AN_AGE = {"data_file_id": f"v.data_file_id + coalesce(g.age, 0) * {_AGE}"}
+_WITHIN_AN_AGE = {
+    **_OF_AN_AGE,
+    "begin_snapshot": "greatest(v.begin_snapshot, g.since)",
+    "end_snapshot": "least(v.end_snapshot, g.until)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +79,12 @@ class Stock:
     columns: str
     shown_as: Mapping[str, str] = field(default_factory=dict)
     where: str = "TRUE"
+    joined: str = ""
 
     def text(self, source: str) -> str:
         """The SELECT over the rows of the table's view for tenants."""
         shown = (f"{self.shown_as.get(one, f'v.{one}')} AS {one}" for one in self.columns.split())
-        return f"SELECT {', '.join(shown)} FROM ({source}) v WHERE {self.where}"
+        return f"SELECT {', '.join(shown)} FROM ({source}) v{self.joined} WHERE {self.where}"
 
 
 TABLES: dict[str, Stock] = {
@@ -117,21 +133,25 @@ TABLES: dict[str, Stock] = {
         " file_format record_count file_size_bytes footer_size row_id_start partition_id"
         " encryption_key mapping_id partial_max",
         {
+            **_WITHIN_AN_AGE,
             "path": f"CASE WHEN {_NEEDS_STORED_VALUES} THEN '{_STORED_VALUES}' ELSE {_FULL_PATH}"
             " END",
             "path_is_relative": "false",
             "partial_max": "substring(v.partial_file_info FROM 'partial_max:([0-9]+)')::bigint",
         },
+        joined=_AGES_OF_ITS_TIME,
     ),
     "ducklake_delete_file": Stock(
         "delete_file_id table_id begin_snapshot end_snapshot data_file_id path path_is_relative"
         " format delete_count file_size_bytes footer_size encryption_key partial_max",
         {
+            **_WITHIN_AN_AGE,
             "path": f"CASE WHEN v.format <> 'parquet' THEN '{_VECTOR}' ELSE {_FULL_PATH} END",
             "path_is_relative": "false",
             "format": "'parquet'",
             "partial_max": "NULL::bigint",
         },
+        joined=_AGES_OF_ITS_TIME,
     ),
     "ducklake_table_stats": Stock(
         "table_id record_count next_row_id file_size_bytes", where=_NEWEST
@@ -143,10 +163,12 @@ TABLES: dict[str, Stock] = {
     ),
     "ducklake_file_column_stats": Stock(
         "data_file_id table_id column_id column_size_bytes value_count null_count min_value"
-        " max_value contains_nan extra_stats"
+        " max_value contains_nan extra_stats",
+        _OF_AN_AGE,
+        joined=_AGES,
     ),
     "ducklake_file_partition_value": Stock(
-        "data_file_id table_id partition_key_index partition_value"
+        "data_file_id table_id partition_key_index partition_value", _OF_AN_AGE, joined=_AGES
     ),
     "ducklake_partition_info": Stock("partition_id table_id begin_snapshot end_snapshot"),
     "ducklake_partition_column": Stock(
@@ -178,7 +200,8 @@ _CATALOG = "(SELECT {stock}.catalog_id())"
 
 def view_texts(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[str, str]:
     """The SELECT of each view; `tables` are those of the metastore, with their columns."""
-    found = {
+    found = {"ages_of_files": _ages(dialect)}  # first, because others are written over it
+    found |= {
         name: stock.text(view_text(name, tables[name], dialect, _CATALOG))
         for name, stock in TABLES.items()
     }
@@ -201,12 +224,32 @@ def inlined_ranges(dialect: Dialect) -> str:
     return f"SELECT h.*, count(*) FROM ({text}) h GROUP BY 1, 2, 3"
 
 
+def _deleted(dialect: Dialect) -> str:
+    """Positions that were deleted in the metastore, and until when."""
+    columns = ("r.table_id", "r.data_file_id", "r.row_position", "r.begin_snapshot")
+    return bound(line_history(INLINED_DELETE, dialect, columns), _CATALOG)
+
+
+def _ages(dialect: Dialect) -> str:
+    """The ages of data files that had such positions, [since, until)."""
+    return (
+        f"WITH ended AS (SELECT DISTINCT h.data_file_id, h.seen_until FROM ({_deleted(dialect)}) h"
+        " WHERE h.seen_until IS NOT NULL),"
+        " begun AS (SELECT data_file_id, seen_until AS since FROM ended"
+        " UNION SELECT data_file_id, 0 FROM ended)"
+        " SELECT data_file_id, row_number() OVER ages - 1 AS age, since,"
+        " lead(since) OVER ages AS until FROM begun"
+        " WINDOW ages AS (PARTITION BY data_file_id ORDER BY since)"
+    )
+
+
 def _positions(dialect: Dialect) -> str:
-    """Positions that are deleted in the metastore. In DuckLake they never end: when ours do, then
-    with their file, or because a delete file has them from then on."""
-    columns = ("r.data_file_id AS file_id", "r.row_position AS row_id", "r.begin_snapshot")
-    text = bound(line_history(INLINED_DELETE, dialect, ("r.table_id", *columns)), _CATALOG)
-    return f"SELECT h.table_id, h.file_id, h.row_id, h.begin_snapshot FROM ({text}) h"
+    """Deleted positions in the shape of DuckLake, in each age in which they are not in a file."""
+    source = f"SELECT d.*, d.seen_until AS end_snapshot FROM ({_deleted(dialect)}) d"
+    return (
+        f"SELECT v.table_id, {_OF_AN_AGE['data_file_id']} AS file_id, v.row_position AS row_id,"
+        f" v.begin_snapshot FROM ({source}) v{_AGES_OF_ITS_TIME}"
+    )
 
 
 def _unreadable(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> str:
