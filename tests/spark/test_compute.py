@@ -113,6 +113,28 @@ def test_files_of_others(lake: Session, tmp_path: Path) -> None:
         assert_same(lake, node, "h")
 
 
+FEW = "VALUES (0, 0.5, {'x': 0.5}), (1, 'NaN', {'x': 'NaN'})"  # written without Spark
+MANY = (
+    "SELECT i, CASE i WHEN 1 THEN 'NaN'::DOUBLE ELSE 0.5 END AS d, {'x': d::REAL}"
+    " FROM range(5000) AS r(i)"
+)
+
+
+@pytest.mark.parametrize("rows", [FEW, MANY])
+def test_nobody_passes_over_nan(lake: Session, rows: str) -> None:
+    lake.sql(f"CREATE TABLE t (id INTEGER, d DOUBLE, s STRUCT(x REAL)); INSERT INTO t {rows}")
+    with node_of(lake) as node:
+        node.prepare("FROM t")
+        for column in ("d", "s.x"):
+            for condition in ("> 5", ">= 5", "= 'NaN'", "BETWEEN 5 AND 'NaN'", "IN (5, 'NaN')"):
+                text = f"SELECT id FROM t WHERE {column} {condition}"
+                assert node.connection.sql(text).fetchall() == [(1,)], text
+                assert [row.id for row in lake.sql(text).collect()] == [1], text
+            small = f"SELECT id FROM t WHERE {column} < 5 AND id < 2"
+            assert node.connection.sql(small).fetchall() == [(0,)]
+            assert [row.id for row in lake.sql(small).collect()] == [0]
+
+
 def test_errors_are_ours(lake: Session) -> None:
     lake.sql("CREATE TABLE t AS SELECT 1 AS id")
     with node_of(lake) as node:

@@ -152,7 +152,7 @@ class _OpenFile:
             self._sink,
             self.schema,
             encryption_properties=encryption(key),
-            **parquet_settings(self.plan.parquet),
+            **parquet_settings(self.plan.parquet, self.plan.fields),
         )
 
     @property

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from forklake.errors import InvalidInput
 from forklake.files import keys
-from forklake.files.footers import encryption
+from forklake.files.footers import encryption, node_paths
 from forklake.files.systems import make_folder, write
 from forklake.model.entities import Table
 from forklake.model.fields import Field
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from forklake.spark.session import Session
 
 _WIDE = frozenset({"uint64", "int128", "uint128"})
+_FLOATS = frozenset({"float32", "float64"})
 _FIELD_ID = "PARQUET:field_id"
 
 
@@ -158,14 +159,18 @@ def _parquet(rows: pa.Table, target: Target, path: str, job_key: keys.Key | None
         sink,
         row_group_size=options.row_group_rows,
         encryption_properties=encryption(keys.derived_key(job_key, path) if job_key else None),
-        **parquet_settings(options),
+        **parquet_settings(options, target.fields),
     )
     return sink.getvalue()
 
 
-def parquet_settings(options: ParquetOptions) -> dict[str, Any]:
+def parquet_settings(options: ParquetOptions, fields: Sequence[Field]) -> dict[str, Any]:
     """How files are to be written, in the words of Arrow's Parquet writer."""
+    leaves = [(path, one.type) for path, one in node_paths(fields) if not one.fields]
+    floats = {path for path, kind in leaves if kind in _FLOATS}
     return {
+        # Arrow leaves NaN out of bounds without a word: whoever reads would leave out its rows.
+        "write_statistics": [path for path, _ in leaves if path not in floats],
         "version": "2.6" if options.version == 2 else "1.0",
         "data_page_version": f"{options.version}.0",
         "compression": {"uncompressed": "none", "lz4_raw": "lz4"}.get(options.codec, options.codec),
