@@ -98,6 +98,23 @@ def test_rows_are_those_of_spark(lake: Session, limit: int) -> None:
         assert past.sql("SELECT count(*) FROM t").fetchall() == [(50,)]  # type: ignore[union-attr]
 
 
+def test_structs_all_of_whose_fields_are_new(lake: Session) -> None:
+    lake.sql("CREATE TABLE t (id INTEGER, s STRUCT(a INTEGER), l STRUCT(x INTEGER)[])")
+    lake.sql("INSERT INTO t VALUES (1, {'a': 1}, [{'x': 1}, NULL]), (2, NULL, NULL), (3, NULL, [])")
+    for change in (
+        "ADD COLUMN s.b INTEGER DEFAULT 9",
+        "DROP COLUMN s.a",
+        "ADD COLUMN l.element.y VARCHAR",
+        "DROP COLUMN l.element.x",
+        "ADD COLUMN n STRUCT(c INTEGER)",
+    ):
+        lake.sql(f"ALTER TABLE t {change}")
+    with node_of(lake) as node:
+        assert_same(lake, node, "t")
+        lake.sql("INSERT INTO t VALUES (4, {'b': 1}, [{'y': 'z'}], {'c': 3})")
+        assert_same(lake, node, "t")
+
+
 def test_files_of_others(lake: Session, tmp_path: Path) -> None:
     for key in ("a", "b c"):
         folder = tmp_path / "hive" / f"k={key.replace(' ', '%20')}"

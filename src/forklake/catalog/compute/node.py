@@ -19,7 +19,14 @@ from sqlglot import exp
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.compute.relations import INSIDE, Relation
 from forklake.catalog.reading import Snapshotted
-from forklake.errors import Forbidden, ForklakeError, InvalidInput, NotFound, Unsupported
+from forklake.errors import (
+    AlreadyExists,
+    Forbidden,
+    ForklakeError,
+    InvalidInput,
+    NotFound,
+    Unsupported,
+)
 from forklake.model.closing import Closing
 from forklake.model.entities import Table, View
 from forklake.model.ids import SnapshotId
@@ -44,6 +51,7 @@ class Node(Closing):
         self.connection.execute(f"SET TimeZone = 'UTC'; CREATE SCHEMA {INSIDE}")
         self._at: SnapshotId | None = None
         self._made: set[Name] = set()
+        self._shown: dict[Name, str] = {}  # what was shown, and where
 
     def __repr__(self) -> str:
         return f"<Node of {self._catalog.name!r}>"
@@ -63,12 +71,26 @@ class Node(Closing):
     def prepare(self, text: str) -> None:
         """Make what a text names present; for those who use `connection` themselves."""
         seen = self._pinned or self._catalog.now()
-        if seen.snapshot_id != self._at:
-            self._made.clear()
-            self._at = seen.snapshot_id
-        for statement in _parsed(text):
-            _require_reading(seen, statement)
-            for name in _names(statement):
+        try:
+            if seen.snapshot_id != self._at:
+                self._follow(seen)
+            for statement in _parsed(text):
+                _require_reading(seen, statement)
+                for name in _names(statement):
+                    self._make(seen, name)
+        except duckdb.Error as reason:
+            raise _explained(reason) from reason
+
+    def _follow(self, seen: Snapshotted) -> None:
+        """Show all that was shown as it is now: views of DuckDB's own may read it without naming
+        it. What is gone is forgotten, and so is what cannot be shown until it is named again."""
+        shown, self._shown = self._shown, {}
+        self._made.clear()
+        self._at = seen.snapshot_id
+        for place in shown.values():
+            self.connection.execute(f"DROP VIEW IF EXISTS {place}")
+        for name in shown:
+            with suppress(ForklakeError, duckdb.Error):
                 self._make(seen, name)
 
     def _make(self, seen: Snapshotted, name: Name) -> None:
@@ -79,12 +101,15 @@ class Node(Closing):
         except NotFound:
             return  # no such schema: DuckDB will say so
         self._made.add(name)
-        if isinstance(found, Table):
-            self._show(
-                name, quoted(found.table_name), Relation(self.connection, seen, found).query()
-            )
-        elif isinstance(found, View):
-            self._make_view(seen, name, found)
+        try:
+            if isinstance(found, Table):
+                query = Relation(self.connection, seen, found).query()
+                self._show(seen, name, found.table_name, query)
+            elif isinstance(found, View):
+                self._make_view(seen, name, found)
+        except BaseException:
+            self._made.discard(name)
+            raise
 
     def _make_view(self, seen: Snapshotted, name: Name, view: View) -> None:
         if view.dialect != "duckdb":
@@ -97,13 +122,29 @@ class Node(Closing):
             for one in _names(statement, name[0]):
                 self._make(seen, one)
         aliases = ", ".join(_QUOTED.findall(view.column_aliases or ""))
-        shown = quoted(view.view_name) + (f" ({aliases})" if aliases else "")
-        self._show(name, shown, query)
+        self._show(seen, name, view.view_name, query, f" ({aliases})" if aliases else "")
 
-    def _show(self, name: Name, shown: str, query: str) -> None:
-        schema = quoted(name[0])
+    def _show(
+        self, seen: Snapshotted, name: Name, shown: str, query: str, aliases: str = ""
+    ) -> None:
+        # Other databases of DuckDB's are called temp and system.
+        schema = f"memory.{quoted(seen.state.schema(name[0]).schema_name)}"
+        place = f"{schema}.{quoted(shown)}"
         self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        self.connection.execute(f"CREATE OR REPLACE VIEW {schema}.{shown} AS {query}")
+        try:
+            self.connection.execute(f"CREATE OR REPLACE VIEW {place}{aliases} AS {query}")
+        except duckdb.CatalogException as reason:
+            if self._is_own_table(name):
+                raise AlreadyExists(
+                    f"A table of DuckDB's own is called '{shown}', as one of the lake's.",
+                    remedy="Rename or drop it.",
+                ) from reason
+            raise
+        self._shown[name] = place
+
+    def _is_own_table(self, name: Name) -> bool:
+        tables = self.connection.execute("SELECT schema_name, table_name FROM duckdb_tables()")
+        return name in {(folded(schema), folded(table)) for schema, table in tables.fetchall()}
 
 
 def _parsed(text: str) -> list[exp.Expr]:

@@ -16,7 +16,7 @@ from forklake.model.names import quoted
 class Layout:
     """How some files call and type the columns of a table.
 
-    `missing` are the leaves that are not in them, `types` those that are of another type there,
+    `missing` are the fields that are not in them, `types` the leaves of another type there,
     `names` what files that others wrote call them, `told` the columns whose values are told by
     the relation `v` beside the files.
     """
@@ -69,9 +69,7 @@ class Layout:
     def _lacks(self, shown: Field) -> bool:
         if self.names is not None:
             return shown.column_id not in self.names
-        if not shown.fields:
-            return shown.column_id in self.missing
-        return bool(self.missing) and all(self._lacks(one) for one in shown.fields)
+        return shown.column_id in self.missing
 
     def _is_same(self, shown: Field) -> bool:
         """Whether a nested value needs no change; a leaf is only cast."""

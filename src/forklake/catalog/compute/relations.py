@@ -11,6 +11,7 @@ import pyarrow as pa
 from forklake.catalog.compute.projecting import Layout
 from forklake.catalog.compute.shapes import Shape, shaped
 from forklake.catalog.reading import Snapshotted
+from forklake.errors import Unsupported
 from forklake.files.deletes import read_positions
 from forklake.files.paths import folder_value
 from forklake.files.systems import file_system, is_local
@@ -19,10 +20,12 @@ from forklake.model.duckdb_types import duckdb_type
 from forklake.model.entities import Table
 from forklake.model.files import SNAPSHOT_ID
 from forklake.model.ids import ColumnId
-from forklake.model.names import quoted
+from forklake.model.names import folded, quoted
 from forklake.model.scans import ScanFile
 
 INSIDE = "_forklake"  # the schema of what views need besides files
+# What DuckDB adds to the columns of files: the number of the file in the list, and the position.
+_FILE, _POSITION = "file_index", "file_row_number"
 
 
 class Relation:
@@ -63,11 +66,22 @@ class Relation:
         columns = ", ".join(layout.column(one) for one in self._fields)
         paths = ", ".join(_text(_plain(file.path)) for file in files)
         conditions = list(self._conditions(number, shape, files))
+        if joined or shape.has_deletes:
+            self._require_own_names(files[0])
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return (
-            f"SELECT {columns} FROM read_parquet([{paths}], hive_partitioning = false,"
-            f" filename = '_file', file_row_number = true) f{joined}{where}"
-        )
+        return f"SELECT {columns} FROM {_scan(paths)} f{joined}{where}"
+
+    def _require_own_names(self, file: ScanFile) -> None:
+        """Unsupported if files hold a column that is named as one of DuckDB's, which tells rows
+        apart there; of files that are read together it looks for names in the first."""
+        scan = _scan(_text(_plain(file.path)))
+        described = self._connection.execute(f"DESCRIBE FROM {scan}").fetchall()
+        for name in sorted({folded(str(row[0])) for row in described} & {_FILE, _POSITION}):
+            raise Unsupported(
+                f"Files of table '{self._table.table_name}' hold a column '{name}', by which DuckDB"
+                " itself tells rows.",
+                remedy="Read the table with Spark.",
+            )
 
     def _conditions(self, number: int, shape: Shape, files: Sequence[ScanFile]) -> Iterator[str]:
         if shape.is_partial:
@@ -76,7 +90,7 @@ class Relation:
             name = self._keep(f"deletes_{number}", _deleted(files))
             yield (
                 f"NOT EXISTS (SELECT 1 FROM {name} d"
-                " WHERE d.file = f._file AND d.pos = f.file_row_number)"
+                f" WHERE d.file = f.{_FILE} AND d.pos = f.{_POSITION})"
             )
 
     def _mapped(self, number: int, shape: Shape, files: Sequence[ScanFile]) -> tuple[Layout, str]:
@@ -91,7 +105,7 @@ class Relation:
             return layout, ""
         values = self._told(files, told, is_stored=mapping.type == BY_STORED_VALUES)
         name = self._keep(f"values_{number}", values)
-        return layout, f" JOIN {name} v ON v.file = f._file"
+        return layout, f" JOIN {name} v ON v.file = f.{_FILE}"
 
     def _told(
         self, files: Sequence[ScanFile], told: dict[ColumnId, NameMapping], *, is_stored: bool
@@ -107,7 +121,7 @@ class Relation:
                 for file in files
             }
         )
-        columns: dict[str, Any] = {"file": [_plain(file.path) for file in files]}
+        columns: dict[str, Any] = {"file": pa.array(range(len(files)), pa.int64())}
         for number in told:
             values = [found.get(file.file.data_file_id, {}).get(number) for file in files]
             columns[f"c{int(number)}"] = pa.array(values, pa.string())
@@ -139,19 +153,23 @@ class Relation:
 
 
 def _deleted(files: Sequence[ScanFile]) -> pa.Table:
-    """The places of deleted rows."""
+    """The places of deleted rows: the number of the file, and the position in it."""
     tables = []
-    for file in files:
+    for number, file in enumerate(files):
         positions = [pa.array(file.deleted_positions, pa.int64())]
         if file.delete_path is not None:
             positions.append(pa.array(read_positions(file.delete_path, file.path), pa.int64()))
         found = pa.concat_arrays(positions)
-        tables.append(pa.table({"file": pa.repeat(_plain(file.path), len(found)), "pos": found}))
+        tables.append(pa.table({"file": pa.repeat(pa.scalar(number), len(found)), "pos": found}))
     return pa.concat_tables(tables)
 
 
+def _scan(paths: str) -> str:
+    return f"read_parquet([{paths}], hive_partitioning = false)"
+
+
 def _plain(path: str) -> str:
-    """A path as DuckDB takes it, and says it again as the name of the file."""
+    """A path as DuckDB takes it."""
     return file_system(path)[1] if is_local(path) else path
 
 

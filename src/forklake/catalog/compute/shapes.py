@@ -6,11 +6,15 @@ older than a column lack it, and files that others wrote have names of their own
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import pyarrow.parquet as pq
 
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import Unsupported
+from forklake.files.footers import leaf_fields, node_paths
+from forklake.files.systems import for_each_file, open_input
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId
@@ -20,7 +24,7 @@ from forklake.model.scans import ScanFile, is_partial
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What files have in common: the leaves they lack, types from before promotions, and what has
+    """What files have in common: the fields they lack, types from before promotions, and what has
     to be left out of them."""
 
     missing: frozenset[ColumnId] = frozenset()
@@ -33,15 +37,15 @@ class Shape:
 def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Shape, list[ScanFile]]:
     """The files of a table by their shapes."""
     files = seen.scan_files(table)
-    leaves = list(_leaves(fields))
-    missing = _missing(seen, table, files, {leaf.column_id for leaf in leaves})
+    if any(file.file.encryption_key is not None for file in files):
+        raise Unsupported(
+            f"The files of table '{table.table_name}' are encrypted, and DuckDB has no key.",
+            remedy="Read the table with Spark.",
+        )
+    leaves = [one for _, one in node_paths(fields) if not one.fields]
+    missing = _missing(seen, table, files, fields)
     found: dict[Shape, list[ScanFile]] = {}
     for file in files:
-        if file.file.encryption_key is not None:
-            raise Unsupported(
-                f"The files of table '{table.table_name}' are encrypted, and DuckDB has no key.",
-                remedy="Read the table with Spark.",
-            )
         shape = Shape(
             missing.get(file.file.data_file_id, frozenset()),
             _types(leaves, file.file.begin_snapshot),
@@ -53,28 +57,66 @@ def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Sha
     return found
 
 
-def _leaves(fields: Sequence[Field]) -> Iterator[Field]:
-    for field in fields:
-        if field.fields:
-            yield from _leaves(field.fields)
-        else:
-            yield field
-
-
 def _missing(
-    seen: Snapshotted, table: Table, files: Sequence[ScanFile], leaves: set[ColumnId]
+    seen: Snapshotted, table: Table, files: Sequence[ScanFile], fields: Sequence[Field]
 ) -> dict[DataFileId, frozenset[ColumnId]]:
-    """The leaves that files lack: a file has statistics of each one that is in it.
-
-    Only files from before the youngest column can lack one.
-    """
+    """The fields that files lack; only files from before the youngest column can."""
     columns = seen.state.beneath(COLUMN, table.table_id)
     youngest = max((column.begin_snapshot for column in columns), default=SnapshotId(0))
-    old = [one.file.data_file_id for one in files if one.file.begin_snapshot < youngest]
-    having: dict[DataFileId, set[ColumnId]] = {number: set() for number in old}
-    for row in seen.file_statistics(table, old) if old else ():
+    old = [one for one in files if one.file.begin_snapshot < youngest]
+    if not old:
+        return {}
+    having: dict[DataFileId, set[ColumnId]] = {one.file.data_file_id: set() for one in old}
+    for row in seen.file_statistics(table, list(having)):
         having[row.data_file_id].add(row.column_id)
-    return {number: frozenset(leaves - having[number]) for number in old}
+    found = {
+        number: frozenset(one.column_id for _, one in node_paths(fields) if _lacks(one, had))
+        for number, had in having.items()
+    }
+    ours = [one for one in old if one.file.mapping_id is None]  # a mapping says what the rest has
+    doubtful = [one for one in ours if _is_doubtful(fields, having[one.file.data_file_id])]
+    held = for_each_file(_paths_in, [one.path for one in doubtful])
+    for one, inside in zip(doubtful, held, strict=True):
+        found[one.file.data_file_id] = _absent(fields, inside)
+    return found
+
+
+def _is_doubtful(fields: Sequence[Field], having: set[ColumnId]) -> bool:
+    """Whether a file has to be looked into. It has statistics of each leaf that is in it, unless
+    it has none at all or two paths look the same; and what it has of leaves of before may be
+    inside of something nested whose leaves are all new."""
+    leaves = {one.column_id for _, one in node_paths(fields) if not one.fields}
+    nested = [one for _, one in node_paths(fields) if one.fields]
+    return (
+        not having
+        or len(leaf_fields(fields)) < len(leaves)
+        or (not having <= leaves and any(_lacks(one, having) for one in nested))
+    )
+
+
+def _absent(fields: Sequence[Field], held: set[str]) -> frozenset[ColumnId]:
+    """The fields of which a file holds no leaf, by paths."""
+    known = {path[:end] for path in held for end in _ends(path)}
+    return frozenset(one.column_id for path, one in node_paths(fields) if path not in known)
+
+
+def _ends(path: str) -> list[int]:
+    """Where a path, and those of what it is inside of, end."""
+    return [*(place for place, letter in enumerate(path) if letter == "."), len(path)]
+
+
+def _lacks(field: Field, having: set[ColumnId]) -> bool:
+    """Whether a file has nothing of a field."""
+    if field.fields:
+        return all(_lacks(one, having) for one in field.fields)
+    return field.column_id not in having
+
+
+def _paths_in(path: str) -> set[str]:
+    """The leaves that a file holds."""
+    with open_input(path) as file:
+        metadata = pq.ParquetFile(file).metadata
+    return {metadata.schema.column(number).path for number in range(metadata.num_columns)}
 
 
 def _types(leaves: Sequence[Field], began: SnapshotId) -> tuple[tuple[ColumnId, str], ...]:
