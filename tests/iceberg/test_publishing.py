@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,8 @@ def test_bounds_leave_files_out(metastore: Metastore, tmp_path: Path) -> None:
         "timestamptz": ("1969-12-31 23:59:59.5+00", "2024-02-29 12:00:00+00"),
         "varchar": ("a", "zé"),
         "uuid": ("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+        "decimal(38,10)": (f"-{'9' * 28}.0123456789", f"{'9' * 28}.0123456789"),
+        "int128": (f"-{'9' * 38}", "9" * 38),
     }
     columns = [ColumnSpec(f"c{place}", kind) for place, kind in enumerate(kinds)]
     bounds = tuple(
@@ -146,6 +149,7 @@ def test_bounds_leave_files_out(metastore: Metastore, tmp_path: Path) -> None:
         "c8 > '2024-02-29T12:00:00+00:00'",
         "c1 < 0",
         "c0 is null",
+        f"c11 > {'9' * 28}.0123456789",
     ):
         assert not list(told.scan(outside).plan_files()), outside
     for inside in ("c0 = 5", "c2 = 2.250", "c5 = '1969-12-31'", "c9 = 'zé'", "c3 < 0"):
@@ -194,10 +198,16 @@ def add_interval(catalog: Catalog, _: Path) -> None:
         transaction.add_column(transaction.table("t"), ColumnSpec("i", "interval"))
 
 
+def add_endless(catalog: Catalog, _: Path) -> None:
+    with catalog.transaction() as transaction:
+        transaction.add_column(transaction.table("t"), ColumnSpec("f", "double", default="inf"))
+
+
 REFUSED: dict[str, Callable[[Catalog, Path], None]] = {
     "live in the metastore": keep_rows,
     "are encrypted": encrypt,
     "which Iceberg does not have": add_interval,
+    "which Iceberg cannot say": add_endless,
     "have field ids of their own": lambda catalog, path: add_foreign(
         catalog, foreign_file(path, b"2")
     ),
@@ -216,3 +226,36 @@ def test_what_readers_would_see_otherwise_is_refused(
     with pytest.raises(Unsupported, match=said):
         publish_table(sales, "t")
     assert len(rows(before)) == 3
+
+
+MONEY, DAY = pa.array([Decimal("1.25")]), pa.array([date(2024, 2, 29)])
+WIDENED = {
+    ("integer", "bigint"): pa.array([7], pa.int32()),
+    ("float", "double"): pa.array([0.5], pa.float32()),
+    ("decimal(3,2)", "decimal(9,2)"): MONEY,
+    ("integer", "double"): pa.array([7], pa.int32()),
+    ("bigint", "hugeint"): pa.array([7], pa.int64()),
+    ("decimal(3,2)", "decimal(9,4)"): MONEY,
+    ("date", "timestamp"): DAY,
+}
+READ_BY_ICEBERG = list(WIDENED)[:3]
+
+
+@pytest.mark.parametrize("change", WIDENED)
+def test_widened_columns_are_published_as_far_as_iceberg_knows_them(
+    metastore: Metastore, tmp_path: Path, change: tuple[str, str]
+) -> None:
+    made = metastore.create_catalog("wide", data_path=str(tmp_path / "wide"))
+    with made.transaction() as transaction:
+        transaction.create_table("t", [ColumnSpec("c", change[0])])
+    add_rows(made, "t", {"c": WIDENED[change]})
+    before = rows(publish_table(made, "t"))
+    with made.transaction() as transaction:
+        transaction.set_column_type(transaction.table("t"), "c", change[1])
+    if change in READ_BY_ICEBERG:
+        done = publish_table(made, "t")
+        assert rows(done) == before
+        assert len(by_duckdb_iceberg(done.metadata_location)) == 1
+    else:
+        with pytest.raises(Unsupported, match="does not read as"):
+            publish_table(made, "t")

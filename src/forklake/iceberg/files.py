@@ -25,10 +25,11 @@ from pyiceberg.typedef import Record
 
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import Unsupported
+from forklake.files.footers import node_paths
 from forklake.files.systems import in_parallel
 from forklake.iceberg.deleting import PATH_FIELD, named_after, write_deletes
 from forklake.iceberg.partitions import Partitioning
-from forklake.iceberg.schema import plain_leaves, primitive, value_of
+from forklake.iceberg.schema import can_be_read_as, plain_leaves, primitive, value_of
 from forklake.model.children import FileColumnStatistics
 from forklake.model.entities import Table
 from forklake.model.fields import Field
@@ -73,10 +74,13 @@ class TableFiles:
     def __init__(self, seen: Snapshotted, table: Table, fields: Iterable[Field]) -> None:
         self._seen = seen
         self._table = table
-        self._leaves = {one.column_id: one for one in plain_leaves(fields)}
+        columns = list(fields)
+        self._leaves = {one.column_id: one for one in plain_leaves(columns)}
         self.files = seen.scan_files(table)
+        widened = [one for _, one in node_paths(columns) if one.promotions]
         for file in self.files:
             _require_plain(table, file, seen)
+            _require_readable_types(table, file, widened)
 
     def partitionings(self) -> dict[PartitionId | None, Partitioning]:
         """The partitionings that files have."""
@@ -186,6 +190,18 @@ def _bound(leaf: Field, text: str | None) -> bytes | None:
     if text is None or leaf.type == "blob":
         return None
     return to_bytes(primitive(leaf), value_of(leaf, from_text(leaf.type, text)))
+
+
+def _require_readable_types(table: Table, file: ScanFile, widened: Iterable[Field]) -> None:
+    """Unsupported if a file is from before a column became something that Iceberg widens not."""
+    for one in widened:
+        before = one.type_in(file.file.begin_snapshot)
+        if not can_be_read_as(before, one):
+            raise Unsupported(
+                f"Files of table '{table.table_name}' hold the column '{one.name}' as {before},"
+                f" which Iceberg does not read as {one.type}.",
+                remedy="Write these rows anew, with UPDATE or by merging the files.",
+            )
 
 
 def _require_plain(table: Table, file: ScanFile, seen: Snapshotted) -> None:

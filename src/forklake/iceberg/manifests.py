@@ -91,10 +91,11 @@ def kept_manifest(
     """A manifest of files that have one spec, as lists tell it; written unless it is there."""
     newest = max(file.began for file in files)
     if not exists(path):
+        told = list(entries())  # a writer that got none says so, and not what went wrong
         output = _Output(path)
         kind = _DeletesWriter if of_deletes else ManifestWriterV2
         with kind(spec, schema, output, newest, _CODEC) as writer:
-            for entry in entries():
+            for entry in told:
                 writer.add_entry(entry)
         output.put()
     return ManifestFile.from_args(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Context, Decimal
 from typing import Any
 
 from pyiceberg.schema import Schema
@@ -101,8 +104,24 @@ def plain_leaves(fields: Iterable[Field]) -> Iterator[Field]:
             yield one
 
 
+def can_be_read_as(before: str, field: Field) -> bool:
+    """Whether readers take a leaf that files hold as another type, from before it was widened."""
+    match primitive(replace(field, type=before)), primitive(field):
+        case (IntegerType(), LongType()) | (FloatType(), DoubleType()):
+            return True
+        case DecimalType() as was, DecimalType() as now:
+            return was.scale == now.scale
+        case was, now:
+            return was == now
+
+
 def _nested(field: Field) -> NestedField:
     default = initial_value(field)
+    if isinstance(default, float) and not math.isfinite(default):
+        raise Unsupported(
+            f"Old rows show {default} for the column '{field.name}', which Iceberg cannot say.",
+            remedy="UPDATE the column to itself, drop it and add it without a default.",
+        )
     return NestedField(
         field_id=int(field.column_id),
         name=field.name,
@@ -135,7 +154,6 @@ def _type(field: Field) -> IcebergType:
     return primitive(field)
 
 
-def _decimal(kind: DecimalType, value: Any) -> Any:
-    from decimal import Decimal
-
-    return Decimal(value).quantize(Decimal(1).scaleb(-kind.scale))
+def _decimal(kind: DecimalType, value: Any) -> Decimal:
+    # The context that is there by itself has fewer digits than the type.
+    return Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), context=Context(kind.precision))
