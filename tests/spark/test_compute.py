@@ -115,6 +115,22 @@ def test_structs_all_of_whose_fields_are_new(lake: Session) -> None:
         assert_same(lake, node, "t")
 
 
+def test_defaults_of_very_long_numbers(lake: Session) -> None:
+    lake.sql("CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1), (2)")
+    for name, kind, default in (
+        ("big", "HUGEINT", "-12345678901234567890123456789012345678"),
+        ("most", "UBIGINT", "18446744073709551615"),
+        ("money", "DECIMAL(38,4)", "1234567890123456789012345678901234.5678"),
+        ("small", "DECIMAL(38,4)", "1.5"),
+    ):
+        lake.sql(f"ALTER TABLE t ADD COLUMN {name} {kind} DEFAULT {default}")
+    lake.sql("INSERT INTO t VALUES (3, 1, 2, 3, 4), (4, NULL, NULL, NULL, NULL)")
+    with node_of(lake) as node:
+        assert_same(lake, node, "t")
+    chosen = lake.sql("SELECT id FROM t WHERE most = 18446744073709551615 ORDER BY id").collect()
+    assert [row.id for row in chosen] == [1, 2]
+
+
 def test_files_of_others(lake: Session, tmp_path: Path) -> None:
     for key in ("a", "b c"):
         folder = tmp_path / "hive" / f"k={key.replace(' ', '%20')}"

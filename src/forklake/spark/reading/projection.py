@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DecimalType, StructField, StructType
 
 from forklake.catalog.reading import Snapshotted
 from forklake.files.paths import folder_value
@@ -28,6 +29,7 @@ from forklake.spark.types import literal, literal_column, physical_schema, spark
 
 _UUID_DIGITS = "^(.{8})(.{4})(.{4})(.{4})(.{12})$"
 _EXISTS_DEFAULT, _CURRENT_DEFAULT = "EXISTS_DEFAULT", "CURRENT_DEFAULT"
+_BEYOND_64_BITS = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Layout:
     def column(self, shown: Field, has: Callable[[ColumnId], Column]) -> Column:
         """A column of the table, out of what was read.
 
-        `has` tells of a nested field whether the file at hand has it.
+        `has` tells of a field whose default is filled in here whether the file at hand has it.
         """
         written = next(one for one in self.fields if one.column_id == shown.column_id)
         if shown.column_id in self.folders:
@@ -71,6 +73,8 @@ class Layout:
             value = default_column(shown)
         else:
             value = _shown(shown, written, F.col(quoted(written.physical_name)), has)
+            if _is_too_long(shown):
+                value = F.when(has(shown.column_id), value).otherwise(default_column(shown))
         return value.alias(shown.name)
 
 
@@ -137,16 +141,26 @@ def snapshots_read_apart(fields: Sequence[Field]) -> Iterator[SnapshotId]:
 # Defaults
 
 
-def nested_defaults(fields: Sequence[Field], *, is_top: bool = True) -> Iterator[Field]:
-    """The fields inside others that old files show a default for."""
+def filled_here(fields: Sequence[Field], *, is_top: bool = True) -> Iterator[Field]:
+    """The fields that old files show a default for which Spark's reader does not fill in: those
+    inside others, and numbers that are too long for it."""
     for one in fields:
-        if not is_top and one.initial_default is not None and not one.fields:
+        is_shown = one.initial_default is not None and not one.fields
+        if is_shown and (not is_top or _is_too_long(one)):
             yield one
-        yield from nested_defaults(one.fields, is_top=False)
+        yield from filled_here(one.fields, is_top=False)
+
+
+def _is_too_long(one: Field) -> bool:
+    """Whether Spark's reader fails on a default: it takes the digits of all numbers for 64 bits."""
+    if one.initial_default is None or not isinstance(spark_type(one), DecimalType):
+        return False
+    digits = Decimal(literal(one.initial_default, one)).as_tuple().digits
+    return int("".join(map(str, digits))) >= _BEYOND_64_BITS
 
 
 def _with_default(read: StructField, one: Field) -> StructField:
-    if one.initial_default is None:
+    if one.initial_default is None or _is_too_long(one):
         return read
     text = _default_sql(one)
     return StructField(

@@ -47,10 +47,10 @@ from forklake.spark.reading.grouping import Group, GroupedFiles, View
 from forklake.spark.reading.inlined import inlined_frame
 from forklake.spark.reading.projection import (
     Layout,
+    filled_here,
     folder_column,
     folder_values,
     mapped,
-    nested_defaults,
 )
 from forklake.spark.reading.pushdown import predicate_of
 from forklake.spark.types import spark_type
@@ -363,7 +363,7 @@ class _Reading:
         ]
         found += [
             Constant(_presence(one), BooleanType(), partial(self._files.which_have, one))
-            for one in (field.column_id for field in nested_defaults(self._fields))
+            for one in (field.column_id for field in filled_here(self._fields))
         ]
         return found
 
