@@ -38,6 +38,22 @@ def test_a_text_that_is_too_long_is_refused_and_changes_nothing(metastore: Metas
         assert connection.fetch("SELECT key FROM ducklake_tag WHERE catalog_id = 0") == []
 
 
+def test_a_value_larger_than_a_packet_is_refused_and_not_tried_again(metastore: Metastore) -> None:
+    catalog = metastore.create_catalog("lake", data_path="/lake")
+    before = catalog.current_snapshot()
+    with metastore.database.reading() as connection:
+        ((largest,),) = connection.fetch("SELECT @@max_allowed_packet")
+    with (
+        pytest.raises(InvalidInput, match="max_allowed_packet is"),
+        catalog.transaction() as transaction,
+    ):
+        transaction.create_view("v", f"SELECT '{'z' * largest}'")
+    assert catalog.current_snapshot() == before
+    with catalog.transaction() as transaction:
+        transaction.create_view("v", f"SELECT '{'z' * (largest // 2)}'")
+    assert catalog.current_snapshot() > before
+
+
 def test_texts_compare_to_the_last_space(metastore: Metastore) -> None:
     with metastore.database.reading() as connection:
         text = "SELECT :one = :other, :one < :other FROM ducklake_metadata WHERE value = '0.5-dev1'"

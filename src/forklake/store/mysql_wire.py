@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pymysql.connections import Connection
-from pymysql.constants import CLIENT, CR, FIELD_TYPE, SERVER_STATUS
+from pymysql.constants import CLIENT, CR, ER, FIELD_TYPE, SERVER_STATUS
 from pymysql.converters import conversions
 from pymysql.err import Error, OperationalError
 
@@ -106,10 +106,21 @@ class MysqlWire(Connection):
             if packet and size + len(text) > self.largest // 4:  # a letter has up to four bytes
                 yield ";".join(packet)
                 packet, size = [], 0
+            if len(text) >= self.largest // 4:
+                self._require_room(text)
             packet.append(text)
             size += len(text) + 1
         if packet:
             yield ";".join(packet)
+
+    def _require_room(self, text: str) -> None:
+        """The error of a server that takes no packet of this size; it would hang up instead."""
+        size = len(text.encode()) + 1
+        if size >= self.largest:
+            raise OperationalError(
+                ER.NET_PACKET_TOO_LARGE,
+                f"a statement of {size:,} bytes, and max_allowed_packet is {self.largest:,}",
+            )
 
     def _exchange(self, packet: str) -> Iterator[list[Any]]:
         with self.cursor() as cursor:
