@@ -9,7 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from forklake.client import connect
+from forklake.client.sessions import RemoteSession, RemoteStatement
 from forklake.crucible.api.sessions import ARROW
+from forklake.crucible.sessions import rows as kept
 from tests.crucible.fix_sessions import Person, opened
 from tests.crucible.served import Running
 
@@ -114,3 +117,32 @@ def test_answers_of_all_kinds_of_statements(sparked: Running) -> None:
     assert table["range"].to_pylist() == [row[0] for row in rows]
     unknown = alice.client.get(f"{alice.path}/statements/999")
     assert unknown.status_code == 404
+
+
+def test_a_page_of_large_rows_has_fewer_of_them(
+    sparked: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "PAGE_BYTES", 10_000)
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    number = alice.done("SELECT n, repeat('x', 999) AS s FROM range(50) AS r(n) ORDER BY n")
+    path = f"{alice.path}/statements/{number['statement']}/rows"
+    first = alice.client.get(path, params={"limit": 1000}).json()
+    assert 1 <= first["next"] == len(first["rows"]) < 11
+    rows, table, _ = pages(alice, number["statement"], 1000)
+    assert [row[0] for row in rows] == table["n"].to_pylist() == list(range(50))
+    with connect(sparked.address, sparked.keys["alice"]) as client:
+        remote = RemoteStatement(RemoteSession(client.transport, alice.session), 1)
+        assert remote.result().arrow()["n"].to_pylist() == list(range(50))
+    # A row that is larger than a page is one of its own.
+    large = alice.done("SELECT repeat('x', 20000) AS s FROM range(2)")["statement"]
+    assert [len(row[0]) for row in pages(alice, large, 10)[0]] == [20_000, 20_000]
+
+
+def test_values_do_not_fill_the_memory_of_the_service(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice.done("CREATE TABLE t (s VARCHAR, l BIGINT[])")
+    for value in ("repeat('x', 80000000), NULL", "NULL, range(10000000)"):
+        assert alice.refused(f"INSERT INTO t VALUES ({value})") == "invalid_input"
+    for kind, value in (("VARCHAR", "repeat('x', 80000000)"), ("BIGINT[]", "range(10000000)")):
+        assert alice.refused(f"CREATE TABLE u (x {kind} DEFAULT {value})") == "invalid_input"
+    assert alice.rows("SELECT count(*) FROM t") == [[0]]

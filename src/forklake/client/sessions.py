@@ -46,14 +46,19 @@ class RemoteStatement:
 
     def rows(self, count: int) -> pa.Table:
         """All rows, page by page."""
+        found = self._page(0)
+        pages, offset = [found], found.num_rows
+        while found.num_rows and offset < count:
+            found = self._page(offset)
+            pages.append(found)
+            offset += found.num_rows
+        return pa.concat_tables(pages)
+
+    def _page(self, offset: int) -> pa.Table:
         path = self.session.path("statements", self.number, "rows")
-        pages = [
-            self.session.transport.send(
-                "GET", path, wanted={"offset": offset, "limit": _PAGE}, accept=ARROW
-            ).content
-            for offset in range(0, max(count, 1), _PAGE)
-        ]
-        return pa.concat_tables(pa.ipc.open_stream(page).read_all() for page in pages)
+        wanted = {"offset": offset, "limit": _PAGE}
+        answer = self.session.transport.send("GET", path, wanted=wanted, accept=ARROW)
+        return pa.ipc.open_stream(answer.content).read_all()
 
     def cancel(self) -> None:
         """Stop it; one that has ended stays as it is."""

@@ -19,6 +19,9 @@ from forklake.spark.writing.conform import retyped
 # What makes an expression depend on rows, or take long: nobody can stop DuckDB in a lambda.
 _OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
 
+# Values are for a moment several times in the memory of this process, which many may share.
+_MOST_BYTES = 64 * 2**20
+
 
 def is_constant(node: exp.Expr) -> bool:
     """Whether an expression has no names of columns and no queries in it."""
@@ -78,4 +81,9 @@ def _computed(query: str, what: str) -> pa.Table:
         raise InvalidInput(
             f"A value {what} cannot be computed: {said}", remedy="Correct the value."
         ) from None
+    if found.nbytes > _MOST_BYTES:
+        raise InvalidInput(
+            f"Values {what} take {found.nbytes} bytes; at most {_MOST_BYTES} are computed here.",
+            remedy="Write them as a query with FROM: Spark computes that.",
+        )
     return found if query.startswith("FROM") else found.rename_columns(["value"])

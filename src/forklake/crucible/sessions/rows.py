@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 IN_MEMORY = 2**20  # bytes; what is more stays in a file
+PAGE_BYTES = 16 * 2**20  # of a page: as JSON it takes several times as many
 
 
 class Spool:
@@ -51,8 +52,11 @@ class Rows:
         self.bytes: int = table.nbytes
 
     def page(self, offset: int, limit: int) -> pa.Table:
-        """Some of the rows."""
-        return self._table.slice(offset, limit).cast(self.schema)
+        """Some of the rows: fewer than were asked for if they take much, but one at least."""
+        found = self._table.slice(offset, limit)
+        while found.num_rows > 1 and found.nbytes > PAGE_BYTES:
+            found = found.slice(0, found.num_rows // 2)
+        return found.cast(self.schema)
 
     def drop(self) -> None:
         """Forget them. Whoever reads a page can finish."""
