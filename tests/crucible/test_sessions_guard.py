@@ -75,6 +75,25 @@ def test_forbidden_statements_are_refused_and_do_nothing(sparked: Running, tmp_p
     assert alice.client.get(alice.path).json()["current"] == ["lake", "main"]
 
 
+def test_the_audit_says_who_tried_to_get_out(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    uri = sparked.service.settings.metastore
+    tried = {
+        "SELECT * FROM read_csv('/etc/passwd')": "/etc/passwd",
+        "FROM '/etc/shadow.csv'": "/etc/shadow.csv",
+        "SELECT * FROM read_parquet('s3://me:word@there/x?key=y')": "s3://there/x",
+        "SELECT * FROM __ducklake_metadata_lake.dl_tables": "__ducklake_metadata_lake.dl_tables",
+        f"ATTACH '{uri}' AS other (CATALOG 'bob-sales')": "ATTACH",
+        "ATTACH 'alice-sales' AS other (DATA_PATH '/tmp')": "ATTACH",
+        "CALL ducklake_fork_catalog('lake', 'alice-x', '/tmp')": "alice-sales with a data path",
+        "ATTACH 'bob-sales' AS other": "bob-sales",
+    }
+    for sql, what in tried.items():
+        assert alice.refused(sql) in {"forbidden", "not_found"}, sql
+        (newest,) = sparked.service.access.audit(LOCAL, limit=1)
+        assert (newest.principal, newest.object, newest.outcome) == ("alice", what, "denied"), sql
+
+
 def test_texts_and_names_stay_what_they_are(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     call = "reflect('java.lang.System', 'getenv', 'PATH')"

@@ -96,6 +96,10 @@ class Ground:
         if self._here.is_there():
             write_audit(self._here.database, self._actor(caller), deed, outcome)
 
+    def note_denial(self, caller: Caller, operation: str, object: str) -> None:
+        """Add to the audit that something was refused which is about no catalog."""
+        self._note(caller, Deed(operation, object), Outcome.DENIED)
+
     def _forbidden(self, caller: Caller, deed: Deed, needed: str) -> Forbidden:
         """The error for what a caller may not do, which it is told; the audit too."""
         self._note(caller, deed, Outcome.DENIED)

@@ -6,6 +6,7 @@ remembered for a moment only. A catalog that may no longer be read is one that i
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -44,6 +45,7 @@ ATTACHABLE = frozenset(
     }
 )
 _PAGE = 1000
+_SECRETS = re.compile(r"(?<=//)[^/@]*@|[?].*")  # that addresses of files may hold
 
 
 @dataclass
@@ -136,19 +138,31 @@ class AccessGuard(Guard):
 
     def dialect(self, name: str) -> None:
         if name not in self._dialects:
-            raise Forbidden(
-                f"Statements and views in the dialect '{name}' cannot be run here.",
-                remedy=f"Write them in the dialect {' or '.join(self._dialects)}.",
-            )
+            with self._watched(f"dialect {name}"):
+                raise Forbidden(
+                    f"Statements and views in the dialect '{name}' cannot be run here.",
+                    remedy=f"Write them in the dialect {' or '.join(self._dialects)}.",
+                )
 
     def files(self, patterns: Sequence[str]) -> None:
-        require_inside(patterns, self._roots)
+        with self._watched(", ".join(_SECRETS.sub("", one) for one in patterns)):
+            require_inside(patterns, self._roots)
 
     def metadata(self, table: str) -> None:
-        raise Forbidden(
-            f"The table '{table}' of the metastore itself cannot be read here.",
-            remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
-        )
+        with self._watched(table):
+            raise Forbidden(
+                f"The table '{table}' of the metastore itself cannot be read here.",
+                remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
+            )
+
+    @contextmanager
+    def _watched(self, what: str) -> Iterator[None]:
+        """What is refused inside leads out of the lake: the audit says who tried it."""
+        try:
+            yield
+        except Forbidden:
+            self.access.note_denial(self._caller, READ, what)
+            raise
 
     def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
         after = ""
@@ -183,7 +197,8 @@ class AccessGuard(Guard):
         ttl: timedelta | None,
     ) -> tuple[CatalogRow, bool]:
         if data_path is not None:
-            raise _left_to_the_operator("data_path")
+            with self._watched(f"{parent} with a data path"):
+                raise _left_to_the_operator("data_path")
         rows, made = self.access.fork(
             self._caller,
             parent,
@@ -197,8 +212,10 @@ class AccessGuard(Guard):
 
     # What attachments ask
 
-    def opened(self, name: str) -> tuple[Catalog, bool]:
+    def opened(self, uri: str, options: AttachOptions) -> tuple[Catalog, bool]:
         """A catalog to attach, and whether the caller may change it."""
+        with self._watched("ATTACH"):  # an address may hold a password
+            name = _name_of(uri, options)
         catalog = self.access.catalog(self._caller, name, "session.open")
         rights = self.access.rights(self._caller, [catalog.name])
         return catalog, Right.WRITE in rights[catalog.name]
@@ -264,13 +281,12 @@ class SeenAttachments(Attachments):
 
     def attach(self, uri: str, alias: str | None, options: AttachOptions) -> Attachment:
         """Attach a catalog by its name, which is the place of others' addresses."""
-        name = _name_of(uri, options)
         check_options(options)
-        self._refuse_taken(alias or name)
-        catalog, may_write = self._access_guard.opened(name)
+        self._refuse_taken(alias or uri)
+        catalog, may_write = self._access_guard.opened(uri, options)
         own = replace(options, read_only=options.read_only or not may_write)
         metastore = self._access_guard.access.metastore
-        return self._add(attachment_of(metastore, catalog, alias or name, own))
+        return self._add(attachment_of(metastore, catalog, alias or uri, own))
 
     def _give_back(self, metastore: Metastore) -> None:
         """Nothing: it is the service's."""
