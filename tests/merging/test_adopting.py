@@ -13,7 +13,10 @@ from forklake.catalog.expiry import expire_snapshots
 from forklake.errors import Conflict, InvalidInput, NotFound
 from forklake.merging import diff, parent_of, publish
 from forklake.model.entities import Table
+from forklake.model.fields import DROPPED_NAMES
 from forklake.model.ids import DataFileId
+from forklake.model.kinds import TAG
+from forklake.model.rules import Check, Rules
 from tests.behaviour.builders import COLUMNS, a_file, a_table, append, paths
 
 
@@ -144,7 +147,7 @@ def test_definitions_come_along(session: Session, metastore: Metastore, sales: C
             publish(session, metastore, source, into=target)
 
 
-def _rename(name: str) -> object:
+def _rename(name: str) -> Callable[[Catalog], None]:
     def change(catalog: Catalog) -> None:
         with catalog.transaction() as transaction:
             table = transaction.table("t")
@@ -153,7 +156,7 @@ def _rename(name: str) -> object:
     return change
 
 
-def _add(column: str, kind: str = "int32") -> object:
+def _add(column: str, kind: str = "int32") -> Callable[[Catalog], None]:
     def change(catalog: Catalog) -> None:
         with catalog.transaction() as transaction:
             transaction.add_column(transaction.table("t"), ColumnSpec(column, kind))
@@ -169,6 +172,27 @@ def _add_to(catalog: Catalog, table: Table, column: str) -> None:
 def _drop_column(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         transaction.drop_column(transaction.table("t"), ["name"])
+
+
+def _drop_other_column(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.drop_column(transaction.table("t"), ["id"])
+
+
+def _partition(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.set_partitioning(transaction.table("t"), [("name", "identity")])
+
+
+def _sort(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.set_sorted_by(transaction.table("t"), [("name", False, False)])
+
+
+def _rule(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        rules = Rules(checks=(Check("named", "name IS NOT NULL", ("name",)),))
+        transaction.set_rules(transaction.table("t"), rules)
 
 
 def _drop(catalog: Catalog) -> None:
@@ -199,6 +223,13 @@ PAIRS = {
     "rename and drop": (_rename("title"), _drop_column, "column"),
     "drop and rename": (_drop_column, _rename("title"), "column"),
     "both drop it": (_drop_column, _drop_column, None),
+    "each drops another one": (_drop_column, _drop_other_column, "none of its columns"),
+    "drop and partition": (_drop_column, _partition, "partitions or sorts"),
+    "partition and drop": (_partition, _drop_column, "partitions or sorts"),
+    "sort and drop": (_sort, _drop_column, "partitions or sorts"),
+    "rule and rename": (_rule, _rename("title"), "names the column name"),
+    "rename and rule": (_rename("title"), _rule, "names the column name"),
+    "partition and rename": (_partition, _rename("title"), None),
     "same column": (_add("extra"), _add("extra"), None),
     "two columns": (_add("extra"), _add("other"), "column"),
     "a name for two columns": (_rename("title"), _add("title"), "column title"),
@@ -221,8 +252,8 @@ def test_definitions_changed_on_both_sides(
 ) -> None:
     theirs, ours, words = PAIRS[pair]
     fork = metastore.fork("sales", "agent")
-    theirs(fork)  # type: ignore[operator]
-    ours(sales)  # type: ignore[operator]
+    theirs(fork)
+    ours(sales)
     before = sales.current_snapshot()
     if words is None:
         publish(session, metastore, "agent")
@@ -234,6 +265,25 @@ def test_definitions_changed_on_both_sides(
         publish(session, metastore, "agent")
     assert caught.value.details["conflicts"]
     assert sales.current_snapshot() == before
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_names_of_columns_that_either_side_dropped_are_remembered_by_both(
+    session: Session, metastore: Metastore, sales: Catalog
+) -> None:
+    _add("extra")(sales)
+    fork = metastore.fork("sales", "agent")
+    for catalog, column in ((fork, "name"), (sales, "extra")):
+        with catalog.transaction() as transaction:
+            transaction.drop_column(transaction.table("t"), [column])
+    directions = (("agent", "sales"), ("sales", "agent"))
+    assert [
+        publish(session, metastore, source, into=target).snapshot_id is not None
+        for source, target in directions * 2
+    ] == [True, True, False, False]
+    for catalog in (fork, sales):
+        (tag,) = [one for one in catalog.now().state.rows(TAG) if one.key == DROPPED_NAMES]
+        assert all(name in tag.value for name in ("name", "extra"))
 
 
 def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from forklake.merging.faults import faults
 from forklake.merging.outcome import DefinitionConflict
 from forklake.merging.rules import Did, Verdict, of_definition
 from forklake.merging.sides import Side, common_rows, owner_of
@@ -106,6 +107,8 @@ class Comparison:
         self._check_names()
         self._check_columns()
         self._check_constraints()
+        if not self._found.conflicts:
+            self._check_outcome()
         return self._found
 
     def _is_asked_for(self, row: Row) -> bool:
@@ -135,15 +138,18 @@ class Comparison:
     def _decide(self, key: Key) -> None:
         did, theirs_did = self._source_did(key), self._target_did(key)
         now, theirs = self._now.get(key), self._theirs.get(key)
+        if now is not None and theirs is not None:
+            now = _joined(now, theirs) or now
+            if _same(now, theirs):
+                return
+            if now is not self._now[key]:  # whoever changed it: it never loses anything
+                self._found.taken.append(now)
+                return
         verdict = of_definition(did, theirs_did)
         if verdict is Verdict.KEEP:
             return
-        if now is not None and theirs is not None and _same(now, theirs):
-            return
         if verdict is Verdict.TAKE:
             self._take(did, now, theirs)
-        elif joined := _joined(now, theirs):
-            self._found.taken.append(joined)
         else:
             self._refuse(now or self._before[key], _both(did, theirs_did))
 
@@ -265,6 +271,29 @@ class Comparison:
             if isinstance(row, Column | Tag) and self._target_did(key) in (Did.ADDED, Did.CHANGED)
         )
 
+    def _check_outcome(self) -> None:
+        """What each side may do by itself can be too much together."""
+        state = self._target.now.state.copy()
+        state.add_children(self._found.children)
+        for row in self._found.ended:
+            state.remove(row)
+        for row in self._found.taken:
+            state.put(row)
+        changed = (*self._found.taken, *self._found.ended)
+        owners = {owner_of(row) for row in changed if isinstance(row, Column | Partition | Tag)}
+        for row in state.tables():
+            if row.table_id in owners:
+                for reason in faults(state, row, self._names_of(row)):
+                    self._refuse(row, reason)
+
+    def _names_of(self, table: Table) -> set[str]:
+        """The names that columns of a table have on either side."""
+        return {
+            folded(row.column_name)
+            for row in (*self._now.values(), *self._theirs.values())
+            if isinstance(row, Column) and row.table_id == table.table_id
+        }
+
     # Words
 
     def _called(self, row: Row) -> str:
@@ -358,7 +387,7 @@ def _has_come(side: Side, row: Row) -> bool:
     return row.begin_snapshot in side.arrived(TableId(owner_of(row) or 0))
 
 
-def _joined(now: Row | None, theirs: Row | None) -> Row | None:
+def _joined(now: Row, theirs: Row) -> Row | None:
     """One of Forklake's own tags that holds for both sides."""
     if isinstance(now, Tag) and isinstance(theirs, Tag) and now.key in _JOINED:
         return replace(now, value=_JOINED[now.key](now.value, theirs.value))
