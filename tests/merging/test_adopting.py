@@ -174,6 +174,13 @@ def _drop_column(catalog: Catalog) -> None:
         transaction.drop_column(transaction.table("t"), ["name"])
 
 
+def _add_write_and_drop(catalog: Catalog) -> None:
+    _add("extra")(catalog)
+    _append(catalog)
+    with catalog.transaction() as transaction:
+        transaction.drop_column(transaction.table("t"), ["extra"])
+
+
 def _drop_other_column(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         transaction.drop_column(transaction.table("t"), ["id"])
@@ -223,6 +230,8 @@ PAIRS = {
     "rename and drop": (_rename("title"), _drop_column, "column"),
     "drop and rename": (_drop_column, _rename("title"), "column"),
     "both drop it": (_drop_column, _drop_column, None),
+    "files of a dropped one": (_add_write_and_drop, _add("extra"), "the number of the column"),
+    "a dropped one's files": (_add("extra"), _add_write_and_drop, "the number of the column"),
     "each drops another one": (_drop_column, _drop_other_column, "none of its columns"),
     "drop and partition": (_drop_column, _partition, "partitions or sorts"),
     "partition and drop": (_partition, _drop_column, "partitions or sorts"),

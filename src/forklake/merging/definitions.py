@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from forklake.merging.faults import faults
 from forklake.merging.outcome import DefinitionConflict
@@ -50,10 +50,11 @@ def _highest(one: str, other: str) -> str:
 
 
 def _united(one: str, other: str) -> str:
-    names: dict[str, list[str]] = json.loads(one)
-    for parent, dropped in json.loads(other).items():
-        names[parent] = sorted({*names.get(parent, []), *dropped})
-    return json.dumps(names)
+    names: dict[str, list[str]] = json.loads(other)
+    for parent, dropped in json.loads(one).items():
+        known = names.setdefault(parent, [])
+        known += [name for name in dropped if name not in known]
+    return json.dumps(names, sort_keys=True)
 
 
 # Tags of Forklake's own that hold for what both sides did.
@@ -230,16 +231,23 @@ class Comparison:
 
     def _check_columns(self) -> None:
         """A number that both sides gave to a column, of which one was dropped again."""
+        reason = "the number of the column was used for another one"
         for row in self._found.taken:
-            key = _key(row)
-            if not isinstance(row, Column) or key in self._before or key in self._theirs:
-                continue
-            table = self._target.now.state.get(TABLE, (row.table_id,))
-            if isinstance(table, Table) and row.column_id <= self._highest(table):
-                self._refuse(row, "the number of the column was used for another one")
+            if _key(row) not in self._theirs and self._is_used(row, self._target.now.state):
+                self._refuse(row, reason)
+        # Files of the source may hold what the dropped one said.
+        used = (row for row in self._theirs.values() if self._is_used(row, self._source.now.state))
+        for row in used:
+            is_own = _key(row) not in self._now and self._is_asked_for(row)
+            if is_own and self._has_data_changes(self._source, row.table_id):
+                self._refuse(row, reason)
 
-    def _highest(self, table: Table) -> int:
-        return self._target.now.state.highest_column_id(table)
+    def _is_used(self, row: Row, state: CatalogState) -> TypeGuard[Column]:
+        """Whether a side gave the number of another one's new column to one of its own."""
+        if not isinstance(row, Column) or _key(row) in self._before:
+            return False
+        table = state.get(TABLE, (row.table_id,))
+        return isinstance(table, Table) and row.column_id <= state.highest_column_id(table)
 
     def _check_constraints(self) -> None:
         """Rules for rows that one side set, and rows that the other wrote without them."""
