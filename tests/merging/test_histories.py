@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from forklake import Session
 from forklake.errors import Conflict
-from forklake.maintenance import flush_inlined_data, merge_adjacent_files
+from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
 from forklake.merging.taking import Choice
 from forklake.spark.engine.engine import Engine
 from tests.merging.fix_sides import Sides
@@ -105,6 +105,8 @@ STEPS = st.lists(
         st.tuples(st.just("insert"), st.sampled_from(list(OTHER)), st.integers(1, 3)),
         st.tuples(st.just("update"), st.sampled_from(list(OTHER)), st.integers(0, 3)),
         st.tuples(st.just("delete"), st.sampled_from(list(OTHER)), st.integers(0, 5)),
+        st.tuples(st.just("both"), st.sampled_from(list(OTHER)), st.integers(0, 3)),
+        st.tuples(st.just("empty"), st.sampled_from(list(OTHER)), st.just(0)),
         st.tuples(st.just("compact"), st.sampled_from(list(OTHER)), st.just(0)),
         st.tuples(st.just("merge"), st.sampled_from(list(OTHER)), st.integers(0, 1)),
     ),
@@ -139,6 +141,7 @@ def _play(session: Session, folder: Path, steps: list[tuple[str, str, int]]) -> 
         if kind == "merge":
             _merge(sides, model, side, "theirs" if number else "ours")
         elif kind == "compact":
+            rewrite_data_files(session, side, delete_threshold=0.0)
             merge_adjacent_files(session, side)
             flush_inlined_data(session, side)
         else:
@@ -152,6 +155,11 @@ def _play(session: Session, folder: Path, steps: list[tuple[str, str, int]]) -> 
 
 def _change(sides: Sides, model: Model, step: tuple[str, str, int], keys: count[int]) -> None:
     kind, side, number = step
+    if kind == "both":  # rows that are new and rows that are changed, in one snapshot
+        with sides.session.transaction():
+            _change(sides, model, ("insert", side, 2), keys)
+            _change(sides, model, ("update", side, number), keys)
+        return
     for table in TABLES:
         value = f"{kind} {next(_numbers)}"
         if kind == "insert":
@@ -159,12 +167,14 @@ def _change(sides: Sides, model: Model, step: tuple[str, str, int], keys: count[
             sides.insert(side, table, chosen, value)
             model.put(side, table, chosen, value)
             continue
-        chosen = [key for key in model.live(side, table) if key % 6 == number]
+        chosen = [key for key in model.live(side, table) if kind == "empty" or key % 6 == number]
         where = f"k % 6 = {number}"
         if kind == "update":
             sides.session.update(f"{side}.{table}", {"v": f"'{value}'"}, where)
-        else:
+        elif kind == "delete":
             sides.session.delete(f"{side}.{table}", where)
+        else:
+            sides.session.truncate(f"{side}.{table}")
         model.put(side, table, chosen, value if kind == "update" else None)
 
 
