@@ -85,6 +85,24 @@ def test_a_client_follows_changes_and_looks_back(lake: Exposed) -> None:
     assert ({"tables_created": ["main.t"]},) in changes
 
 
+def test_macros_have_their_defaults_or_are_not_there(lake: Exposed) -> None:
+    sales = lake.metastore.catalog("sales")
+    plain = ["2", "-3000000000", "1.25", "TRUE", "'it''s'", "''"]
+    others = ["NULL", "1 + 1", "[1, 2]", "CAST('2020-01-01' AS DATE)", "9" * 30]
+    with sales.transaction() as transaction:
+        for number, default in enumerate([*plain, *others]):
+            macro = MacroSpec("[x, y]", ["x", "y"], {"y": default})
+            transaction.create_macro(f"m{number}", [macro])
+        transaction.create_macro("spark", [MacroSpec("x", ["x"], dialect="spark")])
+    lake.attach("sales")
+    for number, default in enumerate(plain):
+        made = f"SELECT sales.m{number}({default}) AS v"
+        shown = lake.rows(f"SELECT typeof(v), v[1] = v[2] FROM ({made})")
+        assert shown == lake.rows(f"SELECT typeof([{default}, {default}]), true"), default
+    found = lake.rows("SELECT function_name FROM duckdb_functions() WHERE database_name = 'sales'")
+    assert found == [(f"m{number}",) for number in range(len(plain))]
+
+
 def test_a_fork_of_the_past_sees_no_later_change(lake: Exposed) -> None:
     sales = lake.metastore.catalog("sales")
     for name, mode in (("inherited", "inherit"), ("copied", "copy")):

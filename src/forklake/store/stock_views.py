@@ -71,6 +71,34 @@ _WITHIN_AN_AGE = {
 }
 
 
+# Defaults of macros are expressions here, and values with a type there.
+_INTEGER, _FRACTION, _TRUTH = "^-?[0-9]+$", r"^-?[0-9]*\.[0-9]+$", "^(true|false)$"
+_TEXT = "^''([^'']|'''')*''$"
+_DIGITS = 18  # that a number may have
+_DEFAULT_TYPE = (
+    "CASE WHEN v.default_value IS NULL THEN 'unknown'"
+    f" WHEN v.default_value ~ '{_INTEGER}' THEN"
+    " CASE WHEN length(v.default_value) < 10 THEN 'int32' ELSE 'int64' END"
+    f" WHEN v.default_value ~ '{_FRACTION}' THEN"
+    " 'decimal(' || length(translate(v.default_value, '-.', '')) || ','"
+    " || length(split_part(v.default_value, '.', 2)) || ')'"
+    f" WHEN v.default_value ~* '{_TRUTH}' THEN 'boolean' ELSE 'varchar' END"
+)
+_DEFAULT = (
+    f"CASE WHEN v.default_value ~ '{_TEXT}' THEN"
+    " replace(substring(v.default_value FROM 2 FOR length(v.default_value) - 2), '''''', '''')"
+    " ELSE coalesce(v.default_value, 'NULL') END"
+)
+_KNOWN_MACRO = (
+    "NOT EXISTS (SELECT 1 FROM ducklake_macro_impl i WHERE i.macro_id = v.macro_id"
+    " AND i.dialect <> 'duckdb')"
+    " AND NOT EXISTS (SELECT 1 FROM ducklake_macro_parameters p WHERE p.macro_id = v.macro_id"
+    f" AND NOT (p.default_value ~* '{_TRUTH}' OR p.default_value ~ '{_TEXT}'"
+    f" OR ((p.default_value ~ '{_INTEGER}' OR p.default_value ~ '{_FRACTION}')"
+    f" AND length(p.default_value) <= {_DIGITS})))"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Stock:
     """A table of DuckLake's: its columns in order, which of them are shown as something else, and
@@ -115,14 +143,13 @@ TABLES: dict[str, Stock] = {
         {"sql": _OWN_NAMES, "column_aliases": "coalesce(v.column_aliases, '')"},
         where="v.dialect = 'duckdb'",
     ),
-    "ducklake_macro": Stock("schema_id macro_id macro_name begin_snapshot end_snapshot"),
+    "ducklake_macro": Stock(
+        "schema_id macro_id macro_name begin_snapshot end_snapshot", where=_KNOWN_MACRO
+    ),
     "ducklake_macro_impl": Stock("macro_id impl_id dialect sql type", {"sql": _OWN_NAMES}),
     "ducklake_macro_parameters": Stock(
         "macro_id impl_id column_id parameter_name parameter_type default_value default_value_type",
-        {
-            "default_value": "coalesce(v.default_value, 'NULL')",
-            "default_value_type": "coalesce(v.default_value_type, 'unknown')",
-        },
+        {"default_value": _DEFAULT, "default_value_type": _DEFAULT_TYPE},
     ),
     "ducklake_tag": Stock("object_id begin_snapshot end_snapshot key value", where=_INTERNAL_TAG),
     "ducklake_column_tag": Stock(
