@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from forklake import Catalog, Session
@@ -120,3 +122,27 @@ def test_what_a_delta_table_cannot_say_is_refused(lake: Session, tmp_path: Path)
     root = publish(lake, "small", tmp_path / "delta" / "small")
     lake.sql("INSERT INTO small VALUES (2)")
     assert_same(lake, "small", root)
+    with pytest.raises(Unsupported, match="cannot show '7' for the new column 'more'"):
+        lake.sql("ALTER TABLE small ADD COLUMN more INTEGER DEFAULT 7")
+    lake.sql("ALTER TABLE small ADD COLUMN more INTEGER")
+    lake.sql("ALTER TABLE small ALTER more SET DEFAULT 7")
+    lake.sql("INSERT INTO small (id) VALUES (3)")
+    assert_same(lake, "small", root)
+
+
+def test_files_that_name_columns_otherwise_are_refused(lake: Session, tmp_path: Path) -> None:
+    files = tmp_path / "k=a"
+    files.mkdir()
+    pq.write_table(pa.table({"id": [1]}), files / "same.parquet")
+    pq.write_table(pa.table({"ID": [1]}), files / "other.parquet")
+    for name, options in (("other", ""), ("same", ", hive_partitioning => true")):
+        columns = "id BIGINT, k VARCHAR" if options else "id BIGINT"
+        lake.sql(f"CREATE TABLE {name} ({columns})")
+        path = f"{files}/{name}.parquet"
+        lake.sql(f"CALL ducklake_add_data_files('lake', '{name}', '{path}'{options})")
+        with pytest.raises(Unsupported, match="under its name"):
+            publish(lake, name, tmp_path / "delta" / name)
+    lake.sql("CREATE TABLE plain (id BIGINT)")
+    lake.sql(f"CALL ducklake_add_data_files('lake', 'plain', '{files}/same.parquet')")
+    root = publish(lake, "plain", tmp_path / "delta" / "plain")
+    assert_same(lake, "plain", root, is_plain=True)

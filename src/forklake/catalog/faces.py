@@ -15,7 +15,15 @@ from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table
 from forklake.model.faces import FaceAction, FaceCommit, FaceMode, operation_of
 from forklake.model.fields import UNWRITABLE
 from forklake.model.ids import FOREVER, NOBODY, TableId
-from forklake.model.kinds import DELTA_ACTION, DELTA_TABLE, DELTA_VERSION, TABLE, TAG, Kind
+from forklake.model.kinds import (
+    COLUMN,
+    DELTA_ACTION,
+    DELTA_TABLE,
+    DELTA_VERSION,
+    TABLE,
+    TAG,
+    Kind,
+)
 from forklake.model.state import CatalogState
 from forklake.store.faces import milliseconds
 
@@ -89,6 +97,7 @@ class FaceChanges:
             if told is not None and told.version is None:
                 self._refuse_following(face)
                 self._refuse_unwritable(face, kinds)
+                self._refuse_shown_defaults(face)
             if told is not None:
                 found[face.table_id] = told
         return found
@@ -118,6 +127,19 @@ class FaceChanges:
                 f"The rules of the Delta table '{table.table_name}' forbid this change. {reason}",
                 remedy="Change it in another way, or copy its rows to a table without rules.",
             )
+
+    def _refuse_shown_defaults(self, face: DeltaTable) -> None:
+        """A Delta table shows NULL for a column that files lack, whatever its default."""
+        if face.mode != FaceMode.OWN or face.location is None or not self._is_ours(face):
+            return
+        before = {one.column_id for one in self._draft.base.beneath(COLUMN, face.table_id)}
+        for one in self._draft.state.beneath(COLUMN, face.table_id):
+            if before and one.column_id not in before and one.initial_default is not None:
+                raise Unsupported(
+                    f"Rows of the Delta table at {face.location!r} cannot show"
+                    f" {one.initial_default!r} for the new column '{one.column_name}'.",
+                    remedy="Add it without a default, then UPDATE it and set the default.",
+                )
 
 
 # The time of the newest version until :time, on each line by its index; times grow with versions.

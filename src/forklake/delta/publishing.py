@@ -9,6 +9,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.delta.importing import canonical_location
 from forklake.delta.mirroring import Mirror, Mirrored
 from forklake.delta.schema import DeltaColumnMapping, delta_fields, schema_string
+from forklake.delta.telling import refuse_other_names
 from forklake.errors import AlreadyExists, Unsupported
 from forklake.files.systems import exists
 from forklake.model.entities import Table
@@ -42,7 +43,10 @@ def require_publishable(seen: Snapshotted, table: Table) -> None:
             " not find them.",
             remedy="Flush them to files first.",
         )
-    files = [file.data_file_id for file in seen.data_files(table)]
+    found = seen.data_files(table)
+    files = [file.data_file_id for file in found]
+    stated = {one.data_file_id for one in seen.file_actions(table, files)}
+    refuse_other_names(seen, table, [one for one in found if one.data_file_id not in stated])
     for field in _with_initial_defaults(fields):
         rows = seen.file_statistics(table, files)
         having = {row.data_file_id for row in rows if row.column_id == field.column_id}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
 from urllib.parse import quote
@@ -27,7 +27,7 @@ from forklake.files.putting import put_if_absent
 from forklake.files.systems import exists
 from forklake.files.vectors import RELATIVE, vector_in_file, vector_path, write_vector
 from forklake.model.children import FileColumnStatistics
-from forklake.model.entities import DeltaVersion, Table
+from forklake.model.entities import DataFile, DeltaVersion, Table
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, DataFileId, DeleteFileId, SnapshotId
 from forklake.model.kinds import DELTA_VERSION
@@ -81,6 +81,7 @@ class Teller:
     """Tells of files of a table as one snapshot shows it, for readers at a location."""
 
     def __init__(self, seen: Snapshotted, table: Table, metadata: Metadata, location: str) -> None:
+        self._seen = seen
         self._table = table
         self._location = location
         self._since = metadata.created_time
@@ -94,6 +95,12 @@ class Teller:
     ) -> list[Add]:
         """The files as a log adds them; they are present at the location from now on."""
         self._refuse_encrypted(files)
+        stated = {number for number, _ in known.actions}
+        refuse_other_names(
+            self._seen,
+            self._table,
+            [one.file for one in files if one.file.data_file_id not in stated],
+        )
         names = [self._name(file, known) for file in files]
         make_present(
             (file.path, target)
@@ -234,6 +241,33 @@ class Teller:
                     " a Delta table cannot have encrypted files.",
                     remedy="Write the table to one that is not encrypted, and publish that.",
                 )
+
+
+def refuse_other_names(seen: Snapshotted, table: Table, files: Sequence[DataFile]) -> None:
+    """Unsupported if files that others wrote call columns by names that are not the table's, or
+    have folders tell them: readers of a Delta table would find nothing there."""
+    used = {one.mapping_id for one in files if one.mapping_id is not None}
+    if not used:
+        return
+    known = seen.name_mappings(table)
+    wanted = dict(_names_in_files(seen.state.fields(table)))
+    for mapping_id in used:
+        for one in known[mapping_id][1]:
+            name = wanted.get(one.target_field_id, one.source_name)
+            if one.is_partition or one.source_name != name:
+                raise Unsupported(
+                    f"Files of table '{table.table_name}' that others wrote do not hold the column"
+                    f" {name!r} under its name, by which readers of a Delta table look for it.",
+                    remedy="Write these rows anew, with UPDATE or by merging the files.",
+                )
+
+
+def _names_in_files(fields: Iterable[Field]) -> Iterator[tuple[ColumnId, str]]:
+    """The names by which columns, and fields of structs, are found in files."""
+    for one in fields:
+        yield one.column_id, one.physical_name
+        inside = one.fields if one.type == "struct" else ()
+        yield from _names_in_files(inside)
 
 
 def _partition_columns(metadata: Metadata, fields: Sequence[Field]) -> list[_Key]:
