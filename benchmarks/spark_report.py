@@ -57,6 +57,8 @@ _WORDS = {
     "sql_select_file_p99": "… 99 of 100",
     "sql_group": "SQL: GROUP BY over a file, median",
     "sql_group_p99": "… 99 of 100",
+    "node_of_a_fork": "DuckDB over a fork: opened and asked for a row, median",
+    "node_of_a_fork_p99": "… 99 of 100",
 }
 
 _PAGE = """\

@@ -59,6 +59,23 @@ def statements(setting: SparkSetting) -> Iterator[Figure]:
         times = _timed(_runner(setting, one), setting)
         yield figure(f"sql_{one.name}", median(times), "ms", target=one.target)
         yield figure(f"sql_{one.name}_p99", percentile(times, 99), "ms")
+    times = _timed(_asks_a_new_node(setting), setting)
+    yield figure("node_of_a_fork", median(times), "ms", target="≤ 30 ms")
+    yield figure("node_of_a_fork_p99", percentile(times, 99), "ms")
+
+
+def _asks_a_new_node(setting: SparkSetting) -> Callable[[int], None]:
+    """DuckDB over a fork that nobody has read, opened for one question to an open metastore."""
+    metastore = setting.session.attachment(LAKE).metastore
+    count = setting.size(100, 10) + _WARM
+    metastore.fork_many(LAKE, [f"fork-{number}" for number in range(count)])
+
+    def run(number: int) -> None:
+        with metastore.duckdb(f"fork-{number}") as node:
+            node.prepare("FROM filed")
+            node.connection.sql(f"SELECT name FROM filed WHERE id = {number}").fetchall()
+
+    return run
 
 
 def _runner(setting: SparkSetting, statement: Statement) -> Callable[[int], None]:
