@@ -32,6 +32,29 @@ def test_a_table_of_a_fork_is_published_as_iceberg(tmp_path: Path) -> None:
     assert cli.error("iceberg", "publish", "t")[1]["code"] == "invalid_input"
 
 
+def test_duckdb_answers_over_a_fork(tmp_path: Path) -> None:
+    cli = CommandLine(f"ducklake:{tmp_path / 'meta.db'}")
+    with forklake.open(cli.uri, create=True) as metastore:
+        sales = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
+        with sales.transaction() as transaction:
+            transaction.create_table("t", [ColumnSpec("id", "bigint"), ColumnSpec("n", "varchar")])
+        add_rows(sales, "t", {"id": [1], "n": ["x"]})
+        before = int(sales.current_snapshot())
+        fork = metastore.fork("sales", "agent-1")
+        add_rows(fork, "t", {"id": [2], "n": ["y"]})
+    assert "y" in cli.ok("duckdb", "agent-1", "FROM t").out
+    assert "y" not in cli.ok("duckdb", "agent-1", "FROM t", "--version", str(before)).out
+    for text, code in (
+        ("FROM nothing", "not_found"),
+        ("SELECT CAST(n AS INTEGER) FROM t", "invalid_input"),  # said when rows are made
+        ("DROP TABLE t", "forbidden"),
+    ):
+        assert cli.error("duckdb", "agent-1", text)[1]["code"] == code
+    for file in (tmp_path / "data").rglob("*.parquet"):
+        file.unlink()
+    assert cli.error("duckdb", "agent-1", "FROM t")[1]["code"] == "not_found"
+
+
 def test_a_metastore_is_exposed_to_stock_duckdb(postgres_dsn: str, tmp_path: Path) -> None:
     cli = CommandLine(f"ducklake:postgres:{postgres_dsn}")
     cli.ok("init")

@@ -55,6 +55,7 @@ class NodeSession:
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
     ) -> Iterator[Result]:
         """Run statements one after the other, each when its answer is asked for."""
+        from forklake.catalog.compute.node import explaining
         from forklake.cli.scripts import Script
         from forklake.sql.results import Result
 
@@ -62,7 +63,9 @@ class NodeSession:
             raise Unsupported("DuckDB reads its own SQL only.", remedy="Use forklake sql.")
         for one in Script(text).statements():
             found = self._node.sql(one.text, parameters)
-            yield Result.done("DONE") if found is None else Result("SELECT", found.to_arrow_table())
+            with explaining():  # rows are made when they are asked for
+                rows = None if found is None else found.to_arrow_table()
+            yield Result.done("DONE") if rows is None else Result("SELECT", rows)
 
     def cancel(self) -> None:
         """Stop what runs."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
@@ -63,23 +63,19 @@ class Node(Closing):
     def sql(self, text: str, parameters: Any = None) -> duckdb.DuckDBPyRelation | None:
         """Run statements over the catalog as it is now; the rows of the last one, if it has any."""
         self.prepare(text)
-        try:
+        with explaining():
             return self.connection.sql(text, params=parameters)
-        except duckdb.Error as reason:
-            raise _explained(reason) from reason
 
     def prepare(self, text: str) -> None:
         """Make what a text names present; for those who use `connection` themselves."""
         seen = self._pinned or self._catalog.now()
-        try:
+        with explaining():
             if seen.snapshot_id != self._at:
                 self._follow(seen)
             for statement in _parsed(text):
                 _require_reading(seen, statement)
                 for name in _names(statement):
                     self._make(seen, name)
-        except duckdb.Error as reason:
-            raise _explained(reason) from reason
 
     def _follow(self, seen: Snapshotted) -> None:
         """Show all that was shown as it is now: views of DuckDB's own may read it without naming
@@ -178,9 +174,19 @@ def _require_reading(seen: Snapshotted, statement: exp.Expr) -> None:
             )
 
 
+@contextmanager
+def explaining() -> Iterator[None]:
+    """Errors of DuckDB's as ours."""
+    try:
+        yield
+    except duckdb.Error as reason:
+        raise _explained(reason) from reason
+
+
 def _explained(reason: duckdb.Error) -> ForklakeError:
-    """An error of DuckDB's as one of ours."""
     said = str(reason).strip()
     if isinstance(reason, duckdb.CatalogException):
         return NotFound(said, remedy="Look at the names of tables and columns.")
+    if isinstance(reason, duckdb.IOException):
+        return NotFound(said, remedy="Check that the files can be reached from here.")
     return InvalidInput(said, remedy="Mend the statement.")
