@@ -82,6 +82,17 @@ def test_what_maintenance_should_have_done(metastore: Metastore) -> None:
     assert found(metastore, "files to remove")[0].endswith("for more than a week: 1.")
 
 
+def test_clocks_that_go_apart(metastore: Metastore) -> None:
+    assert found(metastore, "clock") == []
+    told = found(metastore, "clock", seconds=-1)
+    if metastore.database.dialect.name in {"sqlite", "duckdb"}:  # theirs is this machine's
+        assert told == []
+    else:
+        (one,) = told
+        assert one.startswith("The clock of the database is 0.")
+        assert one.endswith("that of this machine.")
+
+
 def test_mirrors_that_failed_and_that_are_behind(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("lake")
     number = int(catalog.catalog_id)

@@ -16,13 +16,17 @@ _TIME = pa.timestamp("us", "UTC")
 # What a column holds, by the first word of its type; all others hold text.
 _TYPES = {
     "smallint": pa.int64(),
+    "int": pa.int64(),
     "integer": pa.int64(),
     "bigint": pa.int64(),
     "boolean": pa.bool_(),
+    "tinyint": pa.bool_(),  # of MySQL, for truth values alone
     "bytea": pa.binary(),
     "blob": pa.binary(),
+    "longblob": pa.binary(),
     "timestamp": _TIME,
     "timestamptz": _TIME,
+    "datetime": _TIME,
 }
 # SQLite knows no types of what views compute; these columns of them hold no text.
 _COMPUTED = dict.fromkeys(
