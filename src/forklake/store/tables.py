@@ -28,10 +28,10 @@ _TYPES = {
     "timestamptz": _TIME,
     "datetime": _TIME,
 }
-# SQLite knows no types of what views compute; these columns of them hold no text.
+# SQLite knows no types of what views compute, and MySQL others; these columns hold no text.
 _COMPUTED = dict.fromkeys(
-    """base_row_id created_time default_row_commit_version deletion_timestamp last_updated
-    min_reader_version min_writer_version modification_time txn_version""".split(),
+    """base_row_id created_time default_row_commit_version delete_file_id deletion_timestamp
+    last_updated min_reader_version min_writer_version modification_time txn_version""".split(),
     pa.int64(),
 ) | {"data_change": pa.bool_()}
 
@@ -59,7 +59,8 @@ def read_table(database: Database, name: str) -> pa.Table | None:
 def _schemas(connection: Connection) -> dict[str, pa.Schema]:
     fields: dict[str, list[pa.Field]] = {}
     for table, column, kind in connection.fetch(connection.dialect.every_column):
-        held = _TYPES.get(kind.lower().split(" ", 1)[0]) or _COMPUTED.get(column, pa.string())
+        known = _TYPES.get(kind.lower().split(" ", 1)[0], pa.string())
+        held = _COMPUTED.get(column, known)
         fields.setdefault(table, []).append(pa.field(column, held))
     return {
         table: pa.schema(columns) for table, columns in fields.items() if _OURS.fullmatch(table)
