@@ -107,6 +107,25 @@ def test_a_fork_is_published_beside_its_parent(lake: Session, tmp_path: Path) ->
     assert sum(rows_of(lake, "agent.t").values()) == 9
 
 
+def test_what_is_committed_for_a_session_is_told_at_once(lake: Session, tmp_path: Path) -> None:
+    """Merges and compaction commit by themselves."""
+    lake.sql("CREATE TABLE t AS SELECT i AS id FROM range(2) AS r(i); INSERT INTO t VALUES (2)")
+    root = publish(lake, "t", tmp_path / "delta" / "t")
+    lake.fork("lake", "agent", attach_as="agent")
+    lake.sql("INSERT INTO agent.t VALUES (3); DELETE FROM agent.t WHERE id = 1")
+    for number, statement in enumerate(
+        (
+            "CALL ducklake_merge('agent')",
+            "CALL lake.merge_adjacent_files()",
+            "CALL lake.rewrite_data_files(delete_threshold => 0)",
+        ),
+        start=1,
+    ):
+        lake.sql(statement)
+        assert [one for one, _ in told_versions(Path(root))] == list(range(number + 1)), statement
+        assert_same(lake, "t", root)
+
+
 def test_what_a_delta_table_cannot_say_is_refused(lake: Session, tmp_path: Path) -> None:
     lake.sql("CREATE TABLE t AS SELECT 1::BIGINT AS id")
     lake.sql("ALTER TABLE t ADD COLUMN more INTEGER DEFAULT 7")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -47,10 +48,15 @@ _MOST_JOBS, _REMOTE_JOBS = 32, 4  # of Spark at a time
 class SeenTable:
     """A table at the snapshot at which it is compacted."""
 
-    engine: Engine
+    session: Session
     attachment: Attachment
     seen: Snapshotted
     table: Table
+
+    @property
+    def engine(self) -> Engine:
+        """The Spark that moves its rows."""
+        return self.session.engine
 
     @property
     def target(self) -> Target:
@@ -67,9 +73,10 @@ class SeenTable:
         """The schema that it is in."""
         return self.seen.state.schema_of(self.table).schema_name
 
-    def changing(self, function: str) -> Change:
-        """A change that began when the table was seen."""
-        return Change(self.attachment, CommitInfo(message=function), self.seen)
+    def changing(self, function: str) -> AbstractContextManager[Change]:
+        """A change that began when the table was seen, made visible at the end."""
+        change = Change(self.attachment, CommitInfo(message=function), self.seen)
+        return self.session.committing(change)
 
     def partition_values(
         self, files: Sequence[ScanFile]
@@ -98,7 +105,7 @@ def seen_tables(
         seen = attachment.catalog.now()
         found = seen.state.get(TABLE, (named.table_id,))
         if isinstance(found, Table):
-            one = SeenTable(session.engine, attachment, seen, found)
+            one = SeenTable(session, attachment, seen, found)
             if one.target.option("auto_compact") == "true":
                 yield one
 
@@ -169,7 +176,7 @@ class Compaction:
         try:
             with (
                 progress(f"{self.function} of {table.table.table_name}"),
-                table.changing(self.function).committing() as change,
+                table.changing(self.function) as change,
             ):
                 new = _moved(table, change, batch)
                 old = [one.file for one in files]

@@ -65,7 +65,7 @@ def _flush(table: SeenTable) -> Flushed | None:
     try:
         with (
             progress(f"{_FUNCTION} of {name}"),
-            table.changing(_FUNCTION).committing() as change,
+            table.changing(_FUNCTION) as change,
         ):
             change.transaction.compact(
                 table.table,

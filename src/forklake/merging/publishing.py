@@ -248,8 +248,7 @@ class _Plan:
         """The merge, done."""
         target = self.target
         attachment = Attachment(target.catalog.name, self.asked.metastore, target.catalog)
-        change = Change(attachment, info, target.now)
-        with change.committing():
+        with self.asked.session.committing(Change(attachment, info, target.now)) as change:
             transaction = change.transaction
             transaction.retire(self.definitions.ended)
             transaction.adopt(self.definitions.taken, self.definitions.children)

@@ -122,7 +122,13 @@ class Transactions:
                 yield change
             return
         info = replace(self._taken_info(), idempotency_key=idempotency_key)
-        with Change(attachment, info).committing() as change:
+        with self.committing(Change(attachment, info)) as change:
+            yield change
+
+    @contextmanager
+    def committing(self, change: Change) -> Iterator[Change]:
+        """A change that is made visible at the end; whoever follows commits learns of it."""
+        with change.committing():
             yield change
         self._note(change)
 
