@@ -68,6 +68,7 @@ WRONG = [
     ("[tasks.a]\nsql = ''\npython = 'f.py:f'", "task 'a'", "give one of sql, python"),
     ("[tasks.a]\nsql = ''\nretries = -1", "task 'a'", "negative"),
     ("[tasks.a]\nsql = ''\ntimeout_seconds = 0", "task 'a'", "more than zero"),
+    ("[tasks.a]\nsql = ''\ntimeout_seconds = nan", "task 'a'", "more than zero"),
     ("[tasks.a]\nsql = ''\noutput = { table = 't', mode = 'put' }", "output.mode", "'append'"),
     ("[tasks.a]\nsql = ''\noutput = { table = 't', mode = 'merge' }", "output", "key"),
     ("[tasks.a]\nsql = ''\noutput = { table = 't', where = 'x' }", "output", "where"),

@@ -178,7 +178,7 @@ class Worktask:
         _require_one(self, "sql", "python")
         if self.retries < 0:
             raise ValueError("retries cannot be negative")
-        if self.timeout_seconds is not None and self.timeout_seconds <= 0:
+        if self.timeout_seconds is not None and not self.timeout_seconds > 0:
             raise ValueError("timeout_seconds must be more than zero")
         for check in self.checks:
             if check.sql is None and check.table is None and self.output is None:
