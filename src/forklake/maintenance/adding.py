@@ -30,7 +30,8 @@ from forklake.spark.writing.partitions import IDENTITY, PartitionKey
 from forklake.spark.writing.targets import Target
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session, TableName
+    from forklake.spark.naming import TableName
+    from forklake.spark.session import Session
 
 # The values that a part of a date or time can have.
 _PARTS = {"year": range(1, 10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(24)}

@@ -17,7 +17,8 @@ from forklake.errors import InvalidInput, Unsupported
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
     from forklake.catalog.reading import Snapshotted
-    from forklake.spark.session import Session, TableName
+    from forklake.spark.naming import TableName
+    from forklake.spark.session import Session
 
 _ALIAS = "lake"
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")

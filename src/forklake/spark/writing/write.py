@@ -38,7 +38,8 @@ from forklake.spark.writing.targets import ParquetOptions, Target, described
 from forklake.store.phases import reached
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session, TableName
+    from forklake.spark.naming import TableName
+    from forklake.spark.session import Session
 
 MODES = ("append", "overwrite", "error", "ignore")
 

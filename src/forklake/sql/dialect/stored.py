@@ -24,7 +24,7 @@ from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
-    from forklake.spark.session import TableName
+    from forklake.spark.naming import TableName
     from forklake.sql.session import Session
 
 _QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}

@@ -19,7 +19,7 @@ from forklake.spark.attachments import Attachment
 from forklake.sql.dialect.stored import aliases_of
 
 if TYPE_CHECKING:
-    from forklake.spark import session as tables
+    from forklake.spark import naming
     from forklake.sql.session import Session
 
 _COMMENT = "comment"
@@ -30,7 +30,7 @@ class SeenCatalog:
     """An attached catalog."""
 
     attachment: Attachment
-    view: tables.View
+    view: naming.View
 
     @property
     def alias(self) -> str:

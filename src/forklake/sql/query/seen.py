@@ -12,7 +12,7 @@ from forklake.sql.query.moments import NOW, Moment
 if TYPE_CHECKING:
     from forklake.model.state import CatalogState
     from forklake.spark.attachments import Attachment
-    from forklake.spark.session import TableName, View
+    from forklake.spark.naming import TableName, View
     from forklake.sql.query.macros import Found
     from forklake.sql.session import Session
 

@@ -16,7 +16,7 @@ from forklake.sql.query.binding import schema_of
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from forklake.spark.session import TableName
+    from forklake.spark.naming import TableName
     from forklake.sql.session import Session
 
 

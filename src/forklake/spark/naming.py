@@ -1,0 +1,297 @@
+"""Names: attached catalogs, the one in use, and what a name means among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.metastore import Metastore
+from forklake.catalog.reading import Snapshotted
+from forklake.catalog.transaction import Transaction
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.entities import Table
+from forklake.model.snapshots import Snapshot
+from forklake.model.state import CatalogState
+from forklake.spark.attachments import Attachment, Attachments, AttachOptions, moment
+from forklake.spark.names import perhaps, split_name
+from forklake.spark.transactions import Transactions
+
+MAIN = "main"
+View = Snapshotted | Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table's place: the attached catalog, the schema and its own name."""
+
+    attachment: Attachment
+    schema: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.attachment.alias}.{self.schema}.{self.table}"
+
+
+class Naming(Transactions):
+    """The part of a session that knows catalogs, and finds what is in them."""
+
+    def __init__(self, attachments: Attachments) -> None:
+        super().__init__()
+        self._attachments = attachments
+        self._attachments.join()
+        self._current: tuple[str, str] | None = None
+
+    # Catalogs
+
+    def attach(
+        self,
+        uri: str,
+        alias: str | None = None,
+        *,
+        catalog: str | None = None,
+        data_path: str | None = None,
+        metadata_schema: str | None = None,
+        metadata_catalog: str | None = None,
+        snapshot_version: int | None = None,
+        snapshot_time: datetime | str | None = None,
+        encrypted: bool | str | None = None,
+        data_inlining_row_limit: int | None = None,
+        create_if_not_exists: bool = False,
+        migrate_if_required: bool = True,
+        override_data_path: bool = False,
+        read_only: bool = False,
+    ) -> None:
+        """Make a catalog known under an alias, else under its own name.
+
+        Args:
+            uri: where the metastore is: `ducklake:<path>` or `ducklake:postgres:<dsn>`.
+            data_path: where its files are; must be what the catalog says itself.
+            metadata_schema: the schema of the database that holds the metastore.
+            metadata_catalog: the name under which SQL reads the tables of the metastore itself.
+            snapshot_version, snapshot_time: attach it as it was then, read-only.
+            encrypted: whether files are encrypted; fixed when the catalog is created.
+            data_inlining_row_limit: the option of that name, where it is not set.
+            create_if_not_exists: make the metastore and the catalog if need be.
+            migrate_if_required: accepted; metastores of older versions are refused.
+            override_data_path: use the data path given although the catalog says another.
+        """
+        self._require_open()
+        options = AttachOptions(
+            catalog=catalog,
+            data_path=data_path,
+            metadata_schema=metadata_schema,
+            metadata_catalog=metadata_catalog,
+            snapshot_version=snapshot_version,
+            snapshot_time=snapshot_time,
+            encrypted=encrypted,
+            data_inlining_row_limit=data_inlining_row_limit,
+            create_if_not_exists=create_if_not_exists,
+            migrate_if_required=migrate_if_required,
+            override_data_path=override_data_path,
+            read_only=read_only,
+        )
+        self._attachments.attach(uri, alias, options)
+
+    def detach(self, alias: str) -> None:
+        """Forget a catalog; neither the current one nor one of the open transaction."""
+        attachment = self.attachment(alias)
+        if self._work is not None and self._work.uses(attachment):
+            raise InvalidInput(
+                f"The catalog '{attachment.alias}' is part of the open transaction.",
+                remedy="Commit or roll back first.",
+            )
+        if self._current is not None and self._current[0] == attachment.alias:
+            raise InvalidInput(
+                f"The catalog '{attachment.alias}' is in use.", remedy="Use another one first."
+            )
+        self._attachments.detach(alias)
+
+    def attachments(self) -> list[Attachment]:
+        """All attached catalogs."""
+        self._require_open()
+        return self._attachments.all()
+
+    def attachment(self, alias: str) -> Attachment:
+        """The catalog attached under an alias."""
+        self._require_open()
+        return self._attachments.get(alias)
+
+    def use(self, name: str) -> None:
+        """Make a catalog, or a schema of one, the place of names that do not say theirs."""
+        self._require_open()
+        parts = split_name(name)
+        attachment = self._attachments.find(parts[0])
+        schema: str | None = MAIN
+        if len(parts) == 1 and attachment is None:  # a schema of the current catalog
+            attachment, schema = self._current_attachment(name), parts[0]
+        elif len(parts) == 2:
+            attachment, schema = self.attachment(parts[0]), parts[1]
+        if attachment is None or len(parts) > 2:
+            raise InvalidInput(f"The name {name!r} is no schema.", remedy="Use catalog.schema.")
+        state = self.viewing(attachment).state
+        self._current = (attachment.alias, _schema_of(state, schema, attachment))
+
+    @property
+    def current(self) -> tuple[str, str] | None:
+        """The alias of the catalog in use, and the schema."""
+        return self._current
+
+    def _current_attachment(self, looking_for: str) -> Attachment:
+        self._require_open()
+        if self._current is None:
+            raise NotFound(
+                f"No catalog is in use in which '{looking_for}' could be.",
+                remedy="Name it in full, or use a catalog first. "
+                + perhaps(looking_for, self._attachments.aliases(), what="attached catalogs"),
+            )
+        return self._attachments.get(self._current[0])
+
+    # Names
+
+    def resolve(
+        self,
+        name: str | Sequence[str],
+        *,
+        version: int | None = None,
+        timestamp: datetime | str | None = None,
+    ) -> TableName:
+        """The place that a name means, whether or not a table is there."""
+        self._require_open()
+
+        def state_of(attachment: Attachment) -> CatalogState:
+            return self.viewing(attachment, version=version, timestamp=timestamp).state
+
+        return self.resolve_in(name, state_of)
+
+    def resolve_in(
+        self, name: str | Sequence[str], state_of: Callable[[Attachment], CatalogState]
+    ) -> TableName:
+        """The same among the schemas that the caller sees in each catalog."""
+        parts = split_name(name)
+        match parts:
+            case (table,):
+                attachment = self._current_attachment(table)
+                assert self._current is not None
+                return TableName(attachment, self._current[1], table)
+            case (first, table):
+                return TableName(*self._schema_or_catalog(first, state_of), table)
+            case (alias, schema, table):
+                attachment = self.attachment(alias)
+                return TableName(
+                    attachment, _schema_of(state_of(attachment), schema, attachment), table
+                )
+        raise InvalidInput(
+            f"The name {'.'.join(parts)!r} has {len(parts)} parts.",
+            remedy="Write table, schema.table or catalog.schema.table.",
+        )
+
+    def _schema_or_catalog(
+        self, name: str, state_of: Callable[[Attachment], CatalogState]
+    ) -> tuple[Attachment, str]:
+        """What the first of two parts means: a schema of the current catalog, or a catalog."""
+        catalog = self._attachments.find(name)
+        current = self._attachments.find(self._current[0]) if self._current else None
+        schema = state_of(current).find_schema(name) if current is not None else None
+        if catalog is not None and schema is not None:
+            assert current is not None
+            raise InvalidInput(
+                f'Ambiguous reference to catalog or schema "{name}".',
+                remedy=f'Use a fully qualified path like "{current.alias}.{schema.schema_name}".',
+            )
+        if catalog is not None:
+            return catalog, MAIN
+        if schema is not None and current is not None:
+            return current, schema.schema_name
+        known = [one.schema_name for one in state_of(current).schemas()] if current else []
+        raise NotFound(
+            f"There is neither a schema nor an attached catalog '{name}'.",
+            remedy=perhaps(
+                name, known + self._attachments.aliases(), what="schemas and attached catalogs"
+            ),
+        )
+
+    def find_table(self, view: View, name: TableName) -> Table:
+        """The table at a place, or NotFound with the names that are near."""
+        try:
+            return view.state.table(name.table, name.schema)
+        except NotFound as reason:
+            if view.state.find_schema(name.schema) is None:
+                raise
+            there = [table.table_name for table in view.state.tables(name.schema)]
+            raise NotFound(
+                f"Table '{name}' does not exist"
+                + (": it is a view." if "view" in reason.message else ""),
+                remedy=perhaps(name.table, there, what=f"tables of '{name.schema}'"),
+                table=name.table,
+            ) from None
+
+    def viewing(
+        self,
+        attachment: Attachment,
+        *,
+        version: int | None = None,
+        timestamp: datetime | str | None = None,
+    ) -> View:
+        """A catalog as this session sees it now, in its transaction, or as it was."""
+        self._require_open()
+        if version is not None or timestamp is not None:
+            when = None if timestamp is None else moment(timestamp)
+            return attachment.catalog.at(version=version, timestamp=when)
+        if attachment.pinned is not None:
+            return attachment.pinned
+        if self._work is not None:
+            return self._work.on(attachment).transaction
+        return attachment.catalog.now()
+
+    def snapshots(self, alias: str) -> list[Snapshot]:
+        """The history of a catalog, oldest first."""
+        return self.attachment(alias).catalog.snapshots()
+
+    def fork(
+        self,
+        parent: str,
+        new_name: str,
+        *,
+        at: int | None = None,
+        data_path: str | None = None,
+        if_not_exists: bool = False,
+        attach_as: str | None = None,
+    ) -> Catalog:
+        """A fork of a catalog, named by its alias or, in the same metastore, by its own name."""
+        metastore, name = self.find_catalog(parent)
+        fork = metastore.fork(
+            name,
+            new_name,
+            at=at,
+            data_path=data_path,
+            if_not_exists=if_not_exists,
+        )
+        if attach_as is not None:
+            self._attachments.attach_beside(metastore, fork, attach_as)
+        return fork
+
+    def find_catalog(self, name: str) -> tuple[Metastore, str]:
+        """The metastore and the own name of a catalog: of the alias, or in the one metastore."""
+        self._require_open()
+        attached = self._attachments.find(name)
+        metastores = {id(one.metastore): one.metastore for one in self._attachments.all()}
+        if attached is None and len(metastores) == 1:
+            return next(iter(metastores.values())), name
+        attached = self._attachments.get(name)  # or says what is attached
+        return attached.metastore, attached.catalog.name
+
+
+def _schema_of(state: CatalogState, name: str | None, attachment: Attachment) -> str:
+    """A schema's name as it is written, or NotFound with the names that are near."""
+    assert name is not None
+    schema = state.find_schema(name)
+    if schema is None:
+        known = [one.schema_name for one in state.schemas()]
+        raise NotFound(
+            f"Schema '{attachment.alias}.{name}' does not exist",
+            remedy=perhaps(name, known, what=f"schemas of '{attachment.alias}'"),
+            schema=name,
+        )
+    return schema.schema_name
