@@ -19,7 +19,7 @@ from forklake.model.kinds import INLINED_DELETE, INLINED_ROW
 from forklake.model.names import PLACEHOLDER
 from forklake.store.database import Dialect
 from forklake.store.tenant_views import bound, view_text
-from forklake.store.visibility import line_history
+from forklake.store.visibility import line_history, overlaps
 
 VERSION = "1.0"  # of the tables, as the stock extension counts
 _IN_METASTORE = "rows of this table live in the metastore: flush them to files first"
@@ -59,10 +59,7 @@ _NEWEST = "v.end_snapshot IS NULL"  # tables that have no history in DuckLake
 # then on their data file is shown as another one, of a later age.
 _AGE = 1 << 43  # ids have 43 bits
 _AGES = " LEFT JOIN {stock}.ages_of_files g ON g.data_file_id = v.data_file_id"
-_AGES_OF_ITS_TIME = (
-    f"{_AGES} AND (v.end_snapshot IS NULL OR v.end_snapshot > g.since)"
-    " AND (g.until IS NULL OR v.begin_snapshot < g.until)"
-)
+_AGES_OF_ITS_TIME = f"{_AGES} AND {overlaps('v', 'g.since', 'g.until')}"
 _OF_AN_AGE = {"data_file_id": f"v.data_file_id + coalesce(g.age, 0) * {_AGE}"}
 _WITHIN_AN_AGE = {
     **_OF_AN_AGE,

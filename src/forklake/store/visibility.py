@@ -88,6 +88,14 @@ def _within(row: str, cap: str) -> str:
     return f"{row}.begin_snapshot <= {cap} AND ({ended} IS NULL OR {ended} > {cap})"
 
 
+def overlaps(row: str, since: str, until: str) -> str:
+    """Whether a row is there at some snapshot of [since, until), which may have no end."""
+    return (
+        f"({row}.end_snapshot IS NULL OR {row}.end_snapshot > {since})"
+        f" AND ({until} IS NULL OR {row}.begin_snapshot < {until})"
+    )
+
+
 def _key_columns(kind: Kind) -> list[tuple[str, str]]:
     """Pairs of a tombstone's column and the row's column that must agree."""
     pairs = [("entity_id", kind.entity), ("entity_key", kind.text)]
