@@ -143,6 +143,6 @@ def test_values_do_not_fill_the_memory_of_the_service(sparked: Running) -> None:
     alice.done("CREATE TABLE t (s VARCHAR, l BIGINT[])")
     for value in ("repeat('x', 80000000), NULL", "NULL, range(10000000)"):
         assert alice.refused(f"INSERT INTO t VALUES ({value})") == "invalid_input"
-    for kind, value in (("VARCHAR", "repeat('x', 80000000)"), ("BIGINT[]", "range(10000000)")):
-        assert alice.refused(f"CREATE TABLE u (x {kind} DEFAULT {value})") == "invalid_input"
+    default = "repeat('x', 80000000)"  # the lists of above take seconds
+    assert alice.refused(f"CREATE TABLE u (x VARCHAR DEFAULT {default})") == "invalid_input"
     assert alice.rows("SELECT count(*) FROM t") == [[0]]
