@@ -40,6 +40,7 @@ class Sampler(threading.Thread):
         self._every = every
         self._is_over = threading.Event()
         self._self = psutil.Process(os.getpid())
+        self._files: int | None = None  # least number of open files between rounds
         self.crew: Crew | None = None
         self.samples: list[Sample] = []
 
@@ -56,9 +57,14 @@ class Sampler(threading.Thread):
     def at_rest(self) -> Sample:
         """A sample between rounds, once what they held had time to go."""
         deadline = time.monotonic() + _REST_SECONDS
-        while (found := self.taken()).connections and time.monotonic() < deadline:
+        while self._holds_more(found := self.taken()) and time.monotonic() < deadline:
             time.sleep(0.05)
+        self._files = min(found.files, self._files or found.files)
         return found
+
+    def _holds_more(self, found: Sample) -> bool:
+        """Whether anything is open that was not, at the best of times, between rounds."""
+        return bool(found.connections) or found.files > (self._files or found.files)
 
     def taken(self) -> Sample:
         """A sample of now."""

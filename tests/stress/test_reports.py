@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 from stress.faults import Happened
 from stress.report import Run, write_report
 from stress.rounds import Round
-from stress.sampling import Sample
+from stress.sampling import Sample, Sampler
 
 
 def at_rest(number: int, *, memory: float = 100.0, connections: int = 0) -> Sample:
@@ -67,3 +69,16 @@ def test_what_grows_over_a_run_is_a_problem() -> None:
 def test_a_run_without_rounds_tells_nothing(tmp_path: Path) -> None:
     write_report(Run([], []), tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def test_what_a_round_held_has_time_to_go(tmp_path: Path) -> None:
+    sampler, many = Sampler(None), 100  # so many that those of others do not matter
+    most = sampler.at_rest().files + many // 2
+    with ExitStack() as held:
+        for number in range(many):
+            held.enter_context((tmp_path / str(number)).open("w"))
+        assert sampler.taken().files > most
+        closing = threading.Timer(0.2, held.pop_all().close)
+    closing.start()
+    assert sampler.at_rest().files < most
+    closing.join()
