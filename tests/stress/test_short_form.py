@@ -97,13 +97,20 @@ class Careless(Client):
 
 @pytest.mark.slow
 def test_a_lake_without_conflicts_is_found_out() -> None:
+    warm_up()
+    # Whether two transactions meet is chance: of very few rounds one shows it.
+    found = next(filter(None, (careless_round() for _ in range(10))), set())
+    assert {"lost append", "lost update"} & found
+
+
+def careless_round() -> set[str]:
+    """The anomalies of some transactions of careless clients."""
     with fresh_ground("sqlite", None) as ground:
         Transactions(ground, SIZE).prepare()
-        warm_up()
         roles = [Careless(ground.place, most=150) for _ in range(3)]
         crew = Crew(roles, ground.folder, until=time.monotonic() + 60)
         while crew.is_at_work():
             time.sleep(0.02)
         crew.end()
         found, _ = judge(ground.place, ground.folder)
-    assert {"lost append", "lost update"} & {what.split(":")[0] for what in found}
+    return {what.split(":")[0] for what in found}
