@@ -113,6 +113,7 @@ class RemoteCatalog(RemoteDefinitions):
         on_conflict: str = "fail",
         dry_run: bool = False,
         message: str | None = None,
+        extra_info: str | None = None,
         idempotency_key: str | None = None,
     ) -> Document:
         """Take over what a fork of it, or what it was forked from, has done, as one snapshot."""
@@ -122,6 +123,7 @@ class RemoteCatalog(RemoteDefinitions):
             "on_conflict": on_conflict,
             "dry_run": dry_run,
             "message": message,
+            "extra_info": extra_info,
             "idempotency_key": idempotency_key,
         }
         return self._made(self._path("merge"), body)

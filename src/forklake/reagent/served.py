@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from forklake.client import Client
 from forklake.client.sessions import RemoteStatement
-from forklake.client.transport import path_of
 from forklake.errors import Cancelled, ForklakeError, Unavailable, Unsupported
 from forklake.model.snapshots import Snapshot
 from forklake.reagent.preparing import Prepared
@@ -169,13 +168,13 @@ class ServedPlace:
     def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
         """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
         info = stamp.on()
-        body = {
-            "source": fork,
-            "message": info.message,
-            "extra_info": info.extra_info,
-            "idempotency_key": stamp.key,
-        }
-        told = self._client.transport.change("POST", path_of("catalogs", parent, "merge"), body)
+        told = self._client.merge(
+            fork,
+            into=parent,
+            message=info.message,
+            extra_info=info.extra_info,
+            idempotency_key=stamp.key,
+        )
         return published(told["snapshot_id"], told["tables"])
 
     def make_delta(self, catalog: str, output: Output) -> None:
