@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import Conflict, Corruption, InvalidInput
-from forklake.maintenance.grouping import Batch, Group, batched, live_rows
+from forklake.maintenance.grouping import Batch, Group, batched
 from forklake.model.changes import ChangeKind
 from forklake.model.entities import Table
 from forklake.model.files import NewDataFile
@@ -188,7 +188,7 @@ class Compaction:
 
 def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
     """The rows of a batch in new files."""
-    files = [file for group in batch for file in group.files if live_rows(file)]
+    files = [file for group in batch for file in group.files if file.live_rows]
     if not files:
         return []
     partition_id, values = batch[0].partition
@@ -214,7 +214,7 @@ def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
 
 def _require_all(files: Sequence[ScanFile], new: Sequence[NewDataFile], table: SeenTable) -> None:
     """Corruption if rows were lost on the way: nothing is committed then."""
-    expected, found = sum(map(live_rows, files)), sum(one.record_count for one in new)
+    expected, found = sum(one.live_rows for one in files), sum(one.record_count for one in new)
     if found < expected:
         raise Corruption(
             f"Files of table '{table.table.table_name}' should have {expected} rows and have"

@@ -32,7 +32,7 @@ class Group:
     @property
     def rows(self) -> int:
         """How many rows they have."""
-        return sum(map(live_rows, self.files))
+        return sum(one.live_rows for one in self.files)
 
     def rows_per_file(self, target: int) -> int:
         """How many rows go to a file: all of them, unless that would be too large."""
@@ -42,14 +42,9 @@ class Group:
 Batch = tuple[Group, ...]
 
 
-def live_rows(file: ScanFile) -> int:
-    """How many rows of a file are not deleted."""
-    return file.file.record_count - file.deleted_rows
-
-
 def live_bytes(file: ScanFile) -> int:
-    """Their share of the file's bytes."""
-    return ceil(file.file.file_size_bytes * live_rows(file) / max(1, file.file.record_count))
+    """The share of a file's bytes that rows which are not deleted have."""
+    return ceil(file.file.file_size_bytes * file.live_rows / max(1, file.file.record_count))
 
 
 def grouped(

@@ -236,7 +236,7 @@ class Content:
             from forklake.merging.comparing import frame_of
 
             return frame_of(session.engine, self).count()
-        in_files = sum(one.file.record_count - one.deleted_rows for one in self.files)
+        in_files = sum(one.live_rows for one in self.files)
         return in_files + len(self.rows)
 
     def is_new(self, first_new: int, known: Sequence[tuple[int, int]]) -> bool:

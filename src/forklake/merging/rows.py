@@ -215,7 +215,7 @@ def write_again(
     target = Target(change.attachment, change.transaction.state, source.table)
     rows = reduce(DataFrame.union, found).withColumnRenamed(_ROWID, ROW_ID)
     stored = ruled(rows, target, by_name=True, keep=(ROW_ID,))
-    count = sum(one.file.record_count - one.deleted_rows for one in files)
+    count = sum(one.live_rows for one in files)
     append_versions(session.engine, change, target, stored, count, has_new=False)
 
 

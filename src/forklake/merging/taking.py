@@ -143,7 +143,7 @@ class NewTable:
         kept = [one for number, one in source.now.files.items() if number not in moved]
         self._files = adoptable_files(view, table, kept, target.catalog)
         self._rows = source.now.rows.values()
-        rewritten = sum(one.file.record_count - one.deleted_rows for one in self._moved)
+        rewritten = sum(one.live_rows for one in self._moved)
         self.outcome = TableMerge(
             called(source.side, source.table_id),
             sum(one.rows for one in self._files) + len(self._rows) + rewritten,

@@ -44,6 +44,11 @@ class ScanFile:
         in_file = self.delete_file.delete_count if self.delete_file is not None else 0
         return in_file + len(self.deleted_positions)
 
+    @property
+    def live_rows(self) -> int:
+        """How many rows are not deleted."""
+        return self.file.record_count - self.deleted_rows
+
 
 def is_partial(file: ScanFile, snapshot: SnapshotId) -> bool:
     """Whether a file may have rows that came after a snapshot."""

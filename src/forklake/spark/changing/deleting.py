@@ -101,5 +101,5 @@ def _count(session: Session, change: Change, table: Table) -> int:
     files = view.scan_files(table)
     if any(is_partial(file, view.start_snapshot) for file in files):
         return scan(session.engine, view, table).count()
-    in_files = sum(one.file.record_count - one.deleted_rows for one in files)
+    in_files = sum(one.live_rows for one in files)
     return in_files + len(view.inlined_rows(table))

@@ -114,7 +114,7 @@ class Removal:
         rest: list[ScanFile] = []
         for number, count in counts.items():
             file = self._by_number[number]
-            left = file.file.record_count - file.deleted_rows - count
+            left = file.live_rows - count
             (rest if left else whole).append(file)
         if whole:
             self.change.transaction.end_data_files(self.target.table, [one.file for one in whole])
