@@ -191,3 +191,28 @@ def test_dropped_catalogs_are_reclaimed_in_batches(files: Lake) -> None:
     for name in ("data_file", "table_stats", "catalog_lineage", "snapshot_changes"):
         assert count(files.metastore, f"ducklake_{name}", "catalog_id <> 0") == 0, name
     assert count(files.metastore, "ducklake_catalog") == 6  # their folders stay taken
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_files_of_copies_are_deleted_once_all_copies_are_reclaimed(
+    files: Lake, at_once: int
+) -> None:
+    files.create("kept")
+    parent = files.create("parent")
+    files.append(parent)
+    (file,) = parent.now().data_files(table_of(parent))
+    files.delete_from(parent, file)
+    own = paths(parent)
+    for name in ("copy-1", "copy-2"):
+        files.metastore.fork("parent", name, mode="copy")
+    assert len(own) == 2
+    files.metastore.drop_catalogs(["parent", "copy-1", "copy-2"])
+
+    removed = [files.metastore.reclaim_dropped(at_once, cleanup_all=True) for _ in range(3)]
+
+    assert sorted(path for one in removed for path in one.files) == sorted(
+        str(files.folder / path) for path in own
+    )
+    assert not own & files.on_disk()
+    for name in ("data_file", "delete_file", "file_column_stats", "file_partition_value"):
+        assert count(files.metastore, f"ducklake_{name}") == 0, name

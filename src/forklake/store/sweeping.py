@@ -8,6 +8,7 @@ transaction, with everything that goes with them: a sweep that was cut short is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -146,12 +147,13 @@ def _inlined_tables(dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A row of a file that goes; `is_last` if no other catalog has one of the same file."""
+    """A row of a file that goes; `rows` of the same file are in the catalogs that are swept, or
+    None if other catalogs have one too."""
 
     catalog_id: CatalogId
     number: int
     table_id: int
-    is_last: bool
+    rows: int | None
     is_ours: bool
     partition_id: int | None = None
 
@@ -179,8 +181,10 @@ class _Sweeping:
         whether there may be more of them."""
         rows = self._connection.fetch(self._files_text(kind), **self._given)
         found = [_File(*row) for row in rows]
-        last = [file for file in found if file.is_last]
-        ours = [file for file in last if file.is_ours]
+        # Copies of one row can go together, and their file goes once.
+        copies = Counter(file.number for file in found)
+        last = [file for file in found if file.rows == copies[file.number]]
+        ours = {file.number: file for file in last if file.is_ours}.values()
         note = schedule_text(kind, self._dialect.any_of(str(kind.entity), "files"))
         self._each_catalog(note, ours, now=datetime.now(UTC))
         among = self._dialect.any_of(str(kind.entity), "files")
@@ -196,18 +200,21 @@ class _Sweeping:
         self._todo.append(Statement(idle_text(self._dialect), self._given))
 
     def _files_text(self, kind: Kind) -> str:
-        others = (
-            f"EXISTS (SELECT 1 FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
-            " AND o.catalog_id <> r.catalog_id)"
+        same = f"FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
+        is_swept = self._dialect.any_of("o.catalog_id", "catalogs")
+        # Rows are counted only where they are few: a file can have a copy in each of many catalogs.
+        rows = (
+            f"CASE WHEN NOT EXISTS (SELECT 1 {same} AND NOT {is_swept})"
+            f" THEN (SELECT count(*) {same}) END"
         )
         chosen = that_may_go(Versioned(kind.name), self._dialect)
         return (
             f"SELECT r.catalog_id, r.{kind.entity}, r.table_id,"
-            f" NOT {others}, {is_ours(kind)}{', r.partition_id' if kind is DATA_FILE else ''}"
+            f" {rows}, {is_ours(kind)}{', r.partition_id' if kind is DATA_FILE else ''}"
             f" FROM {kind.name} r WHERE {chosen} LIMIT {BATCH}"
         )
 
-    def _each_catalog(self, text: str, files: Sequence[_File], **parameters: Any) -> None:
+    def _each_catalog(self, text: str, files: Iterable[_File], **parameters: Any) -> None:
         """A statement about files, for each catalog that has rows of them."""
         by_catalog: dict[CatalogId, list[int]] = {}
         for file in files:
