@@ -136,6 +136,21 @@ def test_data_paths(metastore: Metastore, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_nested_data_paths(metastore: Metastore) -> None:
+    for name, path in (("outer", "/lake"), ("beside", "/lakes"), ("inner", "/elsewhere")):
+        metastore.create_catalog(name, data_path=path)
+    assert found(metastore, "nested data paths") == []
+    with metastore.database.writing() as connection:
+        connection.fetch(
+            "UPDATE ducklake_catalog SET data_path = 'file:///lake/outer/'"
+            " WHERE catalog_name = 'inner'"
+        )
+        connection.commit()
+    (told,) = found(metastore, "nested data paths")
+    assert told.startswith("The data path 'file:///lake/outer/' lies within '/lake/'")
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_of_very_many_findings_some_are_told(metastore: Metastore) -> None:
     text = "SELECT column1 FROM (VALUES " + ", ".join(f"({n})" for n in range(30)) + ")"
     check = Check("many", Weight.SERIOUS, text, "Number {0}.", "Do it to {0}.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 from forklake import ColumnSpec, Metastore
@@ -162,7 +165,7 @@ def test_a_transaction_that_ends_rows_notices_materialising(metastore: Metastore
     ending.end_data_files(table, ending.data_files(table)[:1])
     appending.add_data_files(table, [])
     metastore.materialize("fork")
-    with pytest.raises(Conflict, match="materialised"):
+    with pytest.raises(Conflict, match="materialized"):
         ending.commit()
     append(fork, table, "3")
     assert paths(fork, table) == ["1", "2", "3"]
@@ -185,6 +188,40 @@ def test_forking_twice_under_one_name(metastore: Metastore) -> None:
         metastore.fork("parent", "fork")
     again = metastore.fork("parent", "fork", if_not_exists=True)
     assert again.catalog_id == first.catalog_id
+
+
+def test_an_existing_catalog_that_is_another_fork_is_refused(metastore: Metastore) -> None:
+    parent = metastore.create_catalog("parent")
+    for name in ("other", "plain", "gone"):
+        metastore.create_catalog(name)
+    before = parent.head().snapshot_id
+    with parent.transaction() as transaction:
+        transaction.create_schema("later")
+    metastore.fork("other", "theirs")
+    metastore.fork("gone", "orphan")
+    metastore.drop_catalog("gone")
+    metastore.fork("parent", "ours", at=before, data_path="/ours")
+    for name, found in {
+        "theirs": "a fork of 'other', not of 'parent'",
+        "plain": "not a fork of 'parent'",
+        "orphan": "a fork of another catalog, not of 'parent'",
+        "parent": "not a fork of 'parent'",
+    }.items():
+        expected = re.escape(f"The catalog '{name}' already exists and is {found}.")
+        with pytest.raises(AlreadyExists, match=expected):
+            metastore.fork("parent", name, if_not_exists=True)
+        with pytest.raises(AlreadyExists, match=expected):
+            metastore.fork_many("parent", ["new", name], if_not_exists=True)
+    same: dict[str, Any] = {"if_not_exists": True}
+    assert metastore.fork("parent", "ours", at=before, data_path="/ours/", **same).name == "ours"
+    assert metastore.fork("parent", "ours", **same).name == "ours"
+    with pytest.raises(
+        AlreadyExists, match=f"at snapshot {before}, not {parent.head().snapshot_id}"
+    ):
+        metastore.fork("parent", "ours", at=parent.head().snapshot_id, **same)
+    with pytest.raises(AlreadyExists, match="has the data path '/ours/', not '/else/'"):
+        metastore.fork("parent", "ours", data_path="/else", **same)
+    assert metastore.find("new") is None
 
 
 def test_forking_what_is_not_there(metastore: Metastore) -> None:

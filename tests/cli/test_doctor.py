@@ -9,7 +9,7 @@ from tests.cli.conftest import CommandLine
 
 def test_all_is_well(cli: CommandLine) -> None:
     done = cli.ok("doctor")
-    assert done.lines[-1].endswith("lake.db (sqlite): 12 checks, 0 findings, 0 of them serious.")
+    assert done.lines[-1].endswith("lake.db (sqlite): 13 checks, 0 findings, 0 of them serious.")
     assert cli.document("doctor")["findings"] == []
 
 

@@ -24,7 +24,7 @@ from forklake.errors import (
 )
 from forklake.files.footers import encryption
 from forklake.maintenance import add_data_files, merge_adjacent_files
-from forklake.model.types import list_of, map_of, struct
+from forklake.model.types import ColumnType, list_of, map_of, struct
 from forklake.spark.reading.projection import Layout, mapped
 from forklake.spark.source.arrow_reading import StoredFile, read_file
 from tests.spark.builders import rows_of
@@ -165,6 +165,45 @@ def test_types_that_do_not_fit_are_refused(lake: Session, tmp_path: Path) -> Non
         with pytest.raises(error, match=told):
             add_data_files(lake, "lake", f"t{number}", str(path))
     assert len(lake.snapshots("lake")) == len(before) + len(BAD_TYPES)
+
+
+HALF = dt.datetime.fromisoformat("1969-12-31T23:59:59.500000")
+WHOLE = HALF.replace(microsecond=0)
+MISFITS: list[tuple[pa.Array, str, str]] = [
+    (pa.array([WHOLE, HALF], pa.timestamp("us")), "timestamp_s", "59.5"),
+    (pa.array([WHOLE, HALF], pa.timestamp("ms")), "timestamp_s", "59.5"),
+    (pa.array([HALF.replace(microsecond=500_001)], pa.timestamp("us")), "timestamp_ms", "500001"),
+    (pa.array(["{}", None, "{"]), "json", r"\{"),
+    (pa.array([2**31 - 1, 0], pa.int32()).cast(pa.date32()), "date", "infinity"),
+    (pa.array([0, -(2**63) + 1], pa.int64()).cast(pa.timestamp("us")), "timestamp", "infinity"),
+    (pa.array([2**63 - 1], pa.int64()).cast(pa.timestamp("us", "UTC")), "timestamptz", "infinity"),
+]
+
+
+def test_files_with_values_that_the_column_cannot_hold_are_refused(
+    lake: Session, tmp_path: Path
+) -> None:
+    for number, (array, kind, message) in enumerate(MISFITS):
+        lists = pa.ListArray.from_arrays([0, len(array)], array)
+        structs = pa.StructArray.from_arrays([lists], ["x"])
+        columns: list[tuple[pa.Array, ColumnType | str]] = [
+            (array, kind),
+            (structs, struct(x=list_of(kind))),
+        ]
+        for at, (values, column) in enumerate(columns):
+            lake.create_table(f"t{number}_{at}", [ColumnSpec("c", column)])
+            path = write(tmp_path / f"{number}_{at}.parquet", {"c": values})
+            with pytest.raises(InvalidInput, match=message):
+                add_data_files(lake, "lake", f"t{number}_{at}", str(path))
+
+
+def test_files_whose_moments_are_whole_are_taken_for_narrower_columns(
+    lake: Session, tmp_path: Path
+) -> None:
+    lake.create_table("t", [ColumnSpec("s", "timestamp_s"), ColumnSpec("m", "timestamp_ms")])
+    moments = pa.array([WHOLE, None, MOMENT.replace(microsecond=0)], pa.timestamp("us"))
+    add(lake, write(tmp_path / "f.parquet", {"s": moments, "m": moments}))
+    assert lake.table("t").where("s = m AND s = '1969-12-31 23:59:59'").count() == 1
 
 
 def test_columns_may_be_missing_or_more_if_that_is_allowed(lake: Session, tmp_path: Path) -> None:

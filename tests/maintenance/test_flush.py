@@ -152,7 +152,7 @@ def test_no_change_is_lost_to_a_flush_in_either_order(lake: Session) -> None:
     for condition in ("id = 12", "id = 2"):
         with (
             amid("commit.begun", lambda: flush_inlined_data(other, "lake")) as done,
-            pytest.raises(Conflict, match="inline_flush"),
+            pytest.raises(Conflict, match="flushed inlined rows"),
         ):
             lake.delete("t", condition)
         assert done != [[]]

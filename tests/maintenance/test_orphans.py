@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from forklake import Catalog, NewDataFile
+from forklake.model.files import MappedName
+from forklake.model.ids import ColumnId
 from tests.maintenance.lakes import Lake, paths, table_of
 
 LATER = timedelta(days=-1)
@@ -92,3 +98,93 @@ def test_a_fork_with_a_data_path_of_its_own(files: Lake, tmp_path: Path) -> None
 
 def test_a_catalog_without_files_has_no_orphans(files: Lake) -> None:
     assert files.create().delete_orphaned_files(cleanup_all=True) == []
+
+
+def place_of_another(files: Lake, catalog: Catalog, data_path: str) -> None:
+    """Give a catalog a data path that no check would allow today."""
+    with files.metastore.database.writing() as connection:
+        connection.fetch(
+            "UPDATE ducklake_catalog SET data_path = :path WHERE catalog_id = :catalog",
+            path=data_path,
+            catalog=catalog.catalog_id,
+        )
+        connection.commit()
+
+
+@pytest.mark.parametrize("spelling", ["{}/", "file://{}/", "file:{}/", "{}/../sales/", "{}//"])
+def test_live_files_of_a_catalog_within_the_folder_of_another_stay(
+    files: Lake, spelling: str
+) -> None:
+    sales, other = files.create("sales"), files.create("other")
+    inside = files.folder / "sales"
+    inside.mkdir(parents=True)
+    place_of_another(files, other, spelling.format(inside))
+    nested = Lake(files.metastore, inside)
+    nested.append(files.metastore.catalog("other"))
+    lost = files.write(sales)
+    full = str(files.folder / lost.path)
+    assert sales.delete_orphaned_files(cleanup_all=True) == [full]
+    assert paths(files.metastore.catalog("other")) == nested.on_disk()
+
+
+def test_live_files_reached_over_a_symbolic_link_stay(files: Lake, tmp_path: Path) -> None:
+    sales, other = files.create("sales"), files.create("other")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    place_of_another(files, other, f"{elsewhere}/")
+    Lake(files.metastore, elsewhere).append(files.metastore.catalog("other"))
+    files.append(sales)
+    (files.folder / "sales" / "linked").symlink_to(elsewhere)
+    assert sales.delete_orphaned_files(cleanup_all=True) == []
+
+
+@pytest.mark.parametrize("spelling", ["{}", "file://{}", "file:{}"])
+def test_files_that_another_catalog_added_stay_whatever_their_spelling(
+    files: Lake, spelling: str
+) -> None:
+    sales, other = files.create("sales"), files.create("other")
+    files.append(sales)
+    (own,) = sales.now().data_files(table_of(sales))
+    added = NewDataFile(
+        spelling.format(files.folder / own.path), 3, own.file_size_bytes, path_is_relative=False
+    )
+    with other.transaction() as transaction:
+        table = transaction.table("t")
+        mapping = transaction.add_name_mapping(table, [MappedName("id", ColumnId(1))])
+        transaction.add_data_files(table, [replace(added, mapping_id=mapping)])
+    files.replace(sales)
+    sales.expire_snapshots(older_than=LATER)
+    assert sales.cleanup_old_files(cleanup_all=True) == []
+    assert sales.delete_orphaned_files(cleanup_all=True) == []
+    assert own.path in files.on_disk()
+
+
+def test_files_handed_over_that_are_live_in_their_own_catalog_stay(files: Lake) -> None:
+    sales, other = files.create("sales"), files.create("other")
+    files.append(sales)
+    (own,) = sales.now().data_files(table_of(sales))
+    full = str(files.folder / own.path)
+    added = NewDataFile(full, 3, own.file_size_bytes, path_is_relative=False)
+    with other.transaction() as transaction:
+        table = transaction.table("t")
+        mapping = transaction.add_name_mapping(
+            table, [MappedName("id", ColumnId(1))], is_owned=True
+        )
+        transaction.add_data_files(table, [replace(added, mapping_id=mapping)])
+    files.replace(other)
+    other.expire_snapshots(older_than=LATER)
+    assert [one.path for one in other.scheduled_files()] == [full]
+    assert other.cleanup_old_files(cleanup_all=True) == []
+    assert own.path in files.on_disk()
+
+
+def test_files_of_a_delta_table_inside_the_folder_stay(files: Lake) -> None:
+    catalog = files.create()
+    files.append(catalog)
+    root = files.folder / "sales" / "published"
+    (root / "_delta_log").mkdir(parents=True)
+    (root / "_delta_log" / f"{0:020d}.json").write_text("{}")
+    shared = root / "part-0.parquet"
+    shared.write_bytes(b"x")
+    assert catalog.delete_orphaned_files(cleanup_all=True) == []
+    assert shared.exists()

@@ -12,11 +12,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from forklake.catalog.expiry import Moment, moment_of, moment_of_option
+from forklake.catalog.known_files import find_known_files
 from forklake.errors import InvalidInput
 from forklake.files.paths import resolve
 from forklake.store import known
 from forklake.store.database import Connection, Lock
 from forklake.store.heads import head_statement
+from forklake.store.known import Known
 from forklake.store.phases import reached
 from forklake.store.scheduled import ScheduledFile, list_scheduled, unschedule
 
@@ -76,13 +78,16 @@ def _removable(
     """The full paths of those of some files that no row knows."""
     full = {file.data_file_id: _full(catalog, file) for file in files}
     numbers = known.known_numbers(connection, list(full))
-    paths = [*full.values(), *(file.path for file in files)]
-    foreign = known.known_foreign_paths(connection, paths)
-    return [
-        full[file.data_file_id]
-        for file in files
-        if file.data_file_id not in numbers and not {file.path, full[file.data_file_id]} & foreign
-    ]
+    own: list[str] = []
+    added: list[str] = []
+    for file in files:
+        if file.data_file_id not in numbers:
+            (own if file.path_is_relative else added).append(full[file.data_file_id])
+    # A file of a catalog's folder can only be another's that added it. One that was added and
+    # handed over can lie anywhere, also in the folder of another catalog.
+    kept = find_known_files(connection, own, Known.FOREIGN)
+    kept |= find_known_files(connection, added, Known.TABLES)
+    return [path for path in full.values() if path in {*own, *added} - kept]
 
 
 def _full(catalog: Catalog, file: ScheduledFile) -> str:
@@ -103,8 +108,10 @@ def delete_orphaned_files(
     """Remove files of a catalog's own folder that nobody knows; returns their paths.
 
     Such files are left by writes that never finished. Those of writes under way look the same: only
-    files last changed before a moment are looked at. Arguments as of `cleanup_old_files`.
+    files last changed before a moment are looked at. Folders of Delta and Iceberg tables are left
+    alone: their own logs name their files. Arguments as of `cleanup_old_files`.
     """
+    from forklake.files.finding import files_outside_of_tables
     from forklake.files.systems import list_files
 
     before = _limit(catalog, older_than, cleanup_all)
@@ -113,7 +120,7 @@ def delete_orphaned_files(
     folder = resolve(catalog.data_path(), catalog.row.path, is_relative=True)
     listed = [
         file.path
-        for file in list_files(folder)
+        for file in files_outside_of_tables(list_files(folder))
         if file.path.endswith(_SUFFIX)
         and (before is None or (file.modified is not None and file.modified < before))
     ]
@@ -136,9 +143,8 @@ def _remove_unknown(catalog: Catalog, paths: Sequence[str], *, dry_run: bool) ->
         connection.run([head_statement(connection, catalog.catalog_id, removing)])
         connection.run(connection.lock(Lock.SWEEP))
         reached("orphans.locked")
-        stored = {path: _stored(catalog, path) for path in paths}
-        found = known.known_paths(connection, [*stored, *stored.values()])
-        unknown = [path for path, one in stored.items() if not {path, one} & found]
+        found = find_known_files(connection, paths)
+        unknown = [path for path in paths if path not in found]
         if not dry_run:
             _remove(unknown)
             reached("orphans.removed")

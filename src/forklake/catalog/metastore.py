@@ -7,7 +7,13 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    retry,
+    retry_if_exception,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.expiry import Moment
@@ -16,7 +22,7 @@ from forklake.catalog.reclaiming import Reclaimed, reclaim
 from forklake.catalog.scratch import Scratch, scratch
 from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
-from forklake.files.paths import checked_data_path, overlap
+from forklake.files.locations import normalize_data_path
 from forklake.model.closing import Closing
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import checked_catalog_name, checked_catalog_names
@@ -160,7 +166,7 @@ class Metastore(Closing):
         ttl: timedelta | None,
         besides: Besides = nothing_besides,
     ) -> list[store.CatalogRow]:
-        path = checked_data_path(data_path) if data_path is not None else None
+        path = normalize_data_path(data_path) if data_path is not None else None
         expires_at = expiry_of(ttl)
         return _once(
             lambda: provisioning.create_catalogs(
@@ -268,7 +274,7 @@ class Metastore(Closing):
             raise InvalidInput(
                 f"There is no fork mode {mode!r}.", remedy=f"Use one of: {', '.join(modes)}."
             )
-        path = self._checked_fork_path(parent, data_path) if data_path is not None else None
+        path = normalize_data_path(data_path) if data_path is not None else None
         request = ForkRequest(
             parent=_possible_name(parent),
             names=names,
@@ -280,16 +286,6 @@ class Metastore(Closing):
             besides=besides,
         )
         return _once(lambda: fork_catalogs(self.database, request), if_not_exists)
-
-    def _checked_fork_path(self, parent: str, data_path: str) -> str:
-        path = checked_data_path(data_path)
-        theirs = self.catalog(parent).row.data_path
-        if theirs is not None and overlap(path, theirs):
-            raise InvalidInput(
-                f"The data path {path!r} overlaps with {theirs!r} of the catalog '{parent}'.",
-                remedy="Use the same data path, or one outside of it.",
-            )
-        return path
 
     def scratch(
         self, parent: str, *, ttl: timedelta = timedelta(hours=1), at: int | None = None
@@ -393,9 +389,14 @@ def _once(create: Callable[[], T], if_not_exists: bool) -> T:
     A try whose answer was lost may have gone through: then the names are taken, by us. With
     `if_not_exists` that is what was wanted; without, the caller is told what is known.
     """
-    again = (Unavailable, AlreadyExists) if if_not_exists else Unavailable
+
+    def is_worth_a_retry(error: BaseException) -> bool:
+        if if_not_exists and isinstance(error, AlreadyExists):
+            return "fork" not in error.details  # another fork stays another fork
+        return isinstance(error, Unavailable)
+
     return retry(
-        retry=retry_if_exception_type(again),
+        retry=retry_if_exception(is_worth_a_retry),
         stop=stop_after_attempt(20),
         wait=wait_random_exponential(multiplier=0.02, max=1.0),
         reraise=True,

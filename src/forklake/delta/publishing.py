@@ -11,10 +11,12 @@ from forklake.delta.mirroring import Mirror, Mirrored
 from forklake.delta.schema import DeltaColumnMapping, delta_fields, schema_string
 from forklake.delta.telling import refuse_other_names
 from forklake.errors import AlreadyExists, Unsupported
+from forklake.files.locations import normalize_data_path
 from forklake.files.systems import exists
 from forklake.model.entities import Table
 from forklake.model.faces import FaceMode
 from forklake.model.fields import Field
+from forklake.store.data_paths import refuse_location
 
 
 def publish_table(catalog: Catalog, table_name: str, schema: str, location: str) -> Mirrored:
@@ -24,6 +26,8 @@ def publish_table(catalog: Catalog, table_name: str, schema: str, location: str)
         raise AlreadyExists(
             f"There is a Delta table at {root!r} already.", remedy="Publish to another place."
         )
+    with catalog.database.reading() as connection:
+        refuse_location(connection, normalize_data_path(root))
     seen = catalog.now()
     table = seen.state.table(table_name, schema)
     require_publishable(seen, table)

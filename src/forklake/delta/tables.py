@@ -33,6 +33,8 @@ def delta_table(
             "A Delta table is read at a version or at a time, not at both.", remedy="Give one."
         )
     place = session.resolve(_located(session, name))
+    if timestamp is not None:  # which may lie after the last commit
+        session.record_everything(place.attachment)
     view = place.attachment.catalog.now()
     table = session.find_table(view, place)
     reading = FaceReading(view, table)

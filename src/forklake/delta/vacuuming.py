@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.expiry import Moment, moment_of
+from forklake.catalog.known_files import find_known_files
 from forklake.delta.actions import Add, AnyAction, Cdc, Metadata, Remove
 from forklake.delta.log.paths import full_path
 from forklake.delta.log.reading import DeltaLog, Version
@@ -23,7 +24,6 @@ from forklake.errors import Conflict, InvalidInput
 from forklake.files.systems import Listed, file_system, is_local, list_files, remove
 from forklake.files.vectors import vector_path
 from forklake.model.entities import Table
-from forklake.store.known import known_paths
 
 _RETENTION = "delta.deletedFileRetentionDuration"
 _DEFAULT = "interval 1 week"
@@ -100,12 +100,12 @@ def _paths(location: str, action: AnyAction) -> Iterator[str]:
 
 
 def _unknown(catalog: Catalog, paths: list[str]) -> list[str]:
-    """Those of some files that are not rows of any catalog under these very paths."""
-    root = catalog.data_path().rstrip("/") + "/"
-    stored = {path: path.removeprefix(root) for path in paths}
+    """Return those of some files that no row of any catalog names."""
+    if not paths:
+        return []
     with catalog.database.reading() as connection:
-        known = known_paths(connection, [*stored, *stored.values()]) if stored else set()
-    return [path for path, one in stored.items() if not {path, one} & known]
+        known = find_known_files(connection, paths)
+    return [path for path in paths if path not in known]
 
 
 def _retention(metadata: Metadata | None) -> datetime:

@@ -94,7 +94,7 @@ def read_contents(path: str) -> Contents:
                 path=path,
             ) from reason
         except (pa.ArrowException, OSError) as reason:
-            raise unreadable(path, opened, size, None) from reason
+            raise unreadable(path, opened, size, None, reason) from reason
 
 
 def _node(field: pa.Field, leaves: Iterator[Any]) -> Node:

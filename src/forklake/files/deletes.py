@@ -75,7 +75,7 @@ def read_positions(path: str, data_path: str, *, key: bytes | None = None) -> pa
                 columns=[_FILE_PATH, _POSITION]
             )
         except (pa.ArrowException, OSError) as reason:
-            raise unreadable(path, file, size, key) from reason
+            raise unreadable(path, file, size, key, reason) from reason
     types = {field.name: field.type for field in table.schema}
     if types != {_FILE_PATH: pa.string(), _POSITION: pa.int64()}:
         raise _damaged(path, f"has no texts {_FILE_PATH} and numbers {_POSITION}")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pyarrow.fs import FileType
 
 from forklake.errors import NotFound
-from forklake.files.systems import file_system, is_local, list_files, translating
+from forklake.files.systems import Listed, file_system, is_local, list_files, translating
 
+# The files by which readers find a Delta or an Iceberg table, below its folder.
+_LOG = re.compile(r"/(?:_delta_log/\d{20}\.[^/]+|metadata/[^/]+\.metadata\.json)$")
 _WILD = re.compile(r"[*?\[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|.", re.DOTALL)
 _REGEX = {"**/": r"(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -19,6 +21,18 @@ _REGEX = {"**/": r"(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 def found_files(patterns: Iterable[str]) -> list[str]:
     """The files of paths, patterns and folders; NotFound if one of them leads to none."""
     return [path for pattern in patterns for path in _files_of(pattern)]
+
+
+def files_outside_of_tables(files: Sequence[Listed]) -> list[Listed]:
+    """Return the files that lie outside of the folders of Delta and Iceberg tables."""
+    roots = {file.path[: log.start()] for file in files if (log := _LOG.search(file.path))}
+    return [file for file in files if not roots or roots.isdisjoint(_folders_of(file.path))]
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _files_of(pattern: str) -> list[str]:

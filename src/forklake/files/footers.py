@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from forklake.errors import Corruption, Forbidden
 from forklake.files.bounds import column_bounds
-from forklake.files.systems import for_each_file, open_input, translating
+from forklake.files.systems import for_each_file, is_storage_failure, open_input, translating
 from forklake.model.fields import Field
 from forklake.model.files import ColumnBounds, NewDataFile
 
@@ -86,7 +86,7 @@ def read_footer(path: str, leaves: Mapping[str, Field], *, key: bytes | None = N
                 bounds=tuple(column_bounds(metadata, leaves)),
             )
         except (pa.ArrowException, OSError) as reason:
-            raise unreadable(path, file, size, key) from reason
+            raise unreadable(path, file, size, key, reason) from reason
 
 
 def read_footers(
@@ -140,9 +140,13 @@ def _footer_size(file: Any, size: int) -> int:
     return footer_size_of(file.read_at(_TRAILER, size - _TRAILER))
 
 
-def unreadable(path: str, file: Any, size: int, key: bytes | None) -> Corruption | Forbidden:
-    """Why a file could not be read, as an error."""
+def unreadable(
+    path: str, file: Any, size: int, key: bytes | None, reason: BaseException
+) -> Corruption | Forbidden:
+    """Return the error for a file that is not readable; raise that of its storage if it failed."""
     with translating(path):
+        if is_storage_failure(reason):
+            raise reason
         magic = file.read_at(4, size - 4) if size >= _TRAILER else b""
     if magic == _ENCRYPTED_MAGIC:
         held = "its key is not known" if key is None else "the key that is known is not its key"

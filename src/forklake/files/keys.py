@@ -25,7 +25,7 @@ KEY_BYTES = 16
 _WRAPPED = "forklake-wrapped-1:"
 _NONCE_BYTES = 12
 _KEK_BYTES = (16, 24, 32)
-_HOW_TO_MAKE = "Make one with: openssl rand -base64 32"
+_HOW_TO_MAKE = "Make one with: umask 077; openssl rand -base64 32 > FILE"
 
 
 class Key(bytes):
@@ -106,7 +106,7 @@ def unwrap(text: str, kek: bytes | None) -> Key:
         return Key(_decoded(text))
     if kek is None:
         raise Forbidden(
-            "The files are encrypted and their keys are wrapped, but no key-encryption key is set.",
+            "A stored key is wrapped, but no key-encryption key is set.",
             remedy=f"Set {KEY_FILE} to the file that holds it.",
         )
     from cryptography.exceptions import InvalidTag
@@ -118,7 +118,7 @@ def unwrap(text: str, kek: bytes | None) -> Key:
         return Key(AESGCM(kek).decrypt(nonce, sealed, _WRAPPED.encode()))
     except (InvalidTag, ValueError):
         raise Forbidden(
-            "The key-encryption key is not the one that the files' keys were wrapped with.",
+            "The key-encryption key is not the one that a stored key was wrapped with.",
             remedy=f"Set {KEY_FILE} to the file that holds the right one.",
         ) from None
 

@@ -1,4 +1,4 @@
-"""Paths: the one resolver, and the rule that data paths do not overlap.
+"""Paths as they are stored: the one resolver.
 
 Paths are stored relative to the data path of the catalog that wrote the file, the catalog's folder
 included (`sales/main/orders/1.parquet`), so that a fork reads them unchanged.
@@ -45,12 +45,6 @@ def resolve(data_path: str, path: str, *, is_relative: bool) -> str:
 def _leads_out(path: str) -> bool:
     clean = normpath(path)
     return clean.startswith(("/", "../")) or clean == ".."
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether one data path lies within another one; the same path is shared, which is fine."""
-    first, second = checked_data_path(one), checked_data_path(other)
-    return first != second and (first.startswith(second) or second.startswith(first))
 
 
 def folder_value(folder: str, path: str) -> str | None:

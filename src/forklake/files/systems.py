@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
-from urllib.parse import unquote
 
 from pyarrow import ArrowInvalid, ArrowNotImplementedError, fs
 
 from forklake.errors import Forbidden, NotFound, Unavailable, Unsupported
+from forklake.files.locations import local_path, split_address
+from forklake.model.data_paths import main_scheme
 
-_LOCAL_URI = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-_SAME_AS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+_REQUEST = re.compile(
+    r"AWS Error|curlCode|HTTP|google::cloud|Connection|connection|timed out|Timeout|request failed"
+)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 # Requests under way at once; they mostly wait for the network or the disk.
 _THREADS = 16
@@ -44,13 +45,11 @@ class Listed:
 
 def file_system(path: str) -> tuple[fs.FileSystem, str]:
     """The file system of a path or URI, and the path inside it."""
-    if local := _LOCAL_URI.match(path):
-        return _local(), unquote(path[local.end() :])
-    match = _SCHEME.match(path)
-    if match is None:
-        return _local(), path
-    scheme, inside = match[1].lower(), path[match.end() :]
-    return _remote(_SAME_AS.get(scheme, scheme), inside.split("/", 1)[0]), inside
+    local = local_path(path)
+    if local is not None:
+        return _local(), local
+    scheme, bucket, inside = split_address(path)
+    return _remote(main_scheme(scheme.lower()), bucket), bucket + inside
 
 
 def is_local(path: str) -> bool:
@@ -105,6 +104,17 @@ def translating(path: str) -> Iterator[None]:
             remedy="Make room, then try again." if is_full else "Try again.",
             path=path,
         ) from reason
+
+
+def is_storage_failure(error: BaseException) -> bool:
+    """Whether a read failed because of the storage or the network, and not because of the file.
+
+    Arrow raises OSError for both: a failure of this machine has a number, one of an object store
+    names the request.
+    """
+    return isinstance(error, OSError) and (
+        error.errno is not None or bool(_REQUEST.search(str(error)))
+    )
 
 
 def in_parallel(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

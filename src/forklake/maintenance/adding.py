@@ -19,6 +19,7 @@ from forklake.files.finding import found_files
 from forklake.files.footers import new_data_file
 from forklake.files.paths import NO_VALUE
 from forklake.files.systems import file_system, for_each_file, is_local
+from forklake.maintenance.file_values import must_be_read, require_finite, require_values
 from forklake.maintenance.foreign_types import require_fit, source_type
 from forklake.model.fields import Field
 from forklake.model.files import LINEAGE, ColumnBounds, MappedName, NewDataFile
@@ -136,6 +137,7 @@ class _Look:
     rules: Rules
     names: list[MappedName] = field(default_factory=list)
     leaves: dict[str, Field] = field(default_factory=dict)  # of the footer, by path
+    to_read: dict[str, Field] = field(default_factory=dict)  # whose values must be looked at
     from_folders: list[Field] = field(default_factory=list)
     keys: Mapping[str, tuple[str, str | None]] = field(init=False)
 
@@ -146,6 +148,8 @@ class _Look:
         """How the columns are found in the file, and the file to add."""
         contents = read_contents(self.path)
         self._match_columns(contents.nodes)
+        require_finite(self.path, contents.metadata, self.leaves)
+        require_values(self.path, self.to_read)
         footer = contents.footer(self.leaves)
         constant = [self._constant(one, footer.record_count) for one in self.from_folders]
         footer = replace(footer, bounds=(*footer.bounds, *constant))
@@ -200,6 +204,8 @@ class _Look:
             read = source_type(node.type, one.type)
             self.names.append(MappedName(node.name, one.column_id, False, read, parent))
             self.leaves[node.path] = one
+            if must_be_read(node.type, one.type):
+                self.to_read[node.path] = one
             return
         self.names.append(MappedName(node.name, one.column_id, parent=parent))
         if one.type != "struct":

@@ -44,7 +44,7 @@ Batch = tuple[Group, ...]
 
 def live_bytes(file: ScanFile) -> int:
     """The share of a file's bytes that rows which are not deleted have."""
-    return ceil(file.file.file_size_bytes * file.live_rows / max(1, file.file.record_count))
+    return ceil(file.file.content_bytes * file.live_rows / max(1, file.file.record_count))
 
 
 def grouped(

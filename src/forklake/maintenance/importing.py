@@ -16,6 +16,7 @@ from itertools import count
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
 from forklake.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from forklake.files.locations import normalize_data_path
 from forklake.files.paths import resolve
 from forklake.files.systems import remove
 from forklake.maintenance.ducklake.definitions import Definitions
@@ -29,8 +30,8 @@ from forklake.maintenance.ducklake.statistics import Statistics
 from forklake.maintenance.ducklake.writing import has_folder, past_snapshots, write_catalog
 from forklake.model.ids import NOBODY, UNCOMMITTED
 from forklake.model.names import checked_catalog_name
-from forklake.spark.attachments import absolute
 from forklake.store.catalogs import CatalogRow, find_catalog, taken
+from forklake.store.data_paths import refuse_overlap
 from forklake.store.database import Connection
 from forklake.store.phases import reached
 
@@ -104,10 +105,12 @@ def _gather(definitions: Definitions, deletes: Deletes) -> None:
 
 def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogRow:
     checked = checked_catalog_name(name)
-    path = None if data_path is None else absolute(data_path)
+    path = None if data_path is None else normalize_data_path(data_path)
     with metastore.database.reading() as connection:
         if find_catalog(connection, checked) is not None:
             raise taken([checked])
+        if path is not None:
+            refuse_overlap(connection, path)  # before files are written there
         folder = _free_folder(connection, checked)
     unique = str(uuid.uuid4())
     return CatalogRow(NOBODY, unique, checked, UNCOMMITTED, None, None, path, folder)

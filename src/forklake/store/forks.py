@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from forklake.errors import AlreadyExists
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
 from forklake.model.snapshots import Head
-from forklake.store.catalogs import CatalogRow, find_parent_and_forks, missing
+from forklake.store.catalogs import CatalogRow, find_names, find_parent_and_forks, missing
+from forklake.store.data_paths import claim_data_path
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import as_head, following, head_statement, snapshot_insert
 from forklake.store.holds import hold_statement, refuse_held
@@ -62,8 +64,11 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         reached("fork.begun")
         parent, existing = find_parent_and_forks(connection, request.parent, request.names)
         names = names_to_make(existing, request.names, if_not_exists=request.if_not_exists)
+        _require_same_forks(connection, existing, parent, request)
         if not names:
             return existing, 0
+        if request.data_path not in (None, parent.data_path):
+            claim_data_path(connection, request.data_path)
         planned = Folders.for_names(names)
         *_, heads, held, ancestors, used, (allocation,) = connection.run(
             [
@@ -114,6 +119,50 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         connection.commit(operations)
         reached("fork.committed")
         return existing + made, len(made)
+
+
+def _require_same_forks(
+    connection: Connection,
+    existing: Sequence[CatalogRow],
+    parent: CatalogRow,
+    request: ForkRequest,
+) -> None:
+    """Raise AlreadyExists unless the existing catalogs are the forks that were requested."""
+    at = request.at
+    for row in existing:
+        if row.parent_catalog_id != parent.catalog_id:
+            other = [] if row.parent_catalog_id is None else [row.parent_catalog_id]
+            names = list(find_names(connection, other).values())
+            raise other_fork(row, parent.catalog_name, names[0] if names else None)
+        if at is not None and at != row.fork_snapshot:
+            at = snapshot_at_version(connection, parent.catalog_id, at).snapshot_id
+        if at is not None and at != row.fork_snapshot:
+            raise AlreadyExists(
+                f"The catalog '{row.catalog_name}' already exists and is a fork of"
+                f" '{parent.catalog_name}' at snapshot {row.fork_snapshot}, not {at}.",
+                remedy="Choose another name, or leave out the snapshot.",
+                fork=row.catalog_name,
+            )
+        if request.data_path not in (None, row.data_path):
+            raise AlreadyExists(
+                f"The catalog '{row.catalog_name}' already exists and has the data path"
+                f" {row.data_path!r}, not {request.data_path!r}.",
+                remedy="Choose another name, or leave out the data path.",
+                fork=row.catalog_name,
+            )
+
+
+def other_fork(row: CatalogRow, parent: str, of: str | None) -> AlreadyExists:
+    """Return the error for a catalog with another parent than `parent`: `of`, if that is known."""
+    has_parent = row.parent_catalog_id is not None
+    known = f"a fork of '{of}'" if of is not None else "a fork of another catalog"
+    return AlreadyExists(
+        f"The catalog '{row.catalog_name}' already exists and is"
+        f" {f'{known}, not of' if has_parent else 'not a fork of'} '{parent}'.",
+        remedy="Choose another name.",
+        fork=row.catalog_name,
+        parent=of,
+    )
 
 
 def _line_statement(catalog_id: CatalogId) -> Statement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 
 from forklake.model.children import ColumnMapping
 from forklake.model.ids import CatalogId
@@ -11,6 +12,7 @@ from forklake.store.database import Connection, Dialect
 from forklake.store.operations import Statement
 
 _SCHEDULED = "ducklake_files_scheduled_for_deletion"
+_FILES = (DATA_FILE.name, DELETE_FILE.name)
 
 
 def is_ours(kind: Kind) -> str:
@@ -44,37 +46,69 @@ def known_numbers(connection: Connection, numbers: Sequence[int]) -> set[int]:
     return {number for found in rows for (number,) in found}
 
 
-def known_foreign_paths(connection: Connection, paths: Sequence[str]) -> set[str]:
-    """Which of some paths are of files that others wrote and that are part of any table."""
+def known_paths(connection: Connection, paths: Sequence[str], owner: CatalogId) -> set[str]:
+    """Return which of some stored paths a catalog names; files that wait to be removed as well."""
     dialect = connection.dialect
-    foreign = f"SELECT path FROM {DATA_FILE.name} WHERE mapping_id IS NOT NULL"
-    if not connection.fetch(f"{foreign} LIMIT 1"):
-        return set()
-    rows = connection.fetch(
-        f"{foreign} AND {dialect.any_of('path', 'paths')}", paths=dialect.array(paths)
-    )
-    return {path for (path,) in rows}
-
-
-def known_paths(
-    connection: Connection, paths: Sequence[str], owner: CatalogId | None = None
-) -> set[str]:
-    """Which of some stored paths a catalog knows, or any; files that wait to be removed as well."""
-    dialect = connection.dialect
-    given = {"paths": dialect.array(paths)} | ({} if owner is None else {"catalog": owner})
-    mine = "" if owner is None else "catalog_id = :catalog AND "
     rows = connection.run(
         [
-            Statement(f"SELECT path FROM {name} WHERE {mine}{_one_of(dialect)}", given)
-            for name in (DATA_FILE.name, DELETE_FILE.name, _SCHEDULED)
+            Statement(
+                f"SELECT path FROM {name} WHERE catalog_id = :catalog AND"
+                f" {_one_of(dialect, 'path', 'paths')}",
+                {"catalog": owner, "paths": dialect.array(paths)},
+            )
+            for name in (*_FILES, _SCHEDULED)
         ]
     )
     return {path for found in rows for (path,) in found}
 
 
-def _one_of(dialect: Dialect) -> str:
-    """A condition on paths. There is no index on them: they are hashed, and the table is read
-    once, where comparing each row with all of them would take for ever."""
+# The lengths of endings: those of one length are looked for together.
+_LENGTHS = (4, 12, 20, 30, 40)
+
+
+class Known(Enum):
+    """Which rows make a file known: of tables and of files that wait to be removed, of tables, or
+    only those of tables that name files outside of their catalog's folder."""
+
+    ALL = (*_FILES, _SCHEDULED)
+    TABLES = _FILES
+    FOREIGN = (DATA_FILE.name,)
+
+
+def rows_of_names(
+    connection: Connection, names: Sequence[str], among: Known
+) -> list[tuple[str, bool]]:
+    """Return the paths of files of any catalog that can have one of some names, and whether each
+    is relative. Names are compared by their last characters, which is fast."""
+    dialect = connection.dialect
+    foreign = ""
+    if among is Known.FOREIGN:
+        condition = "(mapping_id IS NOT NULL OR NOT path_is_relative)"
+        text = f"SELECT catalog_id FROM {DATA_FILE.name} WHERE {condition} LIMIT 1"
+        if not connection.fetch(text):
+            return []
+        foreign = f" AND {condition}"
+    endings: dict[int, set[str]] = {}
+    for name in names:
+        length = max((one for one in _LENGTHS if one <= len(name)), default=1)
+        endings.setdefault(length, set()).add(name[-length:])
+    rows = connection.run(
+        [
+            Statement(
+                f"SELECT DISTINCT path, path_is_relative, catalog_id FROM {table}"
+                f" WHERE {_one_of(dialect, dialect.ending('path', length), 'endings')}{foreign}",
+                {"endings": dialect.array(sorted(found))},
+            )
+            for table in among.value
+            for length, found in endings.items()
+        ]
+    )
+    return [(path, bool(is_relative)) for found in rows for path, is_relative, _ in found]
+
+
+def _one_of(dialect: Dialect, column: str, parameter: str) -> str:
+    """Return a condition on paths. There is no index on them: they are hashed, and the table is
+    read once; to compare each row with all of them would take far too long."""
     if dialect.name == "postgresql":
-        return "path IN (SELECT unnest(CAST(:paths AS text[])))"
-    return dialect.any_of("path", "paths")
+        return f"{column} IN (SELECT unnest(CAST(:{parameter} AS text[])))"
+    return dialect.any_of(column, parameter)

@@ -23,6 +23,7 @@ from forklake.store.catalogs import (
     names_statement,
     taken,
 )
+from forklake.store.data_paths import claim_data_path
 from forklake.store.database import Connection, Database, Lock, Rows
 from forklake.store.heads import (
     as_head,
@@ -75,6 +76,8 @@ def create_catalogs(
         new_names = names_to_make(existing, names, if_not_exists=if_not_exists)
         if not new_names:
             return existing
+        if data_path is not None:
+            claim_data_path(connection, data_path)
         planned = Folders.for_names(new_names)
         used, *_, (allocation,) = connection.run(
             [

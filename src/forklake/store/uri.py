@@ -7,6 +7,7 @@ new one becomes a SQLite file.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from forklake.errors import InvalidInput
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # longer than the letter of a drive
 _FILES = {"sqlite", "duckdb"}
 # Servers by the names that addresses have for them.
 _SERVERS = {
@@ -58,6 +60,12 @@ def parse_uri(uri: str) -> Target:
                 remedy=f"Use ducklake:{found}:{tail}.",
             )
         return Target(head, tail)
+    if _SCHEME.match(rest) and not Path(rest).exists():
+        raise InvalidInput(
+            f"The metastore address {uri!r} has the unknown scheme '{head}'.",
+            remedy="Use ducklake:<path>, or ducklake: and one of sqlite:<path>, duckdb:<path>,"
+            f" postgres:<dsn>, mysql:<dsn>. For a file of that name, write ducklake:./{rest}.",
+        )
     return Target(_backend_of_file(Path(rest), new="sqlite"), rest)
 
 

@@ -12,6 +12,7 @@ from pyarrow.fs import FileType
 
 from forklake.catalog.doctor.checks import Check, Limits, Weight
 from forklake.errors import ForklakeError
+from forklake.files.locations import location_of
 from forklake.files.systems import file_system, is_local, translating
 from forklake.model.ids import FOREVER
 from forklake.store.completing import missing, missing_columns
@@ -83,15 +84,28 @@ def _ago(limits: Limits) -> datetime:
 
 
 def _data_paths(metastore: Metastore, _: Limits) -> Iterator[tuple[str, str]]:
+    for path in _live_data_paths(metastore):
+        if problem := _problem_of(metastore, path):
+            yield path, problem
+
+
+def _live_data_paths(metastore: Metastore) -> list[str]:
     with metastore.database.reading() as connection:
         rows = connection.fetch(
             "SELECT DISTINCT data_path FROM ducklake_catalog WHERE end_snapshot IS NULL"
             " AND data_path IS NOT NULL LIMIT :most",
             most=_SOME,
         )
-    for (path,) in rows:
-        if problem := _problem_of(metastore, path):
-            yield path, problem
+    return [path for (path,) in rows]
+
+
+def _nested_data_paths(metastore: Metastore, _: Limits) -> Iterator[tuple[str, str]]:
+    """Data paths within others: older versions did not refuse them all."""
+    places = {path: f"{location_of(path).rstrip('/')}/" for path in _live_data_paths(metastore)}
+    for inner, place in places.items():
+        for outer, around in places.items():
+            if place != around and place.startswith(around):
+                yield inner, outer
 
 
 def _problem_of(metastore: Metastore, path: str) -> str | None:
@@ -208,5 +222,13 @@ CHECKS = (
         _data_paths,
         "The data path {0!r} cannot be used from here: {1}.",
         "Mount it, or check the address and the credentials of this machine.",
+    ),
+    Check(
+        "nested data paths",
+        Weight.SERIOUS,
+        _nested_data_paths,
+        "The data path {0!r} lies within {1!r}, where it can be the folder of another catalog.",
+        "Move its catalogs: fork each with another data_path, materialize the fork, and drop the"
+        " old one.",
     ),
 )

@@ -32,7 +32,7 @@ from forklake.delta.log.listing import Checkpoint, LogFiles
 from forklake.delta.log.paths import canonical
 from forklake.delta.log.rebuilding import INT96_UNIT, partition_texts, statistics_texts
 from forklake.errors import Corruption
-from forklake.files.systems import file_system, translating
+from forklake.files.systems import file_system, is_storage_failure, translating
 
 _ROWS = 8192  # read at once
 _BUFFER = 1 << 20  # bytes of a column read at once, however big its row group is
@@ -136,6 +136,9 @@ def _opened(path: str, version: int) -> Iterator[pq.ParquetFile]:
     except Corruption as reason:
         raise located(reason, path, version) from reason
     except _DAMAGE as reason:
+        if is_storage_failure(reason):
+            with translating(path):
+                raise
         fault = Corruption(f"It cannot be read: {reason}.", remedy="Restore it from a backup.")
         raise located(fault, path, version) from reason
 

@@ -117,7 +117,7 @@ def _checkpoint_at(path: str, version: int) -> Checkpoint:
             adds = (batch["add"] for batch in parquet.iter_batches(columns=["add.path"]))
             file_count = sum(len(column) - column.null_count for column in adds)
         except (pa.ArrowException, OSError) as reason:
-            raise unreadable(path, file, size, None) from reason
+            raise unreadable(path, file, size, None, reason) from reason
     return Checkpoint(version, path, parquet.metadata.num_rows, file_count, size)
 
 

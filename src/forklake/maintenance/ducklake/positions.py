@@ -137,4 +137,4 @@ def _opened(path: str, use: Any) -> Any:
         try:
             return use(pq.ParquetFile(opened))
         except (pa.ArrowException, OSError) as reason:
-            raise unreadable(path, opened, size, None) from reason
+            raise unreadable(path, opened, size, None, reason) from reason

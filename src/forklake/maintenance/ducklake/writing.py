@@ -17,6 +17,7 @@ from forklake.model.kinds import INLINED_TABLE
 from forklake.model.snapshots import Head
 from forklake.store import inlined
 from forklake.store.catalogs import CatalogRow, find_catalog, taken
+from forklake.store.data_paths import claim_data_path
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.heads import heads_insert
 from forklake.store.operations import Allocate, Allocation, Insert, Operation
@@ -80,6 +81,8 @@ def write_catalog(
     with database.writing() as connection:
         if find_catalog(connection, row.catalog_name) or has_folder(connection, row.path):
             raise taken([row.catalog_name])  # or was: the folder was another's meanwhile
+        if row.data_path is not None:
+            claim_data_path(connection, row.data_path)
         connection.run(connection.lock(Lock.FENCE, shared=True))
         first = Allocate(entities=1 + numbers.entities.count, files=numbers.files.count)
         wanted = [first, *(Allocate() for _ in past[1:])]

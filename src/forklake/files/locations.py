@@ -1,0 +1,54 @@
+"""Locations: one form for each folder and file, however its path is written.
+
+Symbolic links are resolved, schemes that mean the same become one, and repeated slashes go.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from urllib.parse import unquote
+
+from forklake.files.paths import checked_data_path
+from forklake.model.data_paths import main_scheme
+
+_LOCAL_URI = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)")
+_SLASHES = re.compile(r"/(?:\.?/)+")
+
+
+def local_path(path: str) -> str | None:
+    """Return the path on this machine that a path or `file:` URI means; None for an address."""
+    if local := _LOCAL_URI.match(path):
+        return unquote(path[local.end() :])
+    return None if _ADDRESS.match(path) else path
+
+
+def split_address(path: str) -> tuple[str, str, str]:
+    """Return the scheme, the host or bucket and the rest of an address, as they are written."""
+    found = _ADDRESS.match(path)
+    assert found is not None, path
+    return found[1], found[2], path[found.end() :]
+
+
+def normalize_data_path(path: str) -> str:
+    """Return a data path in the form in which it is stored, with a slash at its end.
+
+    A local folder is absolute, without symbolic links. The scheme of an address is kept: Spark may
+    have a file system for it and not for others that mean the same.
+    """
+    checked = checked_data_path(path)
+    local = local_path(checked)
+    if local is not None:
+        return os.path.realpath(local).rstrip("/") + "/"
+    scheme, host, inside = split_address(checked)
+    return f"{scheme.lower()}://{host.lower()}{_SLASHES.sub('/', inside or '/')}"
+
+
+def location_of(path: str) -> str:
+    """Return the form of a path in which two paths of one file are equal."""
+    local = local_path(path)
+    if local is not None:
+        return os.path.realpath(local)
+    scheme, host, inside = split_address(path)
+    return f"{main_scheme(scheme.lower())}://{host.lower()}{_SLASHES.sub('/', inside)}"

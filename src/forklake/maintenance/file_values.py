@@ -1,0 +1,109 @@
+"""Values of files that others wrote, where the type of the file has more of them than the column's.
+
+Parquet has no timestamps of whole seconds, and texts may be JSON or not: such columns are read
+before their file is added. Infinite dates and moments show in the footer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from forklake.errors import InvalidInput
+from forklake.files.systems import open_input, translating
+from forklake.model.fields import Field
+from forklake.spark.calculator import calculator
+
+_MICROSECONDS = {"timestamp_s": 1_000_000, "timestamp_ms": 1_000}
+_BATCH = 65_536
+_INFINITE = {"INT32": 2**31 - 1, "INT64": 2**63 - 1}
+
+
+def must_be_read(held: str, column: str) -> bool:
+    """Whether only some values of a type in a file are values of a column's type."""
+    if column in _MICROSECONDS:
+        return held != column
+    return (held, column) == ("varchar", "json")
+
+
+def require_values(path: str, columns: Mapping[str, Field]) -> None:
+    """InvalidInput if columns of a file, by their paths in it, hold what their fields cannot."""
+    if not columns:
+        return
+    with open_input(path) as opened, translating(path):
+        file = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
+        for name, field in columns.items():
+            for batch in file.iter_batches(_BATCH, columns=[name]):
+                for values in _leaves(batch.column(0)):
+                    wrong = _misfit(field)(values)
+                    if wrong is not None:
+                        raise _invalid(path, field, f"a value that is not one: {wrong}")
+
+
+def require_finite(path: str, metadata: Any, columns: Mapping[str, Field]) -> None:
+    """InvalidInput if a footer shows an infinite date or moment, which Spark does not have."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for at in range(group.num_columns):
+            chunk = group.column(at)
+            field = columns.get(chunk.path_in_schema)
+            is_moment = field is not None and field.type.startswith(("date", "timestamp"))
+            if field is None or not is_moment or not chunk.is_stats_set:
+                continue
+            limit = _INFINITE.get(chunk.physical_type)
+            found = chunk.statistics
+            if (
+                limit
+                and found.has_min_max
+                and (found.max_raw == limit or found.min_raw in (-limit, -limit - 1))
+            ):
+                raise _invalid(path, field, "infinity, which Spark does not have")
+
+
+def _misfit(field: Field) -> Callable[[pa.Array], Any]:
+    return _not_json if field.type == "json" else lambda values: _not_whole(values, field)
+
+
+def _not_whole(values: pa.Array, field: Field) -> Any:
+    size = _MICROSECONDS[field.type]
+    micros = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
+    rest = pc.subtract(micros, pc.multiply(pc.divide(micros, size), size))
+    found = values.filter(pc.not_equal(rest, 0))
+    return found[0].as_py() if len(found) else None
+
+
+def _not_json(values: pa.Array) -> Any:
+    with calculator() as cursor:
+        cursor.register("given", pa.table({"c": values}))
+        found = cursor.execute(
+            "SELECT c FROM given WHERE c IS NOT NULL AND TRY_CAST(c AS JSON) IS NULL LIMIT 1"
+        ).fetchone()
+    return None if found is None else str(found[0])[:100]
+
+
+def _leaves(values: pa.Array) -> Iterator[pa.Array]:
+    """The values inside of lists, maps and structs."""
+    kind = values.type
+    if pa.types.is_map(kind):
+        # Only one of keys and values was read, or both.
+        yield from _leaves(values.keys)
+        yield from _leaves(values.items)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        yield from _leaves(values.flatten())
+    elif pa.types.is_struct(kind):
+        for at in range(kind.num_fields):
+            yield from _leaves(values.field(at))
+    else:
+        yield values
+
+
+def _invalid(path: str, field: Field, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"Column '{field.name}' is of type {field.type}, but the file {path!r} holds {what}.",
+        remedy="Widen the column, or insert the rows with a cast.",
+        path=path,
+    )
