@@ -14,6 +14,7 @@ from forklake import Metastore
 from forklake.model.ids import CatalogId
 from forklake.store.database import Connection, Database, Dialect, Rows
 from forklake.store.operations import Operation, Statement, with_parameters
+from forklake.store.reservations import Turn
 
 Recorded = dict[str, Mapping[str, Any]]
 
@@ -65,8 +66,11 @@ class RecordingDatabase:
         with self._inner.writing() as connection:
             yield cast("Connection", _RecordingConnection(connection, self.recorded))
 
-    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[Turn]:
         return self._inner.turn(catalog_id)
+
+    def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return self._inner.committing(catalog_id)
 
     def upkeep(self, catalog_id: CatalogId) -> AbstractContextManager[bool]:
         return self._inner.upkeep(catalog_id)

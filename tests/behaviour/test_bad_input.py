@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 import unicodedata
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -135,10 +136,25 @@ def test_the_same_name_twice_in_a_batch_is_refused(metastore: Metastore) -> None
 
 
 def test_a_metastore_that_is_not_there_is_not_made_by_looking(place: Place) -> None:
-    with pytest.raises(NotFound, match="DuckLake metadata not found"):
+    with pytest.raises(NotFound, match="DuckLake metadata not found: the ") as error:
         forklake.open(place.uri, metadata_schema=place.metadata_schema)
+    assert "forklake init -m" in error.value.remedy
     if parse_uri(place.uri).is_file:
+        assert "does not exist." in error.value.message
+        assert place.uri.removeprefix("ducklake:sqlite:") in error.value.remedy
         assert not Path(place.uri.rsplit(":", 1)[1]).exists()
+    else:
+        assert "holds no metastore." in error.value.message
+
+
+def test_a_database_that_is_not_a_metastore_is_not_called_missing(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+        connection.commit()
+    with pytest.raises(NotFound, match=r"other\.db' holds no metastore\.") as error:
+        forklake.open(f"ducklake:{path}")
+    assert error.value.remedy.endswith(f"forklake init -m ducklake:{path}.")
 
 
 def test_another_version_is_refused_in_the_words_of_the_documents(place: Place) -> None:

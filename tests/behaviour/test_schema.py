@@ -21,8 +21,8 @@ macro_parameters metadata name_mapping partition_column partition_info schema sc
 snapshot snapshot_changes table table_column_stats table_stats tag view
 """.split()
 OURS = """
-catalog_head catalog_hold catalog_lease catalog_lineage catalog_merge expired_snapshots file_listing
-inlined_delete tombstone
+catalog_head catalog_hold catalog_lease catalog_lineage catalog_merge expired_snapshots
+file_listing idempotency_key inlined_delete tombstone
 """.split()
 DELTA = "dl_actions dl_file_actions dl_mirror_status dl_table_versions dl_tables".split()
 
@@ -68,7 +68,7 @@ def test_a_fresh_metastore_is_snapshot_zero(metastore: Metastore) -> None:
                 " FROM ducklake_snapshot"
             )
         ] == [(0, 0, 0, 0)]
-        rows = connection.fetch("SELECT key, value FROM ducklake_metadata")
+        rows = connection.fetch("SELECT key, value FROM ducklake_metadata WHERE scope IS NULL")
     assert [tuple(row) for row in rows] == [("version", "0.5-dev1")]
     assert metastore.latest_snapshot() == 0
 
@@ -81,11 +81,12 @@ NOT_BY_CATALOG = {
     "ducklake_sequence",
     "ducklake_lock",
 }
-# Statements about all catalogs: counting them, finding out which folders are in use, what the
-# doctor asks, and views that serve all of them.
+# Statements about all catalogs: counting them, finding out which folders and data paths are in use,
+# what the doctor asks, and views that serve all of them.
 ABOUT_ALL = (
     "SELECT count(*) FROM ducklake_catalog_head",
     "SELECT path FROM ducklake_catalog c",
+    "SELECT c.catalog_name, c.data_path",
     "SELECT count(*) FROM ducklake_catalog_lease",
     "SELECT count(*) FROM ducklake_files_scheduled_for_deletion",
     "SELECT DISTINCT data_path FROM ducklake_catalog",

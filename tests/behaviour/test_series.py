@@ -173,7 +173,7 @@ def test_a_series_that_was_outrun_conflicts_as_one_transaction_does(
 
     monkeypatch.setattr(phases, "observer", drop)  # just before the line is ours
     with (
-        pytest.raises(Conflict, match="dropped_table"),
+        pytest.raises(Conflict, match="dropped table"),
         catalog.series() as series,
         series.transaction() as transaction,
     ):

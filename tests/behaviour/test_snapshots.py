@@ -6,8 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forklake import Metastore
+from forklake import Catalog, Metastore
 from forklake.errors import InvalidInput, NotFound
+from forklake.model.entities import Table
+from forklake.model.stream_keys import format_batch_key
+from forklake.store.firings import snapshot_of_key
 from tests.behaviour.builders import COLUMNS, a_file, a_table, append, paths
 
 
@@ -158,6 +161,52 @@ def test_a_key_of_ones_own_applies_once_whoever_uses_it(metastore: Metastore) ->
     assert repeated is not None
     assert (repeated.snapshot_id, repeated.was_applied_before) == (applied.snapshot_id, True)
     assert paths(catalog, table) == ["1", "between"]
+
+
+def _commit_once(catalog: Catalog, table: Table, key: str) -> bool:
+    """Append a file under a key; return whether it was applied before."""
+    transaction = catalog.transaction(idempotency_key=key)
+    transaction.add_data_files(table, [a_file(key)])
+    committed = transaction.commit()
+    assert committed is not None
+    return committed.was_applied_before
+
+
+def test_idempotency_key_outlives_its_expired_snapshot(metastore: Metastore) -> None:
+    catalog = metastore.create_catalog("c")
+    table = a_table(catalog)
+    assert not _commit_once(catalog, table, "job-7")
+    append(catalog, table, "later")
+    assert catalog.expire_snapshots(older_than=timedelta(0))
+    assert _commit_once(catalog, table, "job-7")
+    assert paths(catalog, table) == ["job-7", "later"]
+
+
+def test_commit_of_a_firing_is_found_after_its_snapshot_expired(metastore: Metastore) -> None:
+    catalog = metastore.create_catalog("c")
+    table = a_table(catalog)
+    assert not _commit_once(catalog, table, "reagent-1-monday")
+    made = catalog.head().snapshot_id
+    append(catalog, table, "later")
+    assert catalog.expire_snapshots(older_than=timedelta(0))
+    with metastore.database.reading() as connection:
+        assert snapshot_of_key(connection, catalog.catalog_id, "reagent-1-monday") == made
+        assert snapshot_of_key(connection, catalog.catalog_id, "reagent-1-tuesday") is None
+
+
+def test_expired_keys_go_after_their_retention_but_the_last_batch_stays(
+    metastore: Metastore,
+) -> None:
+    catalog = metastore.create_catalog("c")
+    table = a_table(catalog)
+    with catalog.transaction() as transaction:
+        transaction.set_option("idempotency_key_retention", "0 seconds")
+    keys = ["job", *(format_batch_key("query", batch, 1) for batch in (9, 10))]
+    for key in keys:
+        assert not _commit_once(catalog, table, key)
+    append(catalog, table, "later")
+    assert catalog.expire_snapshots(older_than=timedelta(0))
+    assert [_commit_once(catalog, table, key) for key in reversed(keys)] == [True, False, False]
 
 
 def test_the_newest_snapshot_of_the_metastore_is_that_of_its_last_commit(

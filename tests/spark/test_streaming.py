@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,39 @@ def test_a_stream_goes_on_from_its_checkpoint_and_a_batch_that_is_run_again_chan
         told = DeltaTable(str(tmp_path / "delta" / table))
         assert told.to_pyarrow_table().num_rows == len(before)
         assert (told.transaction_version(query_id) or 0) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_format", [False, True], ids=["native", "format"])
+def test_batch_that_runs_again_after_its_snapshot_expired_changes_nothing(
+    lake: Session, tmp_path: Path, by_format: bool
+) -> None:
+    uri = lake.attachment("lake").uri
+    lake.attachment("lake").metastore.create_catalog("source", data_path=str(tmp_path / "source"))
+    lake.attach(uri, "source", catalog="source")
+    lake.create_table("source.t", COLUMNS)
+    lake.create_table("u", COLUMNS)
+
+    def run() -> None:
+        rows = lake.read_stream("source.t", maxSnapshotsPerTrigger=1)
+        checkpoint = str(tmp_path / "checkpoint")
+        if by_format:
+            place = Place.attached(lake.resolve("u"))
+            writer = rows.writeStream.format("forklake").options(**place.options())
+            query = writer.option("checkpointLocation", checkpoint).trigger(**NOW).start()
+        else:
+            query = lake.write_stream(rows, "u", checkpoint=checkpoint, trigger=NOW)
+        query.awaitTermination()
+
+    for name in (1, 2):
+        add_file(lake, "source.t", people(name))
+        run()
+    add_file(lake, "u", people(3))
+    assert lake.attachment("lake").catalog.expire_snapshots(older_than=timedelta(0))
+    before = rows_of(lake.table("u"))
+    forget_last_commit(tmp_path / "checkpoint")
+    run()
+    assert rows_of(lake.table("u")) == before
 
 
 def forget_last_commit(checkpoint: Path) -> None:

@@ -167,7 +167,7 @@ def test_of_two_that_change_the_same_the_second_fails_and_leaves_no_file(shop: S
             mine(shop)
             my_files = on_disk(shop) - files
             theirs(other)
-            with pytest.raises(Conflict, match="cannot both be"):
+            with pytest.raises(Conflict, match="concurrent commit"):
                 shop.commit()
             assert my_files
             assert not shop.in_transaction

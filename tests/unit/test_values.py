@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from forklake import errors
 from forklake.errors import ForklakeError, InvalidInput, Unsupported
-from forklake.files.paths import checked_data_path, overlap, resolve
+from forklake.files.paths import checked_data_path, resolve
 from forklake.model.entities import ColumnStatistics
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import ColumnId, TableId
@@ -80,8 +81,8 @@ def test_a_type_may_only_grow(old: str, new: str, is_fine: bool) -> None:
     assert is_wider(old, new) is is_fine
 
 
-def test_there_are_fifteen_options_and_each_takes_its_default() -> None:
-    assert len(OPTIONS) == 15
+def test_there_are_seventeen_options_and_each_takes_its_default() -> None:
+    assert len(OPTIONS) == 17
     for name, rule in OPTIONS.items():
         if rule.default is not None:
             assert checked_option(name.upper(), rule.default, Scope.CATALOG)[0] == name
@@ -102,13 +103,22 @@ def test_paths_cannot_lead_out_of_the_data_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "is_overlap"),
-    [("/a", "/a/", False), ("/a", "/a/b", True), ("/a/b", "/a", True), ("/a", "/ab", False)],
+    "address", ["foo:bar", "ducklake:foo:bar", "http://host/db", "s3://b/x.db"]
 )
-def test_data_paths_overlap_when_one_holds_the_other(
-    one: str, other: str, is_overlap: bool
+def test_an_unknown_scheme_of_an_address_is_named(address: str) -> None:
+    with pytest.raises(InvalidInput, match=r"has the unknown scheme '(foo|http|s3)'") as error:
+        parse_uri(address)
+    assert "ducklake:<path>" in error.value.remedy
+    assert f"ducklake:./{address.removeprefix('ducklake:')}." in error.value.remedy
+
+
+def test_a_file_may_have_a_colon_in_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert overlap(one, other) is is_overlap
+    monkeypatch.chdir(tmp_path)
+    assert parse_uri("ducklake:./foo:bar") == Target("sqlite", "./foo:bar")
+    (tmp_path / "foo:bar").touch()
+    assert parse_uri("foo:bar") == Target("sqlite", "foo:bar")
 
 
 def test_addresses_name_a_backend_and_a_place() -> None:

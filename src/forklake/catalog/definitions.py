@@ -47,6 +47,10 @@ class DefinitionChanges(ColumnChanges):
 
     _draft: Draft
 
+    def record_definitions(self) -> None:
+        """Record that the outcome depends on which names are in use."""
+        raise NotImplementedError
+
     # Schemas
 
     def create_schema(self, name: str, *, if_not_exists: bool = False) -> Schema:
@@ -55,6 +59,7 @@ class DefinitionChanges(ColumnChanges):
         existing = self._ready().state.find_schema(name)
         if existing is not None:
             if if_not_exists:
+                self.record_definitions()
                 return existing
             raise AlreadyExists(f"Schema '{name}' already exists", remedy="Choose another name.")
         unique = new_uuid()
@@ -83,6 +88,7 @@ class DefinitionChanges(ColumnChanges):
         """End a schema, with everything in it if asked."""
         state = self._ready().state
         if if_exists and state.find_schema(name) is None:
+            self.record_definitions()
             return
         schema = state.schema(name)
         tables, views, macros = state.tables(name), state.views(name), state.macros(name)
@@ -124,6 +130,7 @@ class DefinitionChanges(ColumnChanges):
         name = checked_name(name, "table")
         existing = self._ready().state.find_relation(name, schema)
         if existing is not None and if_not_exists and isinstance(existing, Table):
+            self.record_definitions()
             return existing
         specs = self._checked_columns(columns, name)
         if existing is not None and or_replace and isinstance(existing, Table):
@@ -154,6 +161,7 @@ class DefinitionChanges(ColumnChanges):
         state = self._ready().state
         is_gone = state.find_schema(schema) is None or state.find_relation(name, schema) is None
         if if_exists and is_gone:
+            self.record_definitions()
             return
         self._draft.drop_table(state.table(name, schema))
 
@@ -233,6 +241,7 @@ class DefinitionChanges(ColumnChanges):
         name = checked_name(name, "view")
         existing = self._ready().state.find_relation(name, schema)
         if isinstance(existing, View) and if_not_exists:
+            self.record_definitions()
             return existing
         if isinstance(existing, View) and or_replace:
             view = replace(existing, dialect=dialect, sql=sql, column_aliases=column_aliases)
@@ -265,6 +274,7 @@ class DefinitionChanges(ColumnChanges):
         """End a view."""
         state = self._ready().state
         if if_exists and not isinstance(state.find_relation(name, schema), View):
+            self.record_definitions()
             return
         view = state.view(name, schema)
         self._drop_tagged(view, view.view_id)
@@ -325,6 +335,7 @@ class DefinitionChanges(ColumnChanges):
         """End a macro."""
         state = self._ready().state
         if if_exists and state.find_macro(name, schema, type=type) is None:
+            self.record_definitions()
             return
         macro = state.macro(name, schema, type=type)
         self._drop_tagged(macro, macro.macro_id)

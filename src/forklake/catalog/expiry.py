@@ -54,6 +54,7 @@ def expire_snapshots(
             catalog.catalog_id,
             versions=None if versions is None else set(versions),
             older_than=moment,
+            keys_before=moment_of_option(catalog, "idempotency_key_retention"),
         )
     # Always: an expiry before may have been cut short, or a fork dropped since.
     sweep(catalog.database, [catalog.catalog_id])

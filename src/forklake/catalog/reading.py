@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from forklake.catalog.paths import DataPaths
@@ -51,9 +52,8 @@ from forklake.store.database import Connection, Readable
 from forklake.store.expired import require_retained, retained_statement
 from forklake.store.listings import are_kept
 from forklake.store.operations import Statement
-from forklake.store.pruning import pruned
+from forklake.store.pruning import narrow_files, pruned
 from forklake.store.rows import Reader, child_statement, decoded, decoded_children
-from forklake.store.visibility import table_history
 
 if TYPE_CHECKING:
     from forklake.catalog.file_columns import KnownFiles
@@ -131,6 +131,15 @@ class Snapshotted:
             rows: list[DataFile] = self._reader(connection).rows(DATA_FILE, scope=table.table_id)
         return sorted(rows, key=_file_order)
 
+    def largest_file(self, table: Table) -> DataFile | None:
+        """Return the data file of a table that has the most rows."""
+        with self._database.reading() as connection:
+            reader = self._reader(connection)
+            found = reader.statement(DATA_FILE, scope=table.table_id)
+            text = f"{found.sql} ORDER BY r.record_count DESC LIMIT 1"
+            rows: list[DataFile] = decoded(DATA_FILE, reader.fetch(replace(found, sql=text)))
+        return rows[0] if rows else None
+
     # Scanning
 
     def scan_files(self, table: Table, predicate: Predicate | None = None) -> list[ScanFile]:
@@ -200,12 +209,7 @@ class Snapshotted:
             "scope": table.table_id,
         }
         with self._database.reading() as connection:
-            dialect = connection.dialect
-            among = dialect.any_of("h.data_file_id", "files")
-            text = table_history(DATA_FILE, dialect, DATA_FILE.columns, where=among)
-            every = Statement(text, {**parameters, "files": dialect.array(files)})
-            (rows,) = connection.run([pruned(every, ("data_file_id",), asked, dialect)])
-        return {DataFileId(number) for (number,) in rows}
+            return narrow_files(connection, parameters, files, asked)
 
     def outline(self, table: Table, *, before: SnapshotId) -> Outline:
         """The data files of a table in outline: those from before a snapshot are special too.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
+from dataclasses import replace
 from enum import Enum
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,10 +17,14 @@ from forklake.catalog.faces import FaceChanges
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.reshaping import Reshaping
 from forklake.errors import Conflict, InvalidInput
-from forklake.model.entities import Table
+from forklake.model.changes import Change
+from forklake.model.entities import Macro, Schema, Table, View
 from forklake.model.ids import SnapshotId, TableId
-from forklake.model.kinds import SCHEMA, TABLE
+from forklake.model.kinds import COLUMN, MACRO, SCHEMA, TABLE, VIEW
+from forklake.model.options import SNAPSHOT
 from forklake.model.plan import CommitPlan, Committed
+from forklake.model.predicates import Predicate, question
+from forklake.model.reads import ALL_ROWS, Reads, RowRead
 from forklake.model.snapshots import CommitInfo
 from forklake.model.state import CatalogState
 from forklake.store.commit import commit
@@ -50,6 +56,8 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         self._draft = Draft(known)
         self._told = {}
         self.merge = None
+        self.isolation_level: str | None = None  # None: the option of the catalog
+        self._reads = Reads()
         self._has_begun = has_begun
         self._start: SnapshotId | None = None
         self._key = info.idempotency_key or uuid.uuid4().hex
@@ -95,12 +103,76 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         self._ready()
         return self._catalog.seen(self._draft.base)
 
+    def record_read(
+        self, table: Table, rows: Predicate | None = None, *, ignores_removals: bool = False
+    ) -> None:
+        """Record that the outcome of this transaction depends on rows of a table.
+
+        Args:
+            rows: which rows; None for all of them.
+            ignores_removals: the transaction ends all of these rows that it finds, so that only
+                rows which others add can change its outcome.
+        """
+        if table.table_id < 0:
+            return
+        self.record_table(table)
+        nodes = self._draft.state.beneath(COLUMN, table.table_id)
+        types = {one.column_id: one.column_type for one in nodes}
+        asked = ALL_ROWS if rows is None else question(rows, types)
+        read = RowRead(asked, ignores_removals)
+        self._reads.add(table.table_id, self._draft.state.fields(table), read)
+
+    def record_places(self, table: Table) -> None:
+        """Record that the outcome depends on the files in which the rows of a table are."""
+        if table.table_id >= 0:
+            self._reads.add(table.table_id)
+            self._reads.objects[table.table_id].places = True
+
+    def record_table(self, table: Table) -> None:
+        """Record that the outcome depends on the name and the columns of a table."""
+        self.record_definition(table.schema_id)
+        self.record_definition(table.table_id)
+
+    def record_definition(self, object_id: int) -> None:
+        """Record that the outcome of this transaction depends on a schema, view or macro."""
+        if object_id >= 0:
+            self._reads.add(object_id)
+
+    def record_definitions(self) -> None:
+        """Record that the outcome of this transaction depends on which names are in use."""
+        self._reads.definitions = True
+
+    def record_everything(self) -> None:
+        """Record that the outcome depends on the history or the files of the catalog.
+
+        They may be read as they are now, so the transaction begins before.
+        """
+        self._ready()
+        self._reads.everything = True
+
+    def _checked_reads(self) -> Reads:
+        """Return the reads that commits of others must not have changed."""
+        if not self._reads:
+            return self._reads
+        level = (
+            self.isolation_level
+            or self._draft.state.option(
+                "isolation_level", metastore=self._catalog.metastore_options()
+            )[0]
+        )
+        return Reads() if level == SNAPSHOT else self._reads
+
     def set_commit_message(
         self, author: str | None, message: str | None, extra_info: str | None = None
     ) -> None:
         """Say who commits and why."""
         self._require_open()
         self._info = CommitInfo(author, message, extra_info, self._info.idempotency_key)
+
+    def set_default_message(self, message: str) -> None:
+        """Set the commit message unless there is one."""
+        if not self._info.message:
+            self._info = replace(self._info, message=message)
 
     def _require_open(self) -> None:
         if self.status is not TransactionState.OPEN:
@@ -115,13 +187,15 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         if plan.is_empty:
             self.status = TransactionState.COMMITTED
             return None
-        needs_message = self._draft.state.option(
+        # As set before this commit: it may be the one that sets the option, or removes it.
+        needs_message = self._draft.base.option(
             "require_commit_message", metastore=self._catalog.metastore_options()
         )[0]
         if needs_message == "true" and not self._info.message:
             raise InvalidInput(
                 f"The catalog '{self._catalog.name}' requires a commit message.",
-                remedy="Set one with set_commit_message.",
+                remedy="Set one first, in SQL with:"
+                " CALL <alias>.set_commit_message('<author>', '<message>').",
             )
         try:
             self.committed = self._apply(plan)
@@ -160,7 +234,9 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
             start=draft.base.snapshot_id if self._start is None else self._start,
             inherits=self._catalog.inherits,
             changes=changes,
+            reads=self._checked_reads(),
             schema_names=names,
+            schemas=self._schemas(changes),
             new_rows=list(draft.new.values()),
             ended_rows=list(draft.ended.values()),
             dropped_tables=list(draft.dropped_tables),
@@ -169,16 +245,27 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
             faces=self._face_commits(changes),
             known_bounds=self._catalog.known_bounds(draft.tables),
             merge=self.merge,
-            name_of=self._table_name,
+            name_of=self._name_of,
             new_entities=draft.entity_ids.count,
             new_files=draft.file_ids.count,
             info=self._info,
             key=self._key,
         )
 
-    def _table_name(self, number: int) -> str | None:
-        row = self._draft.base.get(TABLE, (number,))
-        return row.table_name if isinstance(row, Table) else None
+    def _schemas(self, changes: Iterable[Change]) -> dict[int, int]:
+        """Return the schemas of the tables that are changed."""
+        ids = {one.object_id for one in changes if one.object_id is not None}
+        rows = [self._draft.base.get(TABLE, (number,)) for number in ids]
+        return {row.table_id: row.schema_id for row in rows if isinstance(row, Table)}
+
+    def _name_of(self, number: int) -> str | None:
+        for kind in (TABLE, VIEW, SCHEMA, MACRO):
+            match self._draft.base.get(kind, (number,)):
+                case Table(table_name=name) | View(view_name=name):
+                    return name
+                case Schema(schema_name=name) | Macro(macro_name=name):
+                    return name
+        return None
 
     def __enter__(self) -> Transaction:
         return self

@@ -5,12 +5,13 @@ says for each pair (mine, theirs) *on the same table, view, schema or macro* whe
 be added on top. What is not listed is fine. The aim is that the result always equals running the
 two one after the other; a pair that cannot promise this aborts the second.
 
-An append reads nothing, so it may follow anything but a change of the table itself.
+An append reads nothing, so it may follow anything but a change of the table itself. What a
+transaction does read it records, see `forklake.model.reads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -28,6 +29,8 @@ class Rule(Enum):
 K = ChangeKind
 _DEFINITION = {K.DROPPED_TABLE: Rule.CONFLICT, K.ALTERED_TABLE: Rule.CONFLICT}
 _APPENDS = {K.INSERTED: Rule.CONFLICT, K.INLINED_INSERT: Rule.CONFLICT}
+_DELETES = frozenset({K.DELETED, K.INLINED_DELETE})
+_ROW_CHANGES = _APPENDS | {K.DELETED: Rule.CONFLICT, K.INLINED_DELETE: Rule.CONFLICT}
 _FILE_CHANGES = {
     K.DELETED: Rule.SAME_FILE,
     K.INLINED_DELETE: Rule.SAME_FILE,
@@ -49,7 +52,8 @@ RULES: dict[ChangeKind, dict[ChangeKind, Rule]] = {
     K.MERGED: _DEFINITION | _FILE_CHANGES,
     K.REWRITTEN: _DEFINITION | _FILE_CHANGES,
     K.ALTERED_TABLE: _DEFINITION,
-    K.DROPPED_TABLE: _DEFINITION,
+    # A replacement was computed from the rows of the table at the start of the transaction.
+    K.DROPPED_TABLE: _DEFINITION | _ROW_CHANGES,
     K.ALTERED_VIEW: {K.DROPPED_VIEW: Rule.CONFLICT, K.ALTERED_VIEW: Rule.CONFLICT},
     K.DROPPED_VIEW: {K.DROPPED_VIEW: Rule.CONFLICT, K.ALTERED_VIEW: Rule.CONFLICT},
     K.DROPPED_SCALAR_MACRO: {K.DROPPED_SCALAR_MACRO: Rule.CONFLICT},
@@ -73,10 +77,15 @@ _SCHEMA_CHANGES = frozenset({K.DROPPED_SCHEMA, K.ALTERED_SCHEMA})
 
 @dataclass(frozen=True, slots=True)
 class Mine:
-    """What this transaction is about to commit: its changes, and the schemas it knows by id."""
+    """What this transaction is about to commit: its changes, and the schemas it knows by id.
+
+    `checked`: tables whose reads are checked row by row, so that appends to them need no rule.
+    """
 
     changes: frozenset[Change]
     schema_names: dict[int, str] = field(default_factory=dict)
+    schemas: Mapping[int, int] = field(default_factory=dict)  # by the tables that are changed
+    checked: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +99,30 @@ class Finding:
 
 def find_conflicts(mine: Mine, theirs: Iterable[Change]) -> Iterator[Finding]:
     """The pairs that exclude each other, for certain or if they touched the same file."""
+    theirs = list(theirs)
+    has_renamed = any(one.kind is K.CREATED_SCHEMA for one in theirs)
     for their in theirs:
         for my in mine.changes:
-            rule = _rule(my, their, mine.schema_names)
+            rule = _rule(my, their, mine)
+            if has_renamed and rule is None and _is_moved(my, their, mine):
+                rule = Rule.CONFLICT
             if rule is not None:
                 yield Finding(my, their, rule)
 
 
-def _rule(my: Change, their: Change, schema_names: dict[int, str]) -> Rule | None:
+def _is_moved(my: Change, their: Change, mine: Mine) -> bool:
+    """Whether they have renamed the schema by whose name this transaction found its table."""
+    is_altered = their.kind is K.ALTERED_SCHEMA and my.object_id is not None
+    return is_altered and mine.schemas.get(my.object_id or 0) == their.object_id
+
+
+def _rule(my: Change, their: Change, mine: Mine) -> Rule | None:
+    schema_names = mine.schema_names
     if my.object_id is not None and my.object_id == their.object_id:
         if my.constrains and their.kind in _APPENDS:
             return Rule.CONFLICT
+        if my.kind in _DELETES and their.kind in _APPENDS and my.object_id in mine.checked:
+            return None
         return RULES.get(my.kind, {}).get(their.kind)
     if my.name and their.name:
         shared = any(my.kind in space and their.kind in space for space in NAMESPACES)

@@ -128,6 +128,9 @@ class Partition(Row):
     table_id: TableId
 
 
+_MARKS = 12  # bytes of a Parquet file: its magic numbers, and the length of the footer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile(Row):
     """A Parquet file of a table."""
@@ -146,6 +149,11 @@ class DataFile(Row):
     encryption_key: str | None = None
     partial_file_info: str | None = None
     mapping_id: MappingId | None = None
+
+    @property
+    def content_bytes(self) -> int:
+        """The bytes of its rows: of small files, the footer is the most of it."""
+        return max(0, self.file_size_bytes - (self.footer_size or 0) - _MARKS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,9 @@ _UNITS = {
 _SHORT_UNITS = {name[0]: name for name in ("second", "minute", "hour", "day", "week")}
 _CODECS = ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw")
 
+SERIALIZABLE, SNAPSHOT = "serializable", "snapshot"
+ISOLATION_LEVELS = (SERIALIZABLE, SNAPSHOT)
+
 
 def _boolean(value: str) -> str:
     if value.lower() not in {"true", "false"}:
@@ -90,6 +93,12 @@ def _codec(value: str) -> str:
     return value.lower()
 
 
+def _isolation_level(value: str) -> str:
+    if value.lower() not in ISOLATION_LEVELS:
+        raise ValueError("one of " + ", ".join(ISOLATION_LEVELS))
+    return value.lower()
+
+
 def _parquet_version(value: str) -> str:
     if value.lower().removeprefix("v") not in {"1", "2"}:
         raise ValueError("1 or 2")
@@ -130,7 +139,21 @@ OPTIONS: dict[str, OptionRule] = {
             "expire_older_than", None, "Age at which snapshots expire", _interval, WHOLE_CATALOG
         ),
         OptionRule(
+            "idempotency_key_retention",
+            "7 days",
+            "Minimum age at which idempotency keys of expired snapshots may go",
+            _interval,
+            WHOLE_CATALOG,
+        ),
+        OptionRule(
             "require_commit_message", "false", "Commits must say why", _boolean, WHOLE_CATALOG
+        ),
+        OptionRule(
+            "isolation_level",
+            SERIALIZABLE,
+            "Isolation of transactions: serializable or snapshot",
+            _isolation_level,
+            WHOLE_CATALOG,
         ),
         OptionRule("encrypted", "false", "Data files are encrypted", _boolean, WHOLE_CATALOG),
     )

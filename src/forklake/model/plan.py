@@ -28,6 +28,7 @@ from forklake.model.ids import (
     TableId,
 )
 from forklake.model.merges import MergeNote, RowIds
+from forklake.model.reads import Reads
 from forklake.model.snapshots import CommitInfo
 from forklake.model.statistics import widened
 
@@ -134,7 +135,9 @@ class CommitPlan:
     start: SnapshotId
     inherits: bool
     changes: set[Change] = field(default_factory=set)
+    reads: Reads = field(default_factory=Reads)  # that commits since the start must not change
     schema_names: dict[int, str] = field(default_factory=dict)
+    schemas: Mapping[int, int] = field(default_factory=dict)  # by the tables that are changed
     new_rows: list[Row] = field(default_factory=list)
     ended_rows: list[Row] = field(default_factory=list)
     dropped_tables: list[TableId] = field(default_factory=list)
@@ -146,7 +149,7 @@ class CommitPlan:
     new_entities: int = 0
     new_files: int = 0
     info: CommitInfo = field(default_factory=CommitInfo)
-    name_of: Callable[[int], str | None] = lambda _: None  # of a table, for messages
+    name_of: Callable[[int], str | None] = lambda _: None  # of an object, for messages
     key: str = ""  # makes a retry apply once; the user's own if they gave one
     continues: bool = False  # the next plan of the series is part of the same snapshot
 

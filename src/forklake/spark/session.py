@@ -114,11 +114,14 @@ class Session(Closing, Naming, Definitions):
             where: a condition in Spark SQL; files that cannot hold such rows are not read.
             virtual: columns to add: rowid, snapshot_id, filename, file_row_number, file_index.
         """
+        from forklake.spark.reading.recording import record_read, record_virtual
         from forklake.spark.reading.scan import scan
 
         found = self.resolve(name, version=version, timestamp=timestamp)
         view = self.viewing(found.attachment, version=version, timestamp=timestamp)
         table = self.find_table(view, found)
+        record_read(view, table, [] if where is None else [where])
+        record_virtual(view, table, virtual)
         return scan(self.engine, view, table, where=where, virtual=virtual)
 
     def write(

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random
+
 from forklake.catalog.catalog import Catalog
-from forklake.errors import InvalidInput
+from forklake.errors import Conflict, InvalidInput
 from forklake.model.ids import SnapshotId
 from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo
 from forklake.spark.attachments import Attachment
 from forklake.spark.work import Change, Work
+from forklake.store.reservations import Turn
+
+T = TypeVar("T")
+_ATTEMPTS = 50  # of a statement in autocommit, after the first
+_UNRESERVED_ATTEMPTS = 1  # after which a statement makes other commits to the catalog wait for it
+_LONGEST_TURN = 30.0  # seconds that a statement may take for which others wait
 
 
 class Transactions:
@@ -22,6 +32,8 @@ class Transactions:
     def __init__(self) -> None:
         self._work: Work | None = None
         self._info = CommitInfo()
+        self._last_changed: Catalog | None = None
+        self.isolation_level: str | None = None  # of transactions to come; None: the catalog's
         self._last_commits: WeakKeyDictionary[Catalog, SnapshotId] = WeakKeyDictionary()
 
     def _require_open(self) -> None:
@@ -64,9 +76,9 @@ class Transactions:
                 remedy="Commit or roll back first.",
             )
         if author is None and message is None:
-            self._work = Work(self._taken_info())
+            self._work = Work(self._taken_info(), self.isolation_level)
         else:
-            self._work = Work(CommitInfo(author, message))
+            self._work = Work(CommitInfo(author, message), self.isolation_level)
 
     def commit(self) -> Committed | None:
         """Make the changes of the transaction visible; None if there are none."""
@@ -86,6 +98,19 @@ class Transactions:
         if work is None:
             raise InvalidInput("No transaction is open.", remedy="Begin one first.")
         return work
+
+    def record_definitions(self) -> None:
+        """Record that the open transaction depends on which names its catalogs have in use."""
+        if self._work is not None:
+            self._work.record_definitions()
+
+    def record_everything(self, attachment: Attachment) -> None:
+        """Record that the open transaction depends on the history or the files of a catalog.
+
+        Call it before they are read: they are read as they are now.
+        """
+        if self._work is not None and attachment.pinned is None:
+            self._work.on(attachment).transaction.record_everything()
 
     @property
     def in_transaction(self) -> bool:
@@ -107,6 +132,31 @@ class Transactions:
         info, self._info = self._info, CommitInfo()
         return info
 
+    def run_statement(self, statement: Callable[[], T]) -> T:
+        """Run a statement. In autocommit, run it again on the new snapshot after a conflict.
+
+        Inside a transaction a conflict is raised: the caller has seen the older snapshot.
+        """
+        if self._work is not None:
+            return statement()
+        info = self._info
+
+        def attempt() -> T:
+            self._info = info  # a failed attempt has used up the commit message
+            return statement()
+
+        began = time.monotonic()
+        try:
+            return attempt()
+        except Conflict:
+            if self._last_changed is None:
+                raise
+        catalog = self._last_changed
+        if time.monotonic() - began > _LONGEST_TURN:  # too long to make others wait for it
+            return _run_until_committed(attempt)
+        with catalog.database.turn(catalog.catalog_id) as turn:
+            return _run_until_committed(attempt, turn)
+
     @contextmanager
     def changing(
         self, attachment: Attachment, *, idempotency_key: str | None = None
@@ -117,12 +167,14 @@ class Transactions:
         """
         self._require_open()
         attachment.require_writable()
+        self._last_changed = attachment.catalog
         if self._work is not None:
             with self._work.changing(attachment) as change:
                 yield change
             return
         info = replace(self._taken_info(), idempotency_key=idempotency_key)
-        with self.committing(Change(attachment, info)) as change:
+        change = Change(attachment, info, isolation_level=self.isolation_level)
+        with self.committing(change):
             yield change
 
     @contextmanager
@@ -140,3 +192,26 @@ class Transactions:
         committed = change.transaction.committed
         if committed is not None:
             self._last_commits[change.attachment.catalog] = committed.snapshot_id
+
+
+def _run_until_committed(statement: Callable[[], T], turn: Turn | None = None) -> T:
+    """Run a statement again after each conflict; in a turn, at last while other commits wait.
+
+    Statements that start over take turns: were all to start at once, the slowest would never end.
+    """
+    duration = 0.0
+    for attempt in Retrying(
+        retry=retry_if_exception_type(Conflict),
+        stop=stop_after_attempt(_ATTEMPTS),
+        wait=wait_random(0, 0.05),
+        reraise=True,
+    ):
+        is_outrun = attempt.retry_state.attempt_number > _UNRESERVED_ATTEMPTS
+        reserves = turn is not None and is_outrun and duration <= _LONGEST_TURN
+        with attempt, turn.reserve() if turn is not None and reserves else nullcontext():
+            began = time.monotonic()
+            try:
+                return statement()
+            finally:
+                duration = time.monotonic() - began
+    raise AssertionError("the last attempt returns or raises")

@@ -13,9 +13,17 @@ from dataclasses import replace
 
 from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.errors import Conflict, Forbidden, ForklakeError, InvalidInput, Unsupported
+from forklake.errors import (
+    Conflict,
+    Forbidden,
+    ForklakeError,
+    InvalidInput,
+    NotFound,
+    Unsupported,
+)
 from forklake.files.systems import remove
 from forklake.model.entities import Table
+from forklake.model.ids import CatalogId
 from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo
 from forklake.spark.attachments import Attachment
@@ -28,7 +36,12 @@ class Change:
     """A transaction on an attached catalog, with the files written for it so far."""
 
     def __init__(
-        self, attachment: Attachment, info: CommitInfo, seen: Snapshotted | None = None
+        self,
+        attachment: Attachment,
+        info: CommitInfo,
+        seen: Snapshotted | None = None,
+        *,
+        isolation_level: str | None = None,
     ) -> None:
         self.attachment = attachment
         self.transaction: Transaction = attachment.catalog.transaction(
@@ -38,6 +51,7 @@ class Change:
             idempotency_key=info.idempotency_key,
             seen=seen,
         )
+        self.transaction.isolation_level = isolation_level
         self._files: list[str] = []
 
     def wrote(self, paths: Iterable[str]) -> None:
@@ -72,12 +86,16 @@ class Change:
     def remove_unused(self, table: Table) -> None:
         """Remove the files for a table if the change had been made before, under the same key.
 
-        A commit whose answer was lost looks like that too: what it added is kept.
+        A commit whose answer was lost looks like that too: what it added is kept. If its snapshot
+        has expired since, it is not known what that was: the files are left to the orphan scan.
         """
         committed = self.transaction.committed
         if committed is None or not committed.was_applied_before:
             return
-        made = self.attachment.catalog.at(version=committed.snapshot_id)
+        try:
+            made = self.attachment.catalog.at(version=committed.snapshot_id)
+        except NotFound:
+            return
         used = {file.path for file in made.scan_files(table)}
         remove(path for path in self._files if path not in used)
 
@@ -94,12 +112,14 @@ class Change:
 class Work:
     """The open transaction of a session: it reads any catalogs, and changes one of them.
 
-    Each catalog is read at the snapshot at which it was first looked at.
+    Each catalog is read at the snapshot at which it was first looked at, under whichever of its
+    aliases.
     """
 
-    def __init__(self, info: CommitInfo) -> None:
+    def __init__(self, info: CommitInfo, isolation_level: str | None = None) -> None:
         self.info = info
-        self._changes: dict[str, Change] = {}
+        self._isolation_level = isolation_level
+        self._changes: dict[tuple[int, CatalogId], Change] = {}
         self._changed: Change | None = None
         self._has_failed = False
 
@@ -110,7 +130,7 @@ class Work:
 
     def uses(self, attachment: Attachment) -> bool:
         """Whether the catalog was read or changed."""
-        return attachment.alias in self._changes
+        return _key(attachment) in self._changes
 
     def on(self, attachment: Attachment) -> Change:
         """The part of the transaction that is about one catalog."""
@@ -119,9 +139,11 @@ class Work:
                 "A statement of this transaction has failed, and so has the transaction.",
                 remedy="Roll it back.",
             )
-        change = self._changes.get(attachment.alias)
+        change = self._changes.get(_key(attachment))
         if change is None:
-            change = self._changes[attachment.alias] = Change(attachment, self.info)
+            change = self._changes[_key(attachment)] = Change(
+                attachment, self.info, isolation_level=self._isolation_level
+            )
         return change
 
     @contextmanager
@@ -140,6 +162,11 @@ class Work:
         except BaseException:
             self._has_failed = True
             raise
+
+    def record_definitions(self) -> None:
+        """Record that the outcome depends on which names the catalogs have in use."""
+        for change in self._changes.values():
+            change.transaction.record_definitions()
 
     def describe(self, info: CommitInfo) -> None:
         """Say who commits and why; the key stays."""
@@ -161,3 +188,8 @@ class Work:
         """Forget all changes and remove their files."""
         for change in self._changes.values():
             change.discard()
+
+
+def _key(attachment: Attachment) -> tuple[int, CatalogId]:
+    """Return what two attachments of one catalog have in common."""
+    return id(attachment.metastore), attachment.catalog.catalog_id

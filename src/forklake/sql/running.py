@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
-from forklake.errors import Unsupported
+from forklake.errors import ForklakeError, Unsupported
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -34,6 +34,19 @@ _MODULES = (
     "preparing",
 )
 
+# Statements that a conflict does not end in autocommit: they run again on the new snapshot.
+_REPEATABLE = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.TruncateTable,
+    exp.Create,
+    exp.Drop,
+    exp.Alter,
+    exp.Comment,
+)
+
 
 @cache
 def handlers() -> dict[type[exp.Expr], Handler]:
@@ -50,8 +63,20 @@ def answer(session: Session, statement: exp.Expr) -> Result:
     for kind in type(statement).__mro__:
         if kind in table:
             with session.guard.statement(kind):
-                return table[kind](session, statement)
+                return _run(session, table[kind], statement)
     raise Unsupported(
         f"The statement {statement.key.upper()} is not supported.",
         remedy="See the list of statements in the documentation.",
     )
+
+
+def _run(session: Session, handler: Handler, statement: exp.Expr) -> Result:
+    if session.in_transaction:
+        try:
+            return handler(session, statement)
+        except ForklakeError:
+            session.record_definitions()  # whether a statement fails can depend on any name
+            raise
+    if not isinstance(statement, _REPEATABLE):
+        return handler(session, statement)
+    return session.run_statement(lambda: handler(session, statement.copy()))  # handlers edit it

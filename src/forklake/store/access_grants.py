@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from forklake.errors import InvalidInput
+from forklake.errors import InvalidInput, QuotaExceeded
 from forklake.model.ids import CatalogId
 from forklake.store.catalogs import CatalogRow, names_statement
 from forklake.store.database import Connection, Database
@@ -219,10 +219,24 @@ def write_grant(
     )
     with database.writing() as connection:
         if is_new_owner:
-            require_catalogs(connection, grant.principal_id, 1)
+            _require_room(connection, grant.principal_id)
         if ends_owner:
             _require_other_owner(connection, catalog, grant.principal_id)
         connection.commit([upsert, *besides])
+
+
+def _require_room(connection: Connection, principal_id: int) -> None:
+    """Raise QuotaExceeded if a principal cannot own one more catalog.
+
+    How many it owns is not for the principal that grants.
+    """
+    try:
+        require_catalogs(connection, principal_id, 1)
+    except QuotaExceeded:
+        raise QuotaExceeded(
+            "The principal owns as many catalogs as it may.",
+            remedy="Grant admin instead, or let it drop some or ask for a higher limit.",
+        ) from None
 
 
 def delete_grant(

@@ -84,7 +84,7 @@ def revoke_key(database: Database, key_id: str, principal_id: int, now: datetime
 
 
 def signing_keys(connection: Connection) -> list[tuple[str, str]]:
-    """The signing keys that are good and their secrets, the newest first."""
+    """Return the signing keys that are good and their secrets as stored, the newest first."""
     rows = connection.fetch(
         "SELECT kid, secret FROM crucible_signing_key WHERE retired_at IS NULL ORDER BY kid DESC"
     )
@@ -110,6 +110,20 @@ def add_signing_key(
             [
                 Insert("crucible_signing_key", ("kid", "secret", "created_at"), [row]),
                 *(_retire(kid, now) for kid in retired),
+            ]
+        )
+
+
+def replace_signing_secret(database: Database, kid: str, stored: str, wanted: str) -> None:
+    """Store the secret of a signing key in another form, unless it has changed meanwhile."""
+    with database.writing() as connection:
+        connection.commit(
+            [
+                Statement(
+                    "UPDATE crucible_signing_key SET secret = :wanted"
+                    " WHERE kid = :kid AND secret = :stored",
+                    {"wanted": wanted, "kid": kid, "stored": stored},
+                )
             ]
         )
 

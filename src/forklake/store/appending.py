@@ -217,7 +217,7 @@ def _is_own(plan: CommitPlan, row: ColumnStatistics) -> bool:
 def _only_appended(plan: CommitPlan) -> tuple[TableId, TableWork, KnownBounds] | None:
     """The one table to which a plan adds a few files, if that is all it does."""
     is_plain = not (plan.changes_definitions or plan.children or plan.info.idempotency_key)
-    if not is_plain or plan.faces or plan.merge or len(plan.tables) != 1:
+    if not is_plain or plan.reads or plan.faces or plan.merge or len(plan.tables) != 1:
         return None
     ((table_id, work),) = plan.tables.items()
     known = plan.known_bounds.get(table_id)

@@ -23,6 +23,7 @@ from forklake.model.snapshots import Head
 from forklake.store.database import Connection, Rows
 from forklake.store.expired import expired_since_statement
 from forklake.store.heads import as_head, queue_for_head
+from forklake.store.idempotency import used_key_statement
 from forklake.store.operations import Operation, Statement
 from forklake.store.quotas import limit_statement
 from forklake.store.rows import Reader, decoded
@@ -60,8 +61,7 @@ class Line:
         yield limit_statement(plan.catalog_id), self._take_limit
         if plan.info.idempotency_key is not None:
             # A key of the user's own may have been used by another process, any time before.
-            text = f"{_COMMITS} AND h.idempotency_key = :key"
-            yield Statement(text, base | {"key": plan.key}, True), self.with_key.extend
+            yield used_key_statement(plan.catalog_id, plan.key), self.with_key.extend
 
     def _take_head(self, rows: Rows) -> None:
         self.head = as_head(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,12 +61,12 @@ def open_database(
     if metadata_schema is not None:
         metadata_schema = _checked_schema(metadata_schema)
     if target.backend == "duckdb" and not create and not Path(target.location).exists():
-        raise _no_metastore(target.location)  # before DuckDB makes an empty file of that name
+        raise _no_metastore(target, target.location)  # before DuckDB makes a file of that name
     database = connect(target, metadata_schema=metadata_schema, partitions=partitions)
     try:
         if not database.is_initialised():
             if not create:
-                raise _no_metastore(database.address)
+                raise _no_metastore(target, database.address)
             _create(database)
         check_version(database)
         _check_partitions(database, partitions)
@@ -84,10 +85,23 @@ def _checked_schema(name: str) -> str:
     return checked
 
 
-def _no_metastore(address: str) -> NotFound:
+def _no_metastore(target: Target, address: str) -> NotFound:
+    """Return the error for a file that is missing, or a database without a metastore."""
+    if target.is_file:
+        prefix = "" if target.backend == "sqlite" else f"{target.backend}:"
+        uri = shlex.quote(f"ducklake:{prefix}{target.location}")
+        path = Path(address)
+        is_there = path.exists() and path.stat().st_size > 0
+        fault = "holds no metastore" if is_there else "does not exist"
+        return NotFound(
+            f"DuckLake metadata not found: the file {address!r} {fault}.",
+            remedy=f"Check the path, or create the metastore with: forklake init -m {uri}.",
+            address=address,
+        )
     return NotFound(
-        "DuckLake metadata not found. Run schema/postgresql.sql or schema/duckdb.sql first.",
-        remedy="Or create the metastore with: forklake init.",
+        f"DuckLake metadata not found: the database {address} holds no metastore.",
+        remedy="Check the address and the metadata schema, or create the metastore with: forklake"
+        f" init -m <address>. By hand, load schema/{target.backend}.sql.",
         address=address,
     )
 

@@ -46,10 +46,11 @@ MOST_ROWS = 20_000  # that a series keeps until it sends them
 
 def commit(database: Database, plan: CommitPlan) -> Committed:
     """Apply a plan on top of whatever was committed since it was begun, or raise Conflict."""
-    try:
-        return append_at_once(database, plan) or _attempt(database, plan)
-    except Unavailable:
-        return _attempt_again(database, plan)
+    with database.committing(plan.catalog_id):
+        try:
+            return append_at_once(database, plan) or _attempt(database, plan)
+        except Unavailable:
+            return _attempt_again(database, plan)
 
 
 def _attempt(database: Database, plan: CommitPlan) -> Committed:

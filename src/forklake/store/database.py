@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from forklake.model.ids import CatalogId
 from forklake.store.operations import Operation, Statement
+from forklake.store.reservations import Turn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +27,7 @@ class Lock(Enum):
     SWEEP = 5  # the going of rows and files; shared by those who copy rows
     UPKEEP = 6  # the maintenance of one catalog, one at a time
     ACCESS = 7  # the making of access tables, principals and signing keys
+    DATA_PATHS = 8  # the choice of a data path that no catalog uses yet
 
 
 class Dialect(Protocol):
@@ -51,6 +53,14 @@ class Dialect(Protocol):
 
     def array(self, values: Sequence[Any]) -> Any:
         """An array parameter."""
+        ...
+
+    def in_code_order(self, column: str) -> str:
+        """An expression that compares a column of texts by code points."""
+        ...
+
+    def ending(self, column: str, length: int) -> str:
+        """An expression that gives the last characters of a text."""
         ...
 
     def time(self, column: str) -> str:
@@ -126,8 +136,12 @@ class Database(Protocol):
         """A transaction; unless `commit` was called it is rolled back at the end."""
         ...
 
-    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
-        """A turn among those whose transaction was outrun and who start over, where it helps."""
+    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[Turn]:
+        """Wait for a turn among the transactions that start over after a conflict."""
+        ...
+
+    def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        """Commit to a catalog inside; wait while another thread of this process reserves it."""
         ...
 
     def upkeep(self, catalog_id: CatalogId) -> AbstractContextManager[bool]:

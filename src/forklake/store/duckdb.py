@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import resources
@@ -31,6 +32,8 @@ from forklake.store.operations import (
     parameter_names,
     with_parameters,
 )
+from forklake.store.private_files import create_beside
+from forklake.store.reservations import Turn
 
 # Up to this many rows are one INSERT; more go through Arrow, which parses nothing.
 _ARROW_ABOVE = 32
@@ -45,6 +48,7 @@ _NEXT = """
       AND sequence_name IN ('ducklake_entity_id_seq', 'ducklake_file_id_seq')
     ORDER BY sequence_name
 """
+_IN_MEMORY = ":memory:"
 _TYPES = {"boolean": "BOOLEAN", "blob": "BLOB"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
@@ -72,12 +76,32 @@ class DuckdbDialect:
     def array(self, values: Sequence[Any]) -> Any:
         return list(values)
 
+    def in_code_order(self, column: str) -> str:
+        return column
+
+    def ending(self, column: str, length: int) -> str:
+        return f"right({column}, {length})"
+
     def time(self, column: str) -> str:
         # Times come back as microseconds: DuckDB's own conversion wants a time zone library.
         return f"epoch_us({column})"
 
     def column_type(self, name: str) -> str:
         return "BIGINT" if name in _INTEGERS else _TYPES.get(name, "VARCHAR")
+
+
+def _create_privately(path: str) -> None:
+    """Create a database for its owner alone, unless it exists.
+
+    DuckDB takes no empty file, so the database is created where only its owner can reach it.
+    """
+    if path == _IN_MEMORY or Path(path).exists():
+        return
+    with suppress(OSError), tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
+        new = Path(folder) / "new"
+        duckdb.connect(str(new)).close()
+        new.chmod(0o600)
+        os.link(new, path)  # fails if another process was faster
 
 
 def _style(name: str) -> str:
@@ -170,14 +194,16 @@ class DuckdbDatabase:
     def __init__(self, path: str, *, metadata_schema: str | None = None) -> None:
         self.address = path
         self._schema = metadata_schema
-        self._turns = threading.Lock()
+        self._turns = threading.RLock()
         self._upkeep = threading.Lock()
-        if path != ":memory:" and not Path(path).parent.is_dir():
+        self._turn = threading.Lock()
+        if path != _IN_MEMORY and not Path(path).parent.is_dir():
             raise InvalidInput(
                 f"The folder {Path(path).parent} of the metastore does not exist.",
                 remedy="Create it first.",
             )
         with self._translating():
+            _create_privately(path)
             self._raw = duckdb.connect(path)
 
     @contextmanager
@@ -199,12 +225,24 @@ class DuckdbDatabase:
     @contextmanager
     def writing(self) -> Iterator[DuckdbConnection]:
         with self._turns, self._cursor() as cursor:
+            self._create_log()
             cursor.begin()
             # Closing the cursor rolls back what was not committed.
             yield DuckdbConnection(cursor)
 
-    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
-        return nullcontext()  # writers take turns as it is
+    @contextmanager
+    def turn(self, catalog_id: CatalogId) -> Iterator[Turn]:
+        with self._turn:
+            yield self
+
+    @contextmanager
+    def reserve(self) -> Iterator[None]:
+        # One for all catalogs: they have one writer as it is.
+        with self._turns:
+            yield
+
+    def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return nullcontext()  # commits of other threads wait in `writing`
 
     @contextmanager
     def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
@@ -229,8 +267,14 @@ class DuckdbDatabase:
         with self._turns, self._translating():
             if self._schema is not None:
                 self._raw.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(self._schema)}")
+            self._create_log()
             with self._cursor() as cursor:
                 cursor.execute(text)
+
+    def _create_log(self) -> None:
+        """Create the write-ahead log, which DuckDB would open to all, and removes now and then."""
+        if self.address != _IN_MEMORY:
+            create_beside(f"{self.address}.wal", self.address)
 
     def close(self) -> None:
         self._raw.close()

@@ -15,6 +15,7 @@ from forklake.model.retention import Run, expirable, runs_of
 from forklake.model.snapshots import Snapshot
 from forklake.store.database import Connection, Database
 from forklake.store.heads import head_statement
+from forklake.store.idempotency import stale_keys_deletion
 from forklake.store.operations import Insert, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.snapshots import list_snapshots
@@ -31,11 +32,13 @@ def forget_snapshots(
     *,
     versions: Collection[int] | None = None,
     older_than: datetime | None = None,
+    keys_before: datetime | None = None,
 ) -> list[Snapshot]:
     """Take snapshots out of a catalog's history; the newest always stays. Returns those taken.
 
     Holding the head keeps forks of the catalog away; a fork of the past that is made through
     another fork holds the snapshot's own row (see `forks`).
+    Idempotency keys of expired snapshots that were used before `keys_before` are deleted too.
     """
     with database.writing() as connection:
         reached("expire.begun")
@@ -50,7 +53,10 @@ def forget_snapshots(
         )
         if chosen:
             gone = [(one.snapshot_id, one.snapshot_time) for one in chosen]
-            connection.commit(forgetting(connection, catalog_id, gone))
+            operations = forgetting(connection, catalog_id, gone)
+            if keys_before is not None:
+                operations.append(stale_keys_deletion(catalog_id, keys_before))
+            connection.commit(operations)
             reached("expire.forgotten")
         return chosen
 

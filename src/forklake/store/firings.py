@@ -17,6 +17,7 @@ from typing import Any
 
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.database import Connection
+from forklake.store.idempotency import used_key_statement
 from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
 
@@ -141,13 +142,8 @@ def claimable(connection: Connection, now: datetime) -> list[int]:
 
 def snapshot_of_key(connection: Connection, catalog_id: CatalogId, key: str) -> SnapshotId | None:
     """The snapshot that a catalog's commit under a key became."""
-    rows = connection.fetch(
-        "SELECT max(snapshot_id) FROM ducklake_snapshot_changes"
-        " WHERE catalog_id = :catalog AND idempotency_key = :key",
-        catalog=catalog_id,
-        key=key,
-    )
-    return None if rows[0][0] is None else SnapshotId(rows[0][0])
+    (rows,) = connection.run([used_key_statement(catalog_id, key)])
+    return max((SnapshotId(row[0]) for row in rows), default=None)
 
 
 # Coming to be

@@ -27,6 +27,7 @@ _OTHERS = (
     "ducklake_tombstone",
     "ducklake_snapshot_changes",
     "ducklake_expired_snapshots",
+    "ducklake_idempotency_key",
     "ducklake_schema_versions",
     "ducklake_files_scheduled_for_deletion",
     "dl_mirror_status",

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -27,6 +28,7 @@ from forklake.store.mysql_errors import INDEX_EXISTS, NO_DATABASE, code_of, tran
 from forklake.store.mysql_text import bound, form_of, insert_head, keeping_existing, row_literal
 from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
+from forklake.store.reservations import TURNS, Reservations, Turn
 
 _PLACES = 32  # of each kind of lock, see ducklake_lock
 _LETTERS = 1 << 20  # of one INSERT, about
@@ -56,6 +58,12 @@ class MysqlDialect:
 
     def array(self, values: Sequence[Any]) -> Any:
         return tuple(values)
+
+    def in_code_order(self, column: str) -> str:
+        return column
+
+    def ending(self, column: str, length: int) -> str:
+        return f"right({column}, {length})"
 
     def time(self, column: str) -> str:
         return column
@@ -183,6 +191,20 @@ def _insert_texts(insert: Insert) -> Iterator[str]:
         yield f"{head}{', '.join(rows)}{tail}"
 
 
+@dataclass(frozen=True, slots=True)
+class _MysqlTurn:
+    """A turn before commits of this process only.
+
+    MySQL has no lock that commits of other processes could wait for.
+    """
+
+    catalog_id: CatalogId
+    reservations: Reservations
+
+    def reserve(self) -> AbstractContextManager[None]:
+        return self.reservations.hold(self.catalog_id)
+
+
 class MysqlDatabase:
     """A metastore in a database of a MySQL or MariaDB server."""
 
@@ -201,7 +223,8 @@ class MysqlDatabase:
         address = self._server | {"database": self._name}
         self._pool = Pool(address, 32, timeout)
         # Whoever has a turn needs a connection besides, and whoever commits one for ids.
-        self._turns = Pool(address, 8, timeout)
+        self._reservations = Reservations()
+        self._turns = Pool(address, TURNS + 2, timeout)
         self._besides = Pool(address, 16, timeout)
 
     @contextmanager
@@ -224,9 +247,13 @@ class MysqlDatabase:
                 return []
 
     @contextmanager
-    def turn(self, catalog_id: CatalogId) -> Iterator[None]:
-        with self._named_lock(Lock.TURN, catalog_id, _LONG):
-            yield
+    def turn(self, catalog_id: CatalogId) -> Iterator[Turn]:
+        mine = self._reservations.turn(catalog_id)
+        with mine, self._named_lock(Lock.TURN, catalog_id, _LONG):
+            yield _MysqlTurn(catalog_id, self._reservations)
+
+    def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return self._reservations.commit(catalog_id)
 
     @contextmanager
     def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:

@@ -12,38 +12,87 @@ from forklake.model.kinds import ALL_CONTENT, ALL_FILES, DATA_FILE, INLINED_ROW
 from forklake.model.plan import CommitPlan
 from forklake.store.database import Connection
 from forklake.store.operations import Statement
+from forklake.store.read_check import find_broken_read
 
+K = ChangeKind
+_DEEDS = {
+    K.DROPPED_SCHEMA: "dropped schema",
+    K.DROPPED_TABLE: "dropped table",
+    K.DROPPED_VIEW: "dropped view",
+    K.CREATED_SCHEMA: "created schema",
+    K.ALTERED_SCHEMA: "altered schema",
+    K.CREATED_TABLE: "created table",
+    K.CREATED_VIEW: "created view",
+    K.CREATED_SCALAR_MACRO: "created macro",
+    K.CREATED_TABLE_MACRO: "created table macro",
+    K.DROPPED_SCALAR_MACRO: "dropped macro",
+    K.DROPPED_TABLE_MACRO: "dropped table macro",
+    K.INSERTED: "inserted rows into table",
+    K.DELETED: "deleted rows from table",
+    K.ALTERED_TABLE: "altered table",
+    K.ALTERED_VIEW: "altered view",
+    K.INLINED_INSERT: "inserted rows into table",
+    K.INLINED_DELETE: "deleted rows from table",
+    K.FLUSHED: "flushed inlined rows of table",
+    K.MERGED: "merged files of table",
+    K.REWRITTEN: "rewrote files of table",
+    K.FORKED: "forked catalog",
+    K.MATERIALIZED: "materialized the catalog",
+    K.MERGED_FROM: "merged fork",
+}
 _DROPS = frozenset({ChangeKind.DROPPED_TABLE, ChangeKind.DROPPED_SCHEMA})
 
 
 def require_not_outrun(connection: Connection, plan: CommitPlan, since: Sequence[Change]) -> None:
-    """Raise Conflict if the plan and what was committed meanwhile cannot both be."""
+    """Raise Conflict if the plan cannot be added to what was committed since its start."""
     if not since:
         return
     if plan.ends_rows and any(one.kind is ChangeKind.MATERIALIZED for one in since):
-        raise Conflict("The fork was materialised meanwhile.", remedy="Run the transaction again.")
+        raise Conflict(
+            "Transaction conflict: this transaction deleted rows that the fork had inherited, and a"
+            " concurrent commit materialized the fork.",
+            remedy="Run the transaction again.",
+        )
     dropped = {one.object_id for one in since if one.kind in _DROPS}
     if dropped & plan.presumed:
         raise Conflict(
-            "What an option was set for was dropped meanwhile.", remedy="Look what is there now."
+            "Transaction conflict: this transaction set an option of a table or schema that a"
+            " concurrent commit dropped.",
+            remedy="List the tables, and set the option of one that exists.",
         )
-    mine = Mine(frozenset(plan.changes), plan.schema_names)
+    broken = find_broken_read(connection, plan, since)
+    if broken is not None:
+        raise Conflict(
+            "Transaction conflict: this transaction read what a concurrent commit changed: the"
+            f" commit {_described(plan, broken)}.",
+            remedy="Run the transaction again, or set isolation_level to 'snapshot'.",
+            theirs=str(broken),
+        )
+    mine = Mine(
+        frozenset(plan.changes), plan.schema_names, plan.schemas, plan.reads.checked_tables()
+    )
     for finding in find_conflicts(mine, since):
         is_certain = finding.rule is Rule.CONFLICT
         if is_certain or _shares_file(connection, plan, finding):
             raise Conflict(
-                f"Transaction conflict: this transaction's {_named(plan, finding.mine)} and"
-                f" {_named(plan, finding.theirs)}, committed meanwhile, cannot both be.",
+                f"Transaction conflict: this transaction {_described(plan, finding.mine)}, and a"
+                f" concurrent commit {_described(plan, finding.theirs)}.",
                 remedy="Run the transaction again.",
                 mine=str(finding.mine),
                 theirs=str(finding.theirs),
             )
 
 
-def _named(plan: CommitPlan, change: Change) -> str:
-    """A change with the name of what it is about, where that is known."""
-    name = plan.name_of(change.object_id) if change.object_id is not None else None
-    return str(change) if name is None else f"{change} ({name})"
+def _described(plan: CommitPlan, change: Change) -> str:
+    """Return what a change did, with the name of the object where it is known, else its number."""
+    what = _DEEDS[change.kind]
+    if change.name:
+        return f"{what} '{'.'.join(change.name)}'"
+    if change.object_id is None:
+        return what
+    is_catalog = change.kind in (K.FORKED, K.MERGED_FROM)
+    name = None if is_catalog else plan.name_of(change.object_id)
+    return f"{what} {change.object_id if name is None else repr(name)}"
 
 
 def _shares_file(connection: Connection, plan: CommitPlan, finding: Finding) -> bool:

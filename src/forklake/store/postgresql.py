@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -23,6 +23,7 @@ from forklake.errors import (
     Unavailable,
 )
 from forklake.model.ids import CatalogId
+from forklake.store.advisory_keys import SECRET, AdvisoryKeys
 from forklake.store.batches import ALLOCATED_COLUMNS, Batch, as_batch, batched
 from forklake.store.database import Dialect, Lock, Rows
 from forklake.store.operations import (
@@ -35,6 +36,7 @@ from forklake.store.operations import (
 )
 from forklake.store.partitioning import partitioned
 from forklake.store.postgresql_dialect import PostgresDialect
+from forklake.store.reservations import TURNS, Reservations, Turn
 from forklake.store.schema_files import schema_text
 from forklake.store.wire import Numbers, NumbersDumper, WireConnection, prepare
 
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _IS_INITIALISED = "SELECT to_regclass('ducklake_metadata')"
-_QUEUE_LOCKS = ", pg_advisory_xact_lock(:queue), pg_advisory_xact_lock_shared(:fence)"
+_QUEUE_LOCK = ", pg_advisory_xact_lock(:queue)"
+_FENCE_LOCK = ", pg_advisory_xact_lock_shared(:fence)"
 
 
 class PostgresConnection:
@@ -50,10 +53,18 @@ class PostgresConnection:
 
     dialect: Dialect = PostgresDialect()
 
-    def __init__(self, raw: WireConnection, lock_space: int, *, is_writing: bool) -> None:
+    def __init__(
+        self,
+        raw: WireConnection,
+        keys: AdvisoryKeys,
+        *,
+        is_writing: bool,
+        reservations: Reservations | None = None,
+    ) -> None:
         self._raw = raw
-        self._lock_space = lock_space
+        self._keys = keys
         self._is_writing = is_writing
+        self._reservations = reservations
 
     def fetch(self, sql: str, **parameters: Any) -> Rows:
         (rows,) = self._raw.round_trip([as_batch(sql, parameters)], begins=self._is_writing)
@@ -94,19 +105,20 @@ class PostgresConnection:
 
     def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
         function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
-        return [Statement(f"SELECT {function}(:key)", {"key": self._key(lock, number)})]
+        return [Statement(f"SELECT {function}(:key)", {"key": self._keys.key(lock, number)})]
 
     def try_lock(self, lock: Lock, number: int) -> bool:
         """Take a lock until the transaction ends, unless another one has it."""
-        rows = self.fetch("SELECT pg_try_advisory_xact_lock(:key)", key=self._key(lock, number))
+        rows = self.fetch(
+            "SELECT pg_try_advisory_xact_lock(:key)", key=self._keys.key(lock, number)
+        )
         return bool(rows[0][0])
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
-        keys = {"queue": self._key(Lock.QUEUE, catalog_id), "fence": self._key(Lock.FENCE, 0)}
-        return _QUEUE_LOCKS, keys
-
-    def _key(self, lock: Lock, number: int) -> int:
-        return (self._lock_space << 48) + (lock.value << 44) + number - 2**63
+        fence = {"fence": self._keys.key(Lock.FENCE, 0)}
+        if self._reservations is not None and self._reservations.is_mine(catalog_id):
+            return _FENCE_LOCK, fence  # the reservation holds the lock of the queue
+        return _QUEUE_LOCK + _FENCE_LOCK, {"queue": self._keys.key(Lock.QUEUE, catalog_id)} | fence
 
     def _send(self, operations: Sequence[Operation], *, commits: bool) -> list[Rows]:
         """Send everything in as few round trips as there are bulk inserts between, and one more."""
@@ -154,6 +166,28 @@ def _from_json(rows: Any) -> Rows:
     return [tuple(row.values()) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class _PostgresTurn:
+    """A turn whose connection can take the lock for which commits queue."""
+
+    connection: PostgresConnection
+    catalog_id: CatalogId
+    reservations: Reservations
+
+    @contextmanager
+    def reserve(self) -> Iterator[None]:
+        with self.reservations.hold(self.catalog_id):
+            # Without the lock the statement is only less likely to end: commits lock the head.
+            with suppress(psycopg.Error):
+                self.connection.run([Statement("SAVEPOINT reservation", {})])
+                self.connection.run(self.connection.lock(Lock.QUEUE, self.catalog_id))
+            try:
+                yield
+            finally:  # also releases the lock
+                with suppress(psycopg.Error):  # the server may have ended the idle connection
+                    self.connection.run([Statement("ROLLBACK TO SAVEPOINT reservation", {})])
+
+
 class PostgresDatabase:
     """A metastore in a PostgreSQL database, in the schema `metadata_schema`."""
 
@@ -173,14 +207,15 @@ class PostgresDatabase:
         connect_timeout = float(said or connect_timeout)
         self._schema = metadata_schema
         self._partitions = partitions
-        self._lock_space = zlib.crc32((metadata_schema or "public").encode()) & 0x7FFF
+        self._reservations = Reservations()
+        self._keys = AdvisoryKeys(metadata_schema or "public")
         try:
             # The pool would try for long in the background: learn at once that nobody is there.
             with psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))) as first:
                 self.is_pooled = self._find_pooler(first)
             self._pool = self._new_pool(dsn, 32, connect_timeout)
             # Whoever has a turn needs a connection besides: these must not be the same ones.
-            self._turns = self._new_pool(dsn, 8, connect_timeout)
+            self._turns = self._new_pool(dsn, TURNS + 2, connect_timeout)
         except psycopg.Error as reason:
             raise self._translated(reason) from reason
 
@@ -234,12 +269,14 @@ class PostgresDatabase:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         with self._translating(), self._borrowed() as raw:
-            yield PostgresConnection(raw, self._lock_space, is_writing=False)
+            yield PostgresConnection(raw, self._keys, is_writing=False)
 
     @contextmanager
     def writing(self) -> Iterator[PostgresConnection]:
         with self._translating(), self._borrowed() as raw:
-            yield PostgresConnection(raw, self._lock_space, is_writing=True)
+            yield PostgresConnection(
+                raw, self._keys, is_writing=True, reservations=self._reservations
+            )
 
     @contextmanager
     def _borrowed(
@@ -263,16 +300,20 @@ class PostgresDatabase:
                 pool.putconn(raw)
 
     @contextmanager
-    def turn(self, catalog_id: CatalogId) -> Iterator[None]:
-        with self._translating(), self._borrowed(self._turns) as raw:
-            connection = PostgresConnection(raw, self._lock_space, is_writing=True)
+    def turn(self, catalog_id: CatalogId) -> Iterator[Turn]:
+        mine = self._reservations.turn(catalog_id)
+        with mine, self._translating(), self._borrowed(self._turns) as raw:
+            connection = PostgresConnection(raw, self._keys, is_writing=True)
             connection.run(connection.lock(Lock.TURN, catalog_id))
-            yield
+            yield _PostgresTurn(connection, catalog_id, self._reservations)
+
+    def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return self._reservations.commit(catalog_id)
 
     @contextmanager
     def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
         with self._translating(), self._borrowed(self._turns) as raw:
-            connection = PostgresConnection(raw, self._lock_space, is_writing=True)
+            connection = PostgresConnection(raw, self._keys, is_writing=True)
             yield connection.try_lock(Lock.UPKEEP, catalog_id)
 
     def pool_statistics(self) -> dict[str, int]:
@@ -282,7 +323,14 @@ class PostgresDatabase:
     def is_initialised(self) -> bool:
         with self.reading() as connection:
             found = connection.fetch(_IS_INITIALISED)
-        return found[0][0] is not None
+            is_initialised = found[0][0] is not None
+            if is_initialised:
+                self._use_secret(connection.fetch(SECRET))
+        return is_initialised
+
+    def _use_secret(self, rows: Rows) -> None:
+        for (secret,) in rows:
+            self._keys.use(secret)
 
     def load_schema(self) -> None:
         text = partitioned(schema_text("postgresql"), self._partitions)
@@ -290,13 +338,14 @@ class PostgresDatabase:
             raw.autocommit = True  # the file begins and commits its own transaction
             try:
                 # Several may open a new metastore at once: the first one makes it.
-                raw.execute("SELECT pg_advisory_lock(%s)", (self._lock_space,))
+                raw.execute("SELECT pg_advisory_lock(%s)", (self._keys.creation,))
                 if self._schema is not None:
                     name = identifiers.Identifier(self._schema)
                     with suppress(pg.UniqueViolation):  # somebody else's, which came first
                         raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
                 if raw.execute(_IS_INITIALISED).fetchall()[0][0] is None:
                     raw.execute(text)
+                self._use_secret(raw.execute(SECRET).fetchall())
                 raw.execute("SELECT pg_advisory_unlock_all()")
             finally:
                 if not raw.closed:

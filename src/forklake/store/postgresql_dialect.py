@@ -35,6 +35,12 @@ class PostgresDialect:
     def array(self, values: Sequence[Any]) -> Any:
         return Numbers(values) if values and isinstance(values[0], int) else list(values)
 
+    def in_code_order(self, column: str) -> str:
+        return f'{column} COLLATE "C"'
+
+    def ending(self, column: str, length: int) -> str:
+        return f"right({column}, {length})"
+
     def time(self, column: str) -> str:
         return column
 

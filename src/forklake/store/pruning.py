@@ -7,10 +7,13 @@ it is partitioned stands for them. Bounds are text, and text that cannot be read
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from forklake.model.ids import DataFileId
+from forklake.model.kinds import DATA_FILE
 from forklake.model.orders import Order, OrderKind
 from forklake.model.predicates import (
     LONG_TEXT,
@@ -23,8 +26,9 @@ from forklake.model.predicates import (
     Question,
     Within,
 )
-from forklake.store.database import Dialect
+from forklake.store.database import Connection, Dialect
 from forklake.store.operations import Statement
+from forklake.store.visibility import table_history
 
 # Numbers that the database compares as doubles: the bound asked for moves by more than their error.
 _DOUBLE_SLACK = Decimal("1e-12")
@@ -64,6 +68,23 @@ def pruned(
         f" WHERE {condition}",
         {**files.parameters, **pruning.parameters},
     )
+
+
+def narrow_files(
+    connection: Connection,
+    parameters: Mapping[str, int],
+    files: Sequence[DataFileId],
+    asked: Question,
+) -> set[DataFileId]:
+    """Return those of some data files of a table that may match; they may have ended.
+
+    The parameters are the catalog, the snapshot, and as scope the table.
+    """
+    among = connection.dialect.any_of("h.data_file_id", "files")
+    text = table_history(DATA_FILE, connection.dialect, DATA_FILE.columns, where=among)
+    every = Statement(text, {**parameters, "files": connection.dialect.array(files)})
+    (rows,) = connection.run([pruned(every, ("data_file_id",), asked, connection.dialect)])
+    return {DataFileId(number) for (number,) in rows}
 
 
 def _join(column: int) -> str:

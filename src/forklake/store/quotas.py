@@ -45,10 +45,16 @@ def find_quota(connection: Connection, principal_id: int) -> Quota:
     return Quota(*rows[0]) if rows else Quota()
 
 
-def require_catalogs(connection: Connection, principal_id: int, more: int) -> None:
-    """Raise if a principal would own more catalogs than it may.
+def require_catalogs(
+    connection: Connection, principal_id: int, more: int, prefixes: Sequence[str] | None = None
+) -> None:
+    """Raise QuotaExceeded if a principal would own more catalogs than it may.
 
-    Its row is locked until the transaction ends: whoever comes next counts what was made now.
+    With `prefixes`, only catalogs whose names begin with one of them count. A principal makes
+    catalogs under its own prefixes alone: those that others made it an owner of do not keep it
+    from making some.
+
+    Its row is locked until the transaction ends: the next transaction counts what was made now.
     """
     (rows,) = connection.run([quota_statement(principal_id, connection.dialect.for_commit)])
     limit = rows[0][0] if rows else None
@@ -57,7 +63,7 @@ def require_catalogs(connection: Connection, principal_id: int, more: int) -> No
     # Grants on catalogs that went by another way are counted only if it comes to that.
     owned = _count_owned(connection, principal_id, limit, "")
     if owned + more > limit:
-        owned = _count_owned(connection, principal_id, limit, _LIVE)
+        owned = _count_owned(connection, principal_id, limit, _LIVE, prefixes)
     if owned + more > limit:
         raise QuotaExceeded(
             f"{more} more of at most {limit} catalogs cannot be made: there are {owned}.",
@@ -67,12 +73,28 @@ def require_catalogs(connection: Connection, principal_id: int, more: int) -> No
         )
 
 
-def _count_owned(connection: Connection, principal_id: int, most: int, live: str) -> int:
+def _count_owned(
+    connection: Connection,
+    principal_id: int,
+    most: int,
+    live: str,
+    prefixes: Sequence[str] | None = None,
+) -> int:
+    given = {f"prefix_{place}": prefix for place, prefix in enumerate(prefixes or ())}
+    begins = " OR ".join(
+        f"substr(c.catalog_name, 1, {len(prefix)}) = :{name}" for name, prefix in given.items()
+    )
+    named = (
+        " AND EXISTS (SELECT 1 FROM ducklake_catalog c WHERE c.catalog_id = g.catalog_id"
+        f" AND c.end_snapshot IS NULL AND ({begins or '1 = 0'}))"
+    )
     rows = connection.fetch(
         f"SELECT count(*) FROM (SELECT 1 FROM crucible_grant g {live}"
-        " WHERE g.principal_id = :principal AND g.role = 'owner' LIMIT :most) o",
+        " WHERE g.principal_id = :principal AND g.role = 'owner'"
+        f"{named if prefixes is not None else ''} LIMIT :most) o",
         principal=principal_id,
         most=most + 1,
+        **given,
     )
     return int(rows[0][0])
 

@@ -90,6 +90,7 @@ def _forgetting(connection: Connection, catalogs: Sequence[CatalogId]) -> list[O
         " ON s.snapshot_id = h.snapshot_id"
         f" WHERE {dialect.any_of('h.catalog_id', 'catalogs')} GROUP BY h.catalog_id",
         f"DELETE FROM ducklake_snapshot_changes WHERE {among}",
+        f"DELETE FROM ducklake_idempotency_key WHERE {among}",
         f"DELETE FROM ducklake_snapshot WHERE {dialect.any_of('snapshot_id', 'snapshots')}"
         " AND NOT EXISTS (SELECT h.catalog_id FROM ducklake_snapshot_changes h"
         " WHERE h.snapshot_id = ducklake_snapshot.snapshot_id)",

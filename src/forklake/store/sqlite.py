@@ -26,6 +26,8 @@ from forklake.store.operations import (
     Statement,
     insert_text,
 )
+from forklake.store.private_files import create_private_file, open_beside
+from forklake.store.reservations import Turn
 
 _BUSY_SECONDS = 60.0
 # Errors that may be gone the next time.
@@ -56,6 +58,12 @@ class SqliteDialect:
     def array(self, values: Sequence[Any]) -> Any:
         return json.dumps(list(values))
 
+    def in_code_order(self, column: str) -> str:
+        return column
+
+    def ending(self, column: str, length: int) -> str:
+        return f"substr({column}, -{length})"
+
     def time(self, column: str) -> str:
         return f"{column} AS 'time [TIMESTAMPTZ]'"
 
@@ -70,6 +78,10 @@ def _read_time(text: bytes) -> datetime:
 def _write_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(sep=" ", timespec="microseconds")
 
+
+# A process that closes a file gives up its locks on it, those of its connections too: no thread
+# connects while another one creates the file.
+_creation = threading.Lock()
 
 sqlite3.register_converter("BOOLEAN", lambda text: text == b"1")
 sqlite3.register_converter("TIMESTAMPTZ", _read_time)
@@ -149,7 +161,8 @@ class SqliteDatabase:
         self.address = f"{path}{beside}"
         self._idle: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
-        self._writers = threading.Lock()
+        self._writers = threading.RLock()
+        self._is_reserved = False  # by the thread that holds `_writers`
         folder = Path(self.address).parent
         if not folder.is_dir():
             raise InvalidInput(
@@ -157,6 +170,8 @@ class SqliteDatabase:
             )
 
     def _connect(self) -> sqlite3.Connection:
+        with _creation:
+            create_private_file(self.address)  # SQLite gives its other files the same mode
         raw = sqlite3.connect(
             self.address,
             timeout=_BUSY_SECONDS,
@@ -196,14 +211,28 @@ class SqliteDatabase:
     def writing(self) -> Iterator[SqliteConnection]:
         # SQLite's own waiting is a poll with growing pauses, which starves whoever waits long;
         # standing in line at a file lock wakes the waiters together instead.
-        with self._writers, self._line(), self._borrowed() as raw:
+        with self._reserved(), self._borrowed() as raw:
             raw.execute("BEGIN IMMEDIATE")
             yield SqliteConnection(raw)
 
     @contextmanager
+    def _reserved(self) -> Iterator[None]:
+        """Be the only writer; a thread that is so already goes on."""
+        with self._writers:
+            if self._is_reserved:
+                yield
+                return
+            with self._line():
+                self._is_reserved = True
+                try:
+                    yield
+                finally:
+                    self._is_reserved = False
+
+    @contextmanager
     def _line(self) -> Iterator[None]:
         try:
-            handle = os.open(f"{self.address}-line", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            handle = open_beside(f"{self.address}-line", self.address)
         except OSError:
             # A folder that cannot be written to: SQLite itself says so in its own words.
             yield
@@ -214,13 +243,27 @@ class SqliteDatabase:
         finally:
             os.close(handle)
 
-    def turn(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
-        return nullcontext()  # writers take turns as it is
+    @contextmanager
+    def turn(self, catalog_id: CatalogId) -> Iterator[Turn]:
+        # One for all catalogs: they have one writer as it is.
+        handle = open_beside(f"{self.address}-turn", self.address)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield self
+        finally:
+            os.close(handle)
+
+    def reserve(self) -> AbstractContextManager[None]:
+        # One for all catalogs: they have one writer as it is.
+        return self._reserved()
+
+    def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
+        return nullcontext()  # commits of other threads wait in `writing`
 
     @contextmanager
     def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
         # One for all catalogs: they have one writer as it is.
-        handle = os.open(f"{self.address}-upkeep", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        handle = open_beside(f"{self.address}-upkeep", self.address)
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -242,7 +285,7 @@ class SqliteDatabase:
 
     def load_schema(self) -> None:
         text = resources.files("forklake.store").joinpath("schema/sqlite.sql").read_text()
-        with self._writers, self._line(), self._borrowed() as raw:
+        with self._reserved(), self._borrowed() as raw:
             raw.executescript(text)
 
     def close(self) -> None:

@@ -32,10 +32,13 @@ _ON_LINE: dict[str, tuple[str, dict[str, str]]] = {
     "ducklake_tombstone": ("r.end_snapshot <= l.cap", {}),
     "ducklake_snapshot_changes": ("r.snapshot_id <= l.cap", {}),
     "ducklake_expired_snapshots": (_BEGUN, {"end_snapshot": "least(r.end_snapshot, l.cap)"}),
+    "ducklake_idempotency_key": (_OWN, {}),
     "ducklake_schema_versions": (_BEGUN, {}),
     "ducklake_files_scheduled_for_deletion": (_OWN, {}),
     "dl_mirror_status": (_OWN, {}),
 }
+# Columns that no tenant sees. The key of a file would outlive the grant of its reader.
+_SECRET = {"encryption_key": "NULL::varchar"}
 # Where the parents of rows are that never change, by the column that names the parent.
 _PARENTS = {
     "data_file_id": "ducklake_data_file",
@@ -70,10 +73,14 @@ def bound(text: str, catalog: str) -> str:
 
 def _history(kind: Kind) -> View:
     def view(dialect: Dialect, columns: Sequence[str]) -> str:
-        others = [f"r.{column}" for column in columns if column != "end_snapshot"]
+        others = [
+            f"r.{column}"
+            for column in columns
+            if column != "end_snapshot" and column not in _SECRET
+        ]
         text = line_history(kind, dialect, others)
-        seen = {"end_snapshot": "seen_until AS end_snapshot"}
-        shown = (f"h.{seen.get(column, column)}" for column in columns)
+        seen = {"end_snapshot": "h.seen_until", **_SECRET}
+        shown = (f"{seen.get(column, f'h.{column}')} AS {column}" for column in columns)
         return f"SELECT {', '.join(shown)} FROM ({text}) h"
 
     return view

@@ -16,6 +16,7 @@ from forklake.model.snapshots import Head
 from forklake.store.adopting import merge_insert
 from forklake.store.faces import following_version
 from forklake.store.heads import following, snapshot_insert, versions_insert
+from forklake.store.idempotency import key_insert
 from forklake.store.ledger import Ledger
 from forklake.store.operations import Allocation, Insert, Operation
 from forklake.store.table_writing import TableWriting
@@ -69,6 +70,8 @@ class Writing:
         """What to send when all parts are there, but for the head."""
         yield snapshot_insert(self.ledger.allocation, self.new_head)
         yield self._changes_insert()
+        if self.plan.info.idempotency_key is not None:
+            yield key_insert(self.plan.catalog_id, self.plan.key, self.new_head)
         yield from self.tables.closing()
         yield from self._grouped(list(self._versions()))
         if self.plan.merge is not None:

@@ -34,6 +34,7 @@ from forklake.model.names import PLACEHOLDER, folded, quoted
 
 _MAIN = "main"
 _CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter)
+_RESERVED = re.compile(r"\bat\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 Name = tuple[str, str]  # of a schema and of what is in it
 
@@ -64,7 +65,7 @@ class Node(Closing):
         """Run statements over the catalog as it is now; the rows of the last one, if it has any."""
         self.prepare(text)
         with explaining():
-            return self.connection.sql(text, params=parameters)
+            return self.connection.sql(_with_quotes(text), params=parameters)
 
     def prepare(self, text: str) -> None:
         """Make what a text names present; for those who use `connection` themselves."""
@@ -148,6 +149,21 @@ def _parsed(text: str) -> list[exp.Expr]:
         return [one for one in sqlglot.parse(text, read="duckdb") if one is not None]
     except sqlglot.ParseError as reason:
         raise InvalidInput(f"The statement cannot be read: {reason}.", remedy="Mend it.") from None
+
+
+def _with_quotes(text: str) -> str:
+    """The text with quotes around names that DuckDB alone reserves, such as a column `at`."""
+    if not _RESERVED.search(text):
+        return text
+    spans = {
+        (one.meta["start"], one.meta["end"] + 1)
+        for statement in _parsed(text)
+        for one in statement.find_all(exp.Identifier)
+        if not one.quoted and _RESERVED.fullmatch(one.name) and "start" in one.meta
+    }
+    for start, end in sorted(spans, reverse=True):
+        text = f"{text[:start]}{quoted(text[start:end])}{text[end:]}"
+    return text
 
 
 def _names(statement: exp.Expr, schema: str = _MAIN) -> Iterator[Name]:

@@ -15,7 +15,7 @@ from forklake.model.fields import Field
 from forklake.model.files import ROW_ID
 from forklake.model.names import folded
 from forklake.spark.changing.deciding import UNDECIDED, literal_value
-from forklake.spark.changing.matching import analysing
+from forklake.spark.changing.matching import analysing, expression
 from forklake.spark.engine.remote import analysed
 from forklake.spark.names import perhaps, quoted, split_name
 from forklake.spark.reading.scan import ROW
@@ -66,7 +66,7 @@ def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
         if folded(column.name) in given:
             raise _twice(name, table)
         if not _is_default(value):
-            given[folded(column.name)] = _expression(value).alias(column.name)
+            given[folded(column.name)] = expression(value).alias(column.name)
     no_id = F.lit(None).cast("bigint").alias(ROW_ID)
     with analysing(table):
         chosen = analysed(rows.select(*given.values(), no_id))
@@ -132,7 +132,7 @@ def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
     if node is None:
         return old
     if node.value is not None:
-        return align.default(column) if _is_default(node.value) else _expression(node.value)
+        return align.default(column) if _is_default(node.value) else expression(node.value)
     # As SQL has it, a struct that was null is not null any more once a field of it is set.
     return F.struct(
         *(
@@ -151,7 +151,3 @@ def _is_given(node: _Node | None) -> bool:
 
 def _is_default(value: Value) -> bool:
     return isinstance(value, str) and value.strip().upper() == "DEFAULT"
-
-
-def _expression(value: Value) -> Column:
-    return F.expr(value) if isinstance(value, str) else value

@@ -89,6 +89,7 @@ def _is_always_true(where: Condition | None) -> bool:
 
 
 def _truncate(session: Session, change: Change, table: Table) -> int:
+    change.transaction.record_read(table)
     count = _count(session, change, table)
     if count:
         change.transaction.truncate(table)

@@ -24,8 +24,10 @@ from forklake.spark.changing.deciding import decided
 from forklake.spark.changing.removal import Removal
 from forklake.spark.engine.failures import plain_words
 from forklake.spark.engine.remote import analysed
+from forklake.spark.long_numbers import cast_long_numbers
 from forklake.spark.names import quoted
 from forklake.spark.reading.pushdown import predicate_of
+from forklake.spark.reading.recording import record_read
 from forklake.spark.reading.scan import VIRTUAL, scan, zone_of
 from forklake.spark.writing.targets import Target
 
@@ -107,6 +109,8 @@ def matching(
 ) -> Matching:
     """The same for a table as a change sees it."""
     target = Target(change.attachment, change.transaction.state, table)
+    conditions = [] if narrowed is None else [narrowed]
+    record_read(change.transaction, table, conditions, ignores_removals=True)
     return Matching(session, change, target, alias, narrowed)
 
 
@@ -166,7 +170,7 @@ def filtered(rows: DataFrame, condition: Condition | None, table: str) -> DataFr
     if condition is None:
         return rows
     with analysing(table):
-        return analysed(rows.where(condition))
+        return analysed(rows.where(expression(condition)))
 
 
 def aliased(source: DataFrame, alias: str | None) -> DataFrame:
@@ -179,10 +183,14 @@ def joined(
 ) -> DataFrame:
     """The rows with those of a source for which a condition is true."""
     with analysing(table):
-        condition = F.expr(on) if isinstance(on, str) else on
-        if condition is None:
+        if on is None:
             return rows.crossJoin(source)
-        return analysed(rows.join(source, condition, how))
+        return analysed(rows.join(source, expression(on), how))
+
+
+def expression(value: Condition) -> Column:
+    """Return what a text, or a column of Spark, stands for."""
+    return F.expr(cast_long_numbers(value)) if isinstance(value, str) else value
 
 
 @contextmanager

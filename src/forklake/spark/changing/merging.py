@@ -24,6 +24,7 @@ from forklake.spark.changing.matching import (
     Matching,
     about,
     analysing,
+    expression,
     joined,
     matching,
     qualified,
@@ -31,6 +32,7 @@ from forklake.spark.changing.matching import (
 from forklake.spark.changing.removal import Ended
 from forklake.spark.engine.remote import analysed, persisted
 from forklake.spark.names import quoted
+from forklake.spark.reading.recording import record_read
 from forklake.spark.writing import align
 from forklake.spark.writing.write import append_versions, estimated_bytes
 
@@ -164,6 +166,8 @@ def merge(
         is_narrow = When.NOT_MATCHED_BY_SOURCE not in kinds
         table = session.find_table(change.transaction, place)
         narrowed = about(target_alias, on) if is_narrow else None
+        if When.NOT_MATCHED in kinds:  # its outcome depends on rows that it leaves as they are
+            record_read(change.transaction, table, [] if narrowed is None else [narrowed])
         found = matching(session, change, table, target_alias, narrowed)
         merging = _Merging(found, source, source_alias, when)
         how = _JOINS[When.NOT_MATCHED in kinds, not is_narrow]
@@ -229,8 +233,7 @@ class _Merging:
         for number, clause in enumerate(self.clauses):
             test = _presence(clause.when)
             if clause.condition is not None:
-                own = self._in_scope(clause.when, clause.condition)
-                test = test & (F.expr(own) if isinstance(own, str) else own)
+                test = test & expression(self._in_scope(clause.when, clause.condition))
             value = None if clause.action is Action.NOTHING else number
             applies = applies.when(test, F.lit(value).cast("int"))
         return applies

@@ -14,7 +14,7 @@ from forklake.model.entities import InlinedRow
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID, SNAPSHOT_ID
 from forklake.model.ids import UNCOMMITTED
-from forklake.spark.types import arrow_type, spark_type
+from forklake.spark.types import arrow_type, shown_field
 
 _LOCAL_FILE = "__ducklake_inlined_transaction_local_data"
 
@@ -30,7 +30,7 @@ def inlined_frame(
 
     `first_index` is the number of the first place that holds such rows, after all files.
     """
-    schema = StructType([StructField(field.name, spark_type(field)) for field in fields])
+    schema = StructType([shown_field(field) for field in fields])
     columns = inlined_columns(fields, rows)
     extra = _virtual_values(rows, first_index)
     for one in virtual:

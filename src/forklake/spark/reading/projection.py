@@ -25,7 +25,13 @@ from forklake.model.ids import ColumnId, SnapshotId
 from forklake.model.scans import ScanFile
 from forklake.model.values import to_text
 from forklake.spark.names import quoted
-from forklake.spark.types import literal, literal_column, physical_schema, spark_type
+from forklake.spark.types import (
+    literal,
+    literal_column,
+    physical_schema,
+    spark_type,
+    stored_type,
+)
 
 _UUID_DIGITS = "^(.{8})(.{4})(.{4})(.{4})(.{12})$"
 _EXISTS_DEFAULT, _CURRENT_DEFAULT = "EXISTS_DEFAULT", "CURRENT_DEFAULT"
@@ -75,7 +81,8 @@ class Layout:
             value = _shown(shown, written, F.col(quoted(written.physical_name)), has)
             if _is_too_long(shown):
                 value = F.when(has(shown.column_id), value).otherwise(default_column(shown))
-        return value.alias(shown.name)
+        known = stored_type(shown)
+        return value.alias(shown.name, metadata=known) if known else value.alias(shown.name)
 
 
 def mapped(layout: Layout, mapping: ColumnMapping, names: Iterable[NameMapping]) -> Layout:

@@ -76,8 +76,12 @@ def _parsed(condition: str) -> exp.Expr | None:
         return None
 
 
+# Databases limit the depth of an expression; to leave parts out only reads more files.
+_MOST_PARTS = 200
+
+
 def _all_of(parts: Iterable[Found]) -> Found:
-    known = tuple(part for part in parts if part is not None)
+    known = tuple(part for part in parts if part is not None)[:_MOST_PARTS]
     return And(known) if len(known) > 1 else known[0] if known else Anything
 
 
@@ -87,6 +91,8 @@ def _any_of(parts: Iterable[Found]) -> Found:
         if part is None:
             return Anything
         known.append(part)
+    if len(known) > _MOST_PARTS:
+        return Anything
     return Or(tuple(known)) if len(known) > 1 else known[0] if known else Anything
 
 

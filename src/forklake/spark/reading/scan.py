@@ -42,6 +42,7 @@ from forklake.model.values import from_text
 from forklake.spark.engine.engine import Engine, ListedFile
 from forklake.spark.engine.remote import analysed
 from forklake.spark.engine.routes import FileDeletes, IsDeleted
+from forklake.spark.long_numbers import cast_long_numbers
 from forklake.spark.names import quoted
 from forklake.spark.reading.grouping import Group, GroupedFiles, View
 from forklake.spark.reading.inlined import inlined_frame
@@ -53,7 +54,7 @@ from forklake.spark.reading.projection import (
     mapped,
 )
 from forklake.spark.reading.pushdown import predicate_of
-from forklake.spark.types import spark_type
+from forklake.spark.types import shown_field
 
 VIRTUAL: dict[str, DataType] = {
     "rowid": LongType(),
@@ -110,7 +111,7 @@ def scan(
 def shown_schema(view: View, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
     """The columns that `scan` shows."""
     fields = view.state.fields(table)
-    own = [StructField(field.name, spark_type(field)) for field in fields]
+    own = [shown_field(field) for field in fields]
     return StructType([*own, *_asked(virtual, False, fields, table)])
 
 
@@ -229,7 +230,7 @@ def _asked(
 
 def _filtered(rows: DataFrame, where: str, table: Table) -> DataFrame:
     try:
-        return analysed(rows.where(where))
+        return analysed(rows.where(cast_long_numbers(where)))
     except AnalysisException as reason:
         raise InvalidInput(
             f"The condition {where!r} cannot be used on table '{table.table_name}':"

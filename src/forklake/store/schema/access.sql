@@ -22,7 +22,9 @@ CREATE TABLE IF NOT EXISTS crucible_key (
 );
 CREATE INDEX IF NOT EXISTS crucible_key_principal ON crucible_key (principal_id);
 
--- Keys with which tokens are signed (hexadecimal): the newest signs, those not retired are good.
+-- Keys with which tokens are signed: the newest signs, those not retired are good. A secret is two
+-- words: what services sign with, wrapped by the key-encryption key where there is one; and what
+-- PostgreSQL verifies tokens of tenants with, which forges none for services.
 CREATE TABLE IF NOT EXISTS crucible_signing_key (
     kid VARCHAR PRIMARY KEY,
     secret VARCHAR NOT NULL,

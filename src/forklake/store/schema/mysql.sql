@@ -80,6 +80,20 @@ CREATE TABLE ducklake_expired_snapshots (
     PRIMARY KEY (catalog_id, begin_snapshot)
 );
 
+-- Idempotency keys given by callers; they outlive the snapshots that they belong to. stream groups
+-- the batches of one streaming query into one table: the last one is kept without limit.
+CREATE TABLE ducklake_idempotency_key (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    schema_version BIGINT NOT NULL,
+    idempotency_key LONGTEXT NOT NULL,
+    stream LONGTEXT,
+    used_at DATETIME(6) NOT NULL,
+    PRIMARY KEY (catalog_id, snapshot_id)
+);
+-- A commit with a key looks for the same key in its catalog.
+CREATE INDEX ducklake_idempotency_key_used ON ducklake_idempotency_key (catalog_id, idempotency_key(191));
+
 -- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
 -- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
 CREATE TABLE ducklake_catalog (
@@ -100,6 +114,8 @@ CREATE TABLE ducklake_catalog (
 CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (live_name);
 CREATE INDEX ducklake_catalog_name ON ducklake_catalog (catalog_name);
 CREATE UNIQUE INDEX ducklake_catalog_path ON ducklake_catalog (path);
+-- A new data path is compared with those around it and within it.
+CREATE INDEX ducklake_catalog_data_path ON ducklake_catalog (data_path(191));
 
 -- One row for each live catalog, locked by its commits: the only hot row.
 CREATE TABLE ducklake_catalog_head (

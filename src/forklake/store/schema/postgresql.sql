@@ -71,6 +71,20 @@ CREATE TABLE ducklake_expired_snapshots (
     PRIMARY KEY (catalog_id, begin_snapshot)
 );
 
+-- Idempotency keys given by callers; they outlive the snapshots that they belong to. stream groups
+-- the batches of one streaming query into one table: the last one is kept without limit.
+CREATE TABLE ducklake_idempotency_key (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    schema_version BIGINT NOT NULL,
+    idempotency_key VARCHAR NOT NULL,
+    stream VARCHAR,
+    used_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (catalog_id, snapshot_id)
+);
+-- A commit with a key looks for the same key in its catalog.
+CREATE INDEX ducklake_idempotency_key_used ON ducklake_idempotency_key (catalog_id, idempotency_key);
+
 -- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
 -- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
 CREATE TABLE ducklake_catalog (
@@ -91,6 +105,8 @@ CREATE TABLE ducklake_catalog (
 CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (catalog_name)
     WHERE end_snapshot IS NULL;
 CREATE UNIQUE INDEX ducklake_catalog_path ON ducklake_catalog (path);
+-- A new data path is compared with those around it and within it.
+CREATE INDEX ducklake_catalog_data_path ON ducklake_catalog (data_path COLLATE "C");
 
 -- One row for each live catalog, locked by its commits: the only hot row.
 CREATE TABLE ducklake_catalog_head (
@@ -787,5 +803,7 @@ WHERE kind = 'txn';
 INSERT INTO ducklake_snapshot VALUES (0, clock_timestamp(), 0, 0, 0);
 SELECT setval('ducklake_snapshot_id_seq', 1, false);
 INSERT INTO ducklake_metadata (key, value) VALUES ('version', '0.5-dev1');
+-- Keys of advisory locks follow from it: other users of the database cannot compute them.
+INSERT INTO ducklake_metadata (key, value, scope) VALUES ('secret', gen_random_uuid()::text, 'locks');
 
 COMMIT;

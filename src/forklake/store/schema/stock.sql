@@ -3,7 +3,7 @@
 -- Load it with `forklake expose`, which fills in the schema of the views, the schema and the owner of
 -- the metastore, and adds the views. A client chooses its catalog when it connects:
 --   options='-c forklake.catalog=NAME'     if it may read the metastore anyway
---   options='-c forklake.token=fl1.…'      if it is a tenant
+--   options='-c forklake.token=fl2.…'      if it is a tenant
 
 CREATE SCHEMA {stock} AUTHORIZATION {owner};
 SET LOCAL ROLE {owner};

@@ -3,7 +3,7 @@
 --
 -- Load it with `forklake access tenants`, which fills in the schema of the views, the schema and the
 -- owner of the metastore, and adds one view for each table. A tenant connects with
---   options='-c forklake.token=fl1.…'
+--   options='-c forklake.token=fl2.…'
 
 -- All of it belongs to the owner of the metastore, also where a superuser loads it.
 CREATE SCHEMA {tenant} AUTHORIZATION {owner};
@@ -53,24 +53,55 @@ LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, {store}, pg_temp AS $$
         ))
 $$;
 
+-- Raises an error unless the role of the connection has the limits of tenants: PostgreSQL gives a
+-- member of a role neither its settings nor its limit of connections, and each role may change its
+-- settings. The owner of the metastore has no limits.
+CREATE FUNCTION {tenant}.require_limits() RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog AS $$
+DECLARE
+    problem text := CASE
+        WHEN pg_has_role(session_user, {owner_text}, 'MEMBER') THEN NULL
+        WHEN current_setting('statement_timeout')::interval
+            NOT BETWEEN interval '1 ms' AND {most_statement}::interval
+            THEN 'statement_timeout = ' || quote_literal({most_statement})
+        WHEN current_setting('idle_in_transaction_session_timeout')::interval
+            NOT BETWEEN interval '1 ms' AND {most_idle}::interval
+            THEN 'idle_in_transaction_session_timeout = ' || quote_literal({most_idle})
+        WHEN (SELECT rolconnlimit FROM pg_roles WHERE rolname = session_user)
+            NOT BETWEEN 0 AND {most_connections} THEN 'CONNECTION LIMIT ' || {most_connections}
+        END;
+BEGIN
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'The role % exceeds the limits of tenants: it needs %.',
+            quote_ident(session_user), problem
+            USING ERRCODE = 'configuration_limit_exceeded',
+                HINT = 'Set the limits of all tenants with: forklake access tenants.';
+    END IF;
+END
+$$;
+
 -- The catalog of the connection's token; an error, the same one whatever is wrong with it, if there
--- is no token, or it is forged, too old, signed with a key that is retired, or no longer granted.
+-- is no token, or it is forged, too old, good for too long, signed with a key that is retired, or no
+-- longer granted.
 CREATE FUNCTION {tenant}.catalog_id() RETURNS bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, {store}, pg_temp AS $$
 DECLARE
     token text := coalesce(current_setting('forklake.token', true), '');
     part text[] := string_to_array(token, '.');
     number constant text := '(0|[1-9][0-9]{{0,17}})';
+    now constant numeric := extract(epoch FROM clock_timestamp());
     key text;
 BEGIN
-    IF token ~ ('^fl1\.' || number || '\.' || number || '\.rf?w?a?o?\.' || number
-            || '\.[0-9]{{6}}\.[A-Za-z0-9_-]{{43}}$') THEN
-        SELECT secret INTO key FROM crucible_signing_key
-        WHERE kid = part[6] AND retired_at IS NULL AND secret <> '';
+    PERFORM {tenant}.require_limits();
+    IF token ~ ('^fl2\.' || number || '\.' || number || '\.rf?w?a?o?\.' || number
+            || '\.[0-9]{{6}}\.[A-Za-z0-9_-]{{43}}\.[A-Za-z0-9_-]{{43}}$') THEN
+        -- What follows the space verifies tokens here, and nowhere else.
+        SELECT nullif(split_part(secret, ' ', 2), '') INTO key FROM crucible_signing_key
+        WHERE kid = part[6] AND retired_at IS NULL;
         -- Their hashes are compared: the time that it takes tells nothing.
         IF sha256({tenant}.signature(array_to_string(part[1:6], '.'), decode(key, 'hex'))::bytea)
                 = sha256(part[7]::bytea)
-            AND to_timestamp(part[5]::bigint) > clock_timestamp()
+            AND part[5]::numeric > now AND part[5]::numeric <= now + {longest_token}
             AND {tenant}.may_read(part[2]::bigint, part[3]::bigint)
         THEN
             RETURN part[3]::bigint;
