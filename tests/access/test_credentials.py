@@ -8,6 +8,7 @@ import hmac
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,9 @@ from forklake.access.access import Access
 from forklake.access.callers import LOCAL
 from forklake.access.credentials import Claim, new_key
 from forklake.access.roles import Right
-from forklake.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from forklake.access.signing_keys import read_secret
+from forklake.errors import Forbidden, InvalidInput, NotFound, Unauthenticated, Unavailable
+from forklake.files.keys import KEY_FILE, is_wrapped
 from forklake.model.ids import CatalogId
 from forklake.store.access_keys import signing_keys
 from forklake.store.audit import Outcome
@@ -23,6 +26,12 @@ from tests.access.conftest import World
 from tests.fix_metastore import Place
 
 READ = frozenset({Right.READ})
+
+
+def signing_secret(world: World) -> str:
+    """The secret that signs tokens."""
+    with world.metastore.database.reading() as connection:
+        return read_secret(signing_keys(connection)[0][1])
 
 
 def refused(access: Access, credential: str) -> str:
@@ -176,7 +185,7 @@ def changed(place: int, value: str) -> Callable[[str], str]:
 
 
 FORGERIES: dict[str, Callable[[str], str]] = {
-    "another version": changed(0, "fl2"),
+    "an older version": changed(0, "fl1"),
     "another principal": changed(1, "1"),
     "another catalog": changed(2, "2"),
     "more rights": changed(3, "rfwao"),
@@ -190,15 +199,17 @@ FORGERIES: dict[str, Callable[[str], str]] = {
     "the wrong signing key": changed(5, "000002"),
     "no signing key": changed(5, ""),
     "no algorithm": changed(5, "none"),
-    "no signature": changed(6, ""),
-    "a foreign signature": changed(6, "A" * 43),
+    "no signature": changed(7, ""),
+    "a foreign signature": changed(7, "A" * 43),
+    "no signature for tenants": changed(6, ""),
+    "a foreign signature for tenants": changed(6, "A" * 43),
     "a padded signature": lambda token: f"{token}=",
     "truncated": lambda token: token[:-1],
     "without its end": lambda token: token.rpartition(".")[0],
     "with more": lambda token: f"{token}.x",
     "with a space": lambda token: f"{token} ",
-    "a leading zero": lambda token: token.replace("fl1.", "fl1.0", 1),
-    "other digits": lambda token: token.replace("fl1.", "fl1.\N{ARABIC-INDIC DIGIT TWO}", 1),
+    "a leading zero": lambda token: token.replace("fl2.", "fl2.0", 1),
+    "other digits": lambda token: token.replace("fl2.", "fl2.\N{ARABIC-INDIC DIGIT TWO}", 1),
     "signed with nothing": lambda token: signed_by("", token.rpartition(".")[0]),
     "signed with a guess": lambda token: signed_by("00" * 32, token.rpartition(".")[0]),
 }
@@ -236,6 +247,52 @@ def test_tokens_outlive_one_rotation_of_the_signing_keys(world: World, token: st
         assert len(signing_keys(connection)) == 2
         ((gone,),) = connection.fetch("SELECT secret FROM crucible_signing_key WHERE kid='000001'")
     assert gone == ""
+
+
+@pytest.fixture
+def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with a key-encryption key."""
+    file = tmp_path / "key"
+    file.write_text(base64.b64encode(b"k" * 32).decode())
+    monkeypatch.setenv(KEY_FILE, str(file))
+    return file
+
+
+def test_signing_keys_are_wrapped_where_there_is_a_key_file(key_file: Path, world: World) -> None:
+    world.access.create(world.alice, ["alice-1"])
+    token = world.access.mint(world.alice, "alice-1", [Right.READ], 60)
+    world.access.rotate_signing_key(world.root)
+    assert Access(world.metastore, clock=world.clock).caller(token).name == "alice"
+    with world.metastore.database.reading() as connection:
+        assert all(is_wrapped(stored) for _, stored in signing_keys(connection))
+
+
+def test_signing_keys_of_before_are_wrapped_by_init(
+    world: World, token: str, key_file: Path
+) -> None:
+    secret = signing_secret(world)
+    assert world.access.caller(token).name == "alice"
+    world.access.init()
+    with world.metastore.database.reading() as connection:
+        ((_, stored),) = signing_keys(connection)
+    assert is_wrapped(stored)
+    assert secret not in stored
+    world.access.init()
+    with world.metastore.database.reading() as connection:
+        assert signing_keys(connection) == [("000001", stored)]
+    assert Access(world.metastore, clock=world.clock).caller(token).name == "alice"
+
+
+def test_without_the_right_key_file_no_token_is_verified(
+    key_file: Path, world: World, token: str
+) -> None:
+    key_file.write_text(base64.b64encode(b"l" * 32).decode())
+    world.access._memory.clear()
+    with pytest.raises(Unavailable, match="keys that sign tokens"):
+        world.access.caller(token)
+    with pytest.raises(Unavailable, match="keys that sign tokens"):
+        world.access.check_signing_keys()
+    assert world.access.caller(world.keys["alice"]).name == "alice"
 
 
 def test_a_retired_key_signs_nothing(world: World, token: str) -> None:
@@ -291,11 +348,22 @@ def test_a_token_of_a_dropped_catalog_is_good_for_nothing(world: World, token: s
 
 
 def test_a_token_that_we_sign_for_nobody_is_refused(world: World, token: str) -> None:
-    with world.metastore.database.reading() as connection:
-        ((kid, secret),) = signing_keys(connection)
-    good = Claim(2, CatalogId(0), READ, 2_000_000_000, kid)
+    secret = signing_secret(world)
+    good = Claim(2, CatalogId(0), READ, int(world.clock().timestamp()) + 60, "000001")
     assert world.access.caller(good.signed(secret)).name == "alice"
     refused(world.access, replace(good, principal_id=99).signed(secret))
+
+
+def test_a_token_that_is_good_for_too_long_is_refused_although_we_signed_it(
+    world: World, token: str
+) -> None:
+    secret = signing_secret(world)
+    now = int(world.clock().timestamp())
+    month = 30 * 24 * 3600
+    good = Claim(2, CatalogId(0), READ, now + month, "000001")
+    assert world.access.caller(good.signed(secret)).name == "alice"
+    for expires_at in (now + month + 3600, now + 10 * 365 * 24 * 3600, 10**18 - 1):
+        refused(world.access, replace(good, expires_at=expires_at).signed(secret))
 
 
 @pytest.mark.parametrize("backend", ["postgresql"])

@@ -163,6 +163,19 @@ def test_a_fork_that_is_there_is_found_only_by_those_who_may_read_it(family: Wor
     assert access.create(family.bob, ["bob-of-carol"], if_not_exists=True) == [row]
 
 
+def test_an_error_about_another_fork_hides_what_the_caller_may_not_read(family: World) -> None:
+    access = family.access
+    access.create(family.bob, ["bob-own"])
+    with pytest.raises(AlreadyExists, match="is a fork of 'alice-1', not of 'bob-own'"):
+        access.fork(family.bob, "bob-own", ["bob-1"], if_not_exists=True)
+    access.create(family.carol, ["carol-1"])
+    access.grant_prefix(family.root, "bob-", "carol", "forker")
+    access.grant_prefix(family.root, "bob-", "carol", "admin")
+    with pytest.raises(AlreadyExists) as error:
+        access.fork(family.carol, "carol-1", ["bob-1"], if_not_exists=True)
+    assert "alice-1" not in str(error.value)
+
+
 def test_a_fork_of_a_past_snapshot_is_a_fork(family: World) -> None:
     catalog = family.metastore.catalog("alice-1")
     before = catalog.head().snapshot_id

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import os
+import random
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -16,10 +22,23 @@ from psycopg.rows import dict_row
 import forklake
 from forklake import Catalog, ColumnBounds, ColumnSpec, MacroSpec, Metastore, NewDataFile
 from forklake.access import tenants
+from forklake.access.access import Access
+from forklake.access.callers import LOCAL
 from forklake.access.credentials import Claim
 from forklake.access.roles import Right
-from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
+from forklake.access.signing_keys import stored_secret
+from forklake.access.tenant_roles import Limits
+from forklake.errors import (
+    AlreadyExists,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unauthenticated,
+    Unsupported,
+)
+from forklake.files.keys import KEY_FILE
 from forklake.model.ids import CatalogId, ColumnId
+from forklake.store import exposing
 from forklake.store.access import disable_principal, insert_principal, install
 from forklake.store.access_grants import (
     GrantRow,
@@ -29,6 +48,8 @@ from forklake.store.access_grants import (
     write_prefix_grant,
 )
 from forklake.store.access_keys import add_signing_key, signing_keys
+from forklake.store.advisory_keys import AdvisoryKeys
+from forklake.store.database import Lock
 from forklake.store.tenant_views import HIDDEN, VIEWS
 from tests.behaviour.test_schema import tables_of
 from tests.concurrency.raw import FOREVER, KINDS, RawMetastore
@@ -55,10 +76,12 @@ class Server:
     def owner(self) -> psycopg.Connection[dict[str, Any]]:
         return psycopg.connect(self.dsn, row_factory=dict_row, autocommit=True)
 
-    def tenant(self, token: str | None) -> psycopg.Connection[dict[str, Any]]:
+    def tenant(
+        self, token: str | None, role: str = tenants.ROLE
+    ) -> psycopg.Connection[dict[str, Any]]:
         options = "" if token is None else f"-c forklake.token={token}"
         return psycopg.connect(
-            self.dsn, user=tenants.ROLE, options=options, row_factory=dict_row, autocommit=True
+            self.dsn, user=role, options=options, row_factory=dict_row, autocommit=True
         )
 
     def claim(self, principal: int, catalog: str) -> Claim:
@@ -83,7 +106,7 @@ def server(postgres_dsn: str) -> Iterator[Server]:
     """A metastore with access rules: alice may read what is hers, bob what is his."""
     with forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True) as metastore:
         install(metastore.database)
-        add_signing_key(metastore.database, SECRET, NOW)
+        add_signing_key(metastore.database, stored_secret(SECRET), NOW)
         for name in ("alice", "bob"):
             made = insert_principal(metastore.database, name, name, is_root=False, now=NOW)
             grant = PrefixGrant(f"{name}:", "admin")
@@ -107,7 +130,7 @@ def fill(catalog: Catalog, word: str) -> None:
         transaction.set_column_tag(table, "b", "tag", f"{word}-column-tag")
         transaction.set_option("parquet_compression", "zstd")
         transaction.set_commit_message(author=word, message=f"{word} did it")
-    with catalog.transaction() as transaction:
+    with catalog.transaction(idempotency_key=f"{word}-key") as transaction:
         table = transaction.table(f"{word}-table")
         (found,) = transaction.data_files(table)
         transaction.delete_positions(table, found, [3])
@@ -176,7 +199,7 @@ def test_sql_over_everything_sees_no_row_of_anybody_else(server: Server) -> None
         fill_delta(server, catalog, word)
         server.metastore.fork(f"{name}:{word}", f"{name}:{word}-fork")
         catalog.extend(timedelta(hours=1))
-    made = tenants.set_up(server.metastore, harden=True)
+    made = tenants.set_up(server.metastore)
     assert made.is_hardened
     bob = server.metastore.catalog("bob:bravo").catalog_id
     for seeing in ("alice:alpha", "alice:alpha-fork"):
@@ -209,7 +232,12 @@ _NEVER = {
 _EMPTY = {
     "alice:alpha": _NEVER,
     "alice:alpha-fork": _NEVER
-    | {"ducklake_catalog_lease", "ducklake_files_scheduled_for_deletion", "dl_mirror_status"},
+    | {
+        "ducklake_catalog_lease",
+        "ducklake_files_scheduled_for_deletion",
+        "ducklake_idempotency_key",
+        "dl_mirror_status",
+    },
 }
 
 
@@ -268,6 +296,196 @@ def test_no_table_of_the_metastore_can_be_read_or_written_itself(server: Server)
                     connection.execute(statement.encode())
 
 
+def test_views_show_no_key_of_an_encrypted_file(server: Server) -> None:
+    catalog = server.metastore.create_catalog("alice:one", data_path="/data")
+    fill(catalog, "alpha")
+    with catalog.transaction() as transaction:
+        table = transaction.table("alpha-table")
+        file = NewDataFile("secret.parquet", 10, 1000, encryption_key="canary-of-the-key")
+        transaction.add_data_files(table, [replace(file, partition_values=("7",))])
+    with server.owner() as connection:
+        for table_name in ("ducklake_data_file", "ducklake_delete_file"):
+            text = f"UPDATE {table_name} SET encryption_key = 'canary-of-the-key'"
+            connection.execute(text.encode())
+    tenants.set_up(server.metastore)
+    exposing.expose(server.metastore.database, role=tenants.ROLE)
+    with server.tenant(server.token(ALICE, "alice:one")) as connection:
+        assert mentions(connection, "secret.parquet") >= {
+            '"tenant"."ducklake_data_file"',
+            '"forklake_stock"."ducklake_data_file"',
+        }
+        showing = mentions(connection, "canary-of-the-key")
+        assert showing <= {'"pg_catalog"."pg_stat_activity"'}  # the statement that looks for it
+
+
+def test_a_copy_of_the_database_forges_no_token_for_services(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "kek").write_text(base64.b64encode(b"k" * 32).decode())
+    monkeypatch.setenv(KEY_FILE, str(tmp_path / "kek"))
+    metastore = server.metastore
+    metastore.create_catalog("alice:one")
+    access = Access(metastore)
+    access.init()  # wraps the key that was made without a key file
+    tenants.set_up(metastore)
+    with server.owner() as connection:
+        ((stored,),) = [
+            (row["secret"],)
+            for row in connection.execute("SELECT secret FROM crucible_signing_key").fetchall()
+        ]
+    assert SECRET not in stored
+    token = server.token(ALICE, "alice:one")
+    assert server.is_let_in(token)
+    assert access.caller(token).name == "alice"
+    stolen = stored.split(" ")[1]
+    claim = server.claim(ALICE, "alice:one")
+    for text in (claim.signed(stolen), forged(claim, stolen)):
+        with pytest.raises(Unauthenticated):
+            access.caller(text)
+
+
+def forged(claim: Claim, secret: str) -> str:
+    """A token with every signature by one secret."""
+    text = claim.text()
+    for _ in range(2):
+        digest = hmac.digest(bytes.fromhex(secret), text.encode(), "sha256")
+        text += "." + base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return text
+
+
+def test_tenants_cannot_take_the_locks_that_commits_wait_for(server: Server) -> None:
+    server.metastore.create_catalog("alice:one")
+    assert tenants.set_up(server.metastore).is_hardened
+    with server.tenant(server.token(ALICE, "alice:one")) as connection:
+        for statement in (
+            "SELECT pg_advisory_lock(1)",
+            "SELECT pg_try_advisory_lock_shared(1, 2)",
+            "SELECT * FROM pg_locks",
+            "SELECT pg_logical_emit_message(false, '', 'x')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(statement.encode())
+
+
+def test_keys_of_locks_follow_from_a_secret_of_the_metastore(server: Server) -> None:
+    catalog = server.metastore.create_catalog("alice:one", data_path="/data")
+    without_secret = AdvisoryKeys("public")
+    numbers = (0, int(catalog.catalog_id), 1)
+    computed = [without_secret.key(lock, number) for lock in Lock for number in numbers]
+    with server.owner() as connection:
+        connection.execute("SELECT pg_advisory_lock(key) FROM unnest(%s) key", (computed,))
+        fill(catalog, "alpha")  # waits for none of them
+    uri = f"ducklake:postgres:{server.dsn}"
+    with forklake.open(uri) as other:
+        of_another_process = other.database._keys  # type: ignore[attr-defined]
+        own = server.metastore.database._keys  # type: ignore[attr-defined]
+        for lock in Lock:
+            assert of_another_process.key(lock, 7) == own.key(lock, 7)
+            assert -(2**63) <= own.key(lock, 7) < 2**63
+
+
+def test_the_set_up_leaves_the_database_open_only_where_that_is_wanted(server: Server) -> None:
+    server.metastore.create_catalog("alice:one")
+    assert not tenants.set_up(server.metastore, harden=False).is_hardened
+    with server.tenant(server.token(ALICE, "alice:one")) as connection:
+        connection.execute("SELECT pg_advisory_lock(1)")
+    assert tenants.set_up(server.metastore).is_hardened
+
+
+def test_roles_that_commit_without_owning_the_metastore_keep_their_locks(server: Server) -> None:
+    with role(server, "lake_service"):
+        with server.owner() as connection:
+            connection.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO lake_service")
+            connection.execute("GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO lake_service")
+        tenants.set_up(server.metastore)
+        dsn = server.dsn.replace("user=postgres", "user=lake_service")
+        with forklake.open(f"ducklake:postgres:{dsn}") as metastore:
+            catalog = metastore.create_catalog("alice:one", data_path="/data")
+            with catalog.transaction() as transaction:
+                transaction.create_table("t", [ColumnSpec("x", "int")])
+            assert [row.table_name for row in catalog.now().state.tables("main")] == ["t"]
+
+
+@contextmanager
+def role(server: Server, name: str, options: str = "") -> Iterator[None]:
+    """A login role that is removed at the end."""
+    with server.owner() as connection:
+        connection.execute(f"DROP ROLE IF EXISTS {name}".encode())
+        connection.execute(f"CREATE ROLE {name} LOGIN {options}".encode())
+    yield
+    with server.owner() as connection:
+        connection.execute(f"DROP OWNED BY {name} CASCADE".encode())
+        connection.execute(f"DROP ROLE {name}".encode())
+
+
+def test_a_member_of_the_role_of_tenants_has_its_limits(server: Server) -> None:
+    server.metastore.create_catalog("alice:one")
+    tenants.set_up(server.metastore)
+    token = server.token(ALICE, "alice:one")
+    with role(server, "acme", f"IN ROLE {tenants.ROLE}"):
+        with (
+            pytest.raises(psycopg.errors.ConfigurationLimitExceeded, match="statement_timeout"),
+            server.tenant(token, "acme") as connection,
+        ):
+            connection.execute("SELECT * FROM tenant.ducklake_catalog")
+        assert tenants.set_up(server.metastore).unlimited == ()
+        with server.tenant(token, "acme") as connection:
+            assert connection.execute("SELECT * FROM tenant.ducklake_catalog").fetchall()
+            for name in tenants_limits():
+                shown = connection.execute(f"SHOW {name}".encode()).fetchone()
+                assert shown == {name: "1min"}
+                connection.execute(f"SET {name} = '61s'".encode())
+                with pytest.raises(psycopg.errors.ConfigurationLimitExceeded, match=name):
+                    connection.execute("SELECT * FROM tenant.ducklake_catalog")
+                connection.execute(f"SET {name} = '59s'".encode())
+            assert connection.execute("SELECT * FROM tenant.ducklake_catalog").fetchall()
+        with server.owner() as connection:
+            text = "SELECT rolconnlimit FROM pg_roles WHERE rolname = 'acme'"
+            assert connection.execute(text).fetchall() == [{"rolconnlimit": 64}]
+
+
+def tenants_limits() -> tuple[str, ...]:
+    """The settings that limit tenants."""
+    return ("statement_timeout", "idle_in_transaction_session_timeout")
+
+
+def test_stricter_limits_of_a_member_stay(server: Server) -> None:
+    server.metastore.create_catalog("alice:one")
+    with role(server, "acme", "CONNECTION LIMIT 3"):
+        with server.owner() as connection:
+            connection.execute("ALTER ROLE acme SET statement_timeout = 5000")
+        tenants.set_up(server.metastore)
+        with server.owner() as connection:
+            connection.execute(f"GRANT {tenants.ROLE} TO acme".encode())
+        tenants.set_up(server.metastore)
+        with server.tenant(server.token(ALICE, "alice:one"), "acme") as connection:
+            shown = connection.execute("SHOW statement_timeout").fetchone()
+            assert shown == {"statement_timeout": "5s"}
+            (found,) = connection.execute(
+                "SELECT rolconnlimit FROM pg_roles WHERE rolname = 'acme'"
+            ).fetchall()
+            assert found == {"rolconnlimit": 3}
+
+
+def test_the_set_up_creates_roles_of_tenants_with_limits(server: Server) -> None:
+    server.metastore.create_catalog("alice:one")
+    with role(server, "acme"), pytest.raises(AlreadyExists, match="acme"):
+        tenants.set_up(server.metastore, members=["acme"])
+    limits = Limits(statement_seconds=5, idle_seconds=7, connections=2)
+    with role(server, "small"):
+        tenants.set_up(server.metastore, role="small", members=["acme"], limits=limits)
+        with server.tenant(server.token(ALICE, "alice:one"), "acme") as connection:
+            assert connection.execute("SELECT * FROM tenant.ducklake_catalog").fetchall()
+            assert connection.execute("SHOW statement_timeout").fetchone() == {
+                "statement_timeout": "5s"
+            }
+        with server.owner() as connection:
+            connection.execute("DROP ROLE acme")
+    for bad in ({"statement_seconds": 0}, {"connections": 0}, {"idle_seconds": 10**9}):
+        with pytest.raises(InvalidInput):
+            Limits(**bad)
+
+
 def test_every_table_has_a_view_or_is_hidden_on_purpose(server: Server) -> None:
     assert set(tables_of("postgresql")) == set(VIEWS) | HIDDEN
     made = tenants.set_up(server.metastore)
@@ -323,22 +541,31 @@ def test_only_good_tokens_are_let_in(server: Server) -> None:
         "nonsense",
         token[:-1],
         token + "A",
-        token.replace("fl1", "fl2"),
-        token[:-1] + ("A" if token[-1] != "A" else "B"),
+        token.rpartition(".")[0],
+        token.replace("fl2", "fl1"),
+        _with_other_signature(token),
         good.signed("00" * 32),
         replace(good, catalog_id=other).signed(SECRET),
         replace(good, catalog_id=CatalogId(12345)).signed(SECRET),
         replace(good, principal_id=BOB).signed(SECRET),
         replace(good, principal_id=99).signed(SECRET),
         replace(good, expires_at=int(time.time()) - 1).signed(SECRET),
+        replace(good, expires_at=int(time.time()) + 31 * 24 * 3600).signed(SECRET),
+        replace(good, expires_at=10**18 - 1).signed(SECRET),
         replace(good, kid="000009").signed(SECRET),
         replace(good, rights=frozenset({Right.WRITE})).signed(SECRET),
         token.replace(".r.", ".rw."),
         token.replace(f".{good.expires_at}.", f".{good.expires_at + 1}."),
         token.replace(f".{good.catalog_id}.", f".{other}.", 1),
-        replace(good, catalog_id=CatalogId(other)).text() + token[token.rindex(".") :],
+        ".".join([replace(good, catalog_id=CatalogId(other)).text(), *token.split(".")[-2:]]),
     ]
     assert [one for one in refused if server.is_let_in(one)] == []
+
+
+def _with_other_signature(token: str) -> str:
+    """The token with another character in the signature that PostgreSQL verifies."""
+    *claim, signature, last = token.split(".")
+    return ".".join([*claim, ("B" if signature[0] == "A" else "A") + signature[1:], last])
 
 
 def test_what_ends_a_token(server: Server) -> None:
@@ -358,9 +585,9 @@ def test_what_ends_a_token(server: Server) -> None:
     assert server.is_let_in(token)
 
     own = server.token(ALICE, "alice:one")
-    add_signing_key(database, "22" * 32, NOW)
+    add_signing_key(database, stored_secret("22" * 32), NOW)
     assert server.is_let_in(own)  # signed with the key before the newest
-    add_signing_key(database, "33" * 32, NOW)
+    add_signing_key(database, stored_secret("33" * 32), NOW)
     assert [kid for kid, _ in _signing_keys(metastore)] == ["000003", "000002"]
     assert not server.is_let_in(own)
     newest = replace(server.claim(ALICE, "alice:one"), kid="000003").signed("33" * 32)
@@ -372,6 +599,49 @@ def test_what_ends_a_token(server: Server) -> None:
 def _signing_keys(metastore: Metastore) -> list[tuple[str, str]]:
     with metastore.database.reading() as connection:
         return signing_keys(connection)
+
+
+def test_postgresql_and_services_agree_about_who_may_read(server: Server) -> None:
+    seed = int(os.environ.get("FORKLAKE_SEED", "20260119"))
+    chance, metastore = random.Random(seed), server.metastore
+    access = Access(metastore)
+    people = [access.create_principal(LOCAL, f"p{number}", "x") for number in range(4)]
+    people.append(access.create_principal(LOCAL, "root", "x", is_root=True))
+    callers = [access.acting_as(LOCAL, one.name) for one in people]
+    tenants.set_up(metastore)
+    access.create(LOCAL, ["a-0", "b-0"])
+    names, count = ["a-0", "b-0"], 0
+    with server.owner() as connection:
+        for step in range(int(os.environ.get("FORKLAKE_STEPS", "60"))):
+            name, person = chance.choice(names), chance.choice(people[:4]).name
+            match chance.randrange(8):
+                case 0 | 1:
+                    count += 1
+                    new = f"{chance.choice('ab')}-{count}"
+                    mode = chance.choice(["inherit", "copy"])
+                    access.fork(LOCAL, name, [new], mode=mode)
+                    names.append(new)
+                case 2 | 3 | 4:
+                    access.grant(LOCAL, name, person, chance.choice(["reader", "forker", "admin"]))
+                case 5:
+                    with suppress(NotFound):
+                        access.revoke(LOCAL, name, person)
+                case 6:
+                    prefix = chance.choice(["", "a-", "b-", "a-1"])
+                    access.revoke_prefix(LOCAL, prefix, person)
+                    if chance.random() < 0.5:
+                        access.grant_prefix(LOCAL, prefix, person, "reader")
+                case 7 if len(names) > 2:
+                    access.drop(LOCAL, [name])
+                    names.remove(name)
+            ids = {one: metastore.catalog(one).catalog_id for one in names}
+            text = "SELECT tenant.may_read(%s, %s) AS allowed"
+            for person_row, caller in zip(people, callers, strict=True):
+                by_service = access.rights(caller, names)
+                for one in names:
+                    row = connection.execute(text, (person_row.principal_id, ids[one])).fetchone()
+                    allowed = Right.READ in by_service[one]
+                    assert row == {"allowed": allowed}, (seed, step, person_row.name, one)
 
 
 def test_an_ancestor_goes_on_unseen(server: Server) -> None:
@@ -417,14 +687,18 @@ def test_the_owner_of_a_metastore_needs_no_superuser(server: Server) -> None:
         )
     with forklake.open(uri, create=True, metadata_schema="lake") as metastore:
         install(metastore.database)
-        made = tenants.set_up(metastore, role="lake_tenant")
+        made = tenants.set_up(metastore, role="lake_tenant", harden=False)
         assert (made.schema, made.is_hardened) == ("lake_tenant", False)
         assert any("pg_stat_get_activity" in statement for statement in made.hardening)
-        with pytest.raises(Forbidden):
-            tenants.set_up(metastore, harden=True)
+        with pytest.raises(Forbidden, match="--no-harden"):
+            tenants.set_up(metastore, role="lake_tenant")
+        with server.owner() as connection:
+            for statement in made.hardening:
+                connection.execute(statement.encode())
+        assert tenants.set_up(metastore, role="lake_tenant").is_hardened
     uri = f"ducklake:postgres:{server.dsn}"
     with forklake.open(uri, metadata_schema="lake") as metastore:
-        assert tenants.set_up(metastore, role="lake_tenant", harden=True).is_hardened
+        assert tenants.set_up(metastore, role="lake_tenant").is_hardened
     with server.owner() as connection:
         owners = connection.execute(
             "SELECT DISTINCT viewowner FROM pg_views WHERE schemaname = 'lake_tenant'"

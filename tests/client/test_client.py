@@ -172,6 +172,21 @@ def test_errors_are_what_a_metastore_would_raise(client: Client) -> None:
         lost.create_catalog("sales")
 
 
+def test_data_paths_that_overlap_are_refused(client: Client) -> None:
+    client.create_catalog("one", data_path="/lake")
+    with pytest.raises(InvalidInput, match="overlaps with '/lake/' of the catalog 'one'"):
+        client.create_catalog("two", data_path="file:///lake/one")
+    assert client.find("two") is None
+
+
+def test_an_existing_catalog_that_is_another_fork_is_refused(client: Client) -> None:
+    client.create_catalogs(["sales", "stock"])
+    client.fork("stock", "agent")
+    with pytest.raises(AlreadyExists, match="a fork of 'stock', not of 'sales'"):
+        client.fork_many("sales", ["agent", "new"], if_not_exists=True)
+    assert client.find("new") is None
+
+
 def test_rights_are_those_of_the_credential(alice: Client, service: Running) -> None:
     assert alice.me()["principal"] == "alice"
     catalog = alice.create_catalog("alice-1")

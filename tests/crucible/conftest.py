@@ -28,6 +28,7 @@ def backend() -> str:
 def settings(place: Place, tmp_path: Path) -> Settings:
     """Settings of a service over the metastore of the place."""
     return Settings(
+        stop_seconds=60,  # no test loses its Spark because the machine is slow
         metastore=place.uri,
         metadata_schema=place.metadata_schema,
         create=True,

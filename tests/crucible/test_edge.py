@@ -123,6 +123,7 @@ def test_a_request_is_one_line_of_json(
         "event": "request",
         "request_id": "here",
         "principal": "alice",
+        "address": "127.0.0.1",
         "method": "POST",
         "route": C,
         "status": 201,

@@ -120,9 +120,10 @@ def test_what_duckdb_computes_can_be_stopped() -> None:
 def test_a_statement_that_breaks_leaves_the_others_alone(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     bob = opened(sparked.of("bob"), "bob-sales", alias="lake")
+    long, longer = "repeat('x', 60000000)", "repeat('x', (range + 60000000)::INTEGER)"
     for sql in (
-        "SELECT repeat('x', 2000000000) FROM range(2)",  # while Spark plans it
-        "SELECT sum(length(repeat('x', (range + 2000000000)::INTEGER))) FROM range(2)",  # in a task
+        f"SELECT {' || '.join([long] * 30)} FROM range(2)",  # while Spark plans it
+        f"SELECT {' || '.join([longer] * 30)} FROM range(2)",  # in a task
     ):
         sent = alice.run(sql, wait_seconds=0)
         assert bob.rows("SELECT 1 + 1") == [[2]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from forklake import Metastore
+from forklake import ColumnSpec, Metastore, NewDataFile
 from forklake.access.callers import LOCAL, Caller
 from forklake.access.roles import OPERATIONS, Right
 from forklake.crucible.sessions import guard
@@ -92,6 +92,24 @@ def test_the_audit_says_who_tried_to_get_out(sparked: Running) -> None:
         assert alice.refused(sql) in {"forbidden", "not_found"}, sql
         (newest,) = sparked.service.access.audit(LOCAL, limit=1)
         assert (newest.principal, newest.object, newest.outcome) == ("alice", what, "denied"), sql
+
+
+def test_keys_of_encrypted_files_are_not_shown(sparked: Running) -> None:
+    root = sparked.service.home
+    catalog = root.catalog("alice-sales")
+    with catalog.transaction() as transaction:
+        table = transaction.create_table("secret", [ColumnSpec("a", "int64")])
+        file = NewDataFile("secret.parquet", 10, 1000, encryption_key="canary-of-the-key")
+        transaction.add_data_files(table, [file])
+    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    for sql in (
+        "FROM ducklake_list_files('lake', 'secret')",
+        "FROM lake.list_files('secret')",
+        "WITH f AS (FROM ducklake_list_files('lake', 'secret')) SELECT * FROM f",
+    ):
+        found = json.dumps(alice.rows(sql))
+        assert "secret.parquet" in found
+        assert "canary-of-the-key" not in found
 
 
 def test_texts_and_names_stay_what_they_are(sparked: Running) -> None:

@@ -150,7 +150,7 @@ def test_other_things_of_others_are_as_if_they_were_not_there(
 
 def test_without_a_good_credential_nothing_is_told(there: Running) -> None:
     key = there.keys["alice"]
-    bad = ["", "fl_0_0", key[:-1], f"{key[:-2]}xx", key.upper(), "fl1.1.1.r.9999999999.000001.x"]
+    bad = ["", "fl_0_0", key[:-1], f"{key[:-2]}xx", key.upper(), "fl2.1.1.r.9999999999.000001.x.x"]
     for credential in bad:
         client = there.client(credential)
         for path in (C, f"{C}/{THEIRS}", f"{C}/{MISSING}", "/v1/me", "/v1/sessions"):

@@ -1,9 +1,11 @@
-"""Credentials: how keys and tokens are written, read and checked. Nothing here asks anybody.
+"""Format, parse and verify keys and tokens. No I/O.
 
-A key is `fl_<key id>_<secret>`: 256 random bits, of which the SHA-256 is kept; so much chance
-needs no slow hash. A token is
-`fl1.<principal>.<catalog>.<rights>.<expiry>.<signing key>.<signature>`: it says what it allows,
-and is signed.
+A key is `fl_<key id>_<secret>`. Its secret has 256 bits of entropy: plain SHA-256 is enough.
+
+A token is `fl2.<principal>.<catalog>.<rights>.<expiry>.<signing key>.<signature>.<signature>`. The
+first signature is for PostgreSQL, which verifies tokens of tenants itself and therefore keeps the
+secret to do so. The second one is for services. Its secret can be kept wrapped, and does not follow
+from the other one: a copy of the database forges no token that a service accepts.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from forklake.access.roles import Right, letters
 from forklake.errors import Unauthenticated
@@ -22,8 +25,13 @@ from forklake.model.ids import CatalogId
 _KEY = re.compile(r"fl_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 _NUMBER = "(0|[1-9][0-9]{0,17})"
 _TOKEN = re.compile(
-    rf"fl1\.{_NUMBER}\.{_NUMBER}\.(r?f?w?a?o?)\.{_NUMBER}\.([0-9]{{6}})\.([A-Za-z0-9_-]{{43}})"
+    rf"fl2\.{_NUMBER}\.{_NUMBER}\.(r?f?w?a?o?)\.{_NUMBER}\.([0-9]{{6}})"
+    r"\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})"
 )
+# A token that is good for longer is refused, whatever signed it.
+LONGEST_TOKEN = timedelta(days=30)
+_CLOCK_SKEW = timedelta(minutes=5)  # between the machines that mint and verify
+LONGEST_TOKEN_SECONDS = int((LONGEST_TOKEN + _CLOCK_SKEW).total_seconds())
 
 
 def refused() -> Unauthenticated:
@@ -59,6 +67,14 @@ def read_key(text: str) -> tuple[str, str] | None:
     return (found[1], hash_of(found[2])) if found else None
 
 
+def subject_of(text: str) -> str | None:
+    """Return whose a key or token claims to be, verified or not; None if the text is neither."""
+    found = _KEY.fullmatch(text)
+    if found is not None:
+        return found[1]
+    return text.rpartition(".")[0].rpartition(".")[0] if _TOKEN.fullmatch(text) else None
+
+
 def is_same(one: str, other: str) -> bool:
     """Whether two secrets are the same, in a time that does not tell where they differ."""
     return hmac.compare_digest(one.encode(), other.encode())
@@ -66,7 +82,7 @@ def is_same(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a token says."""
+    """Content of a token."""
 
     principal_id: int
     catalog_id: CatalogId
@@ -75,28 +91,42 @@ class Claim:
     kid: str
 
     def text(self) -> str:
-        """The part of the token that is signed."""
+        """Return the part of the token that PostgreSQL verifies."""
         parts = (self.principal_id, self.catalog_id, letters(self.rights), self.expires_at)
-        return ".".join(("fl1", *map(str, parts), self.kid))
+        return ".".join(("fl2", *map(str, parts), self.kid))
 
     def signed(self, secret: str) -> str:
-        """The token."""
-        return f"{self.text()}.{_signature(self.text(), secret)}"
+        """Return the token."""
+        text = f"{self.text()}.{_signature(self.text(), tenant_secret(secret))}"
+        return f"{text}.{_signature(text, secret)}"
+
+    def is_current(self, now: float) -> bool:
+        """Return whether the token is neither over nor good for longer than any may be."""
+        return now < self.expires_at <= now + LONGEST_TOKEN_SECONDS
 
 
-def read_token(text: str) -> tuple[Claim, str] | None:
-    """What a token says and its signature, which is yet to be checked; None if it is none."""
+@dataclass(frozen=True, slots=True)
+class SignedClaim:
+    """Content of a token with its signature, which is yet to be verified."""
+
+    claim: Claim
+    text: str  # what was signed
+    signature: str
+
+    def is_signed_with(self, secret: str) -> bool:
+        """Return whether the signature was made with a secret."""
+        return is_same(_signature(self.text, secret), self.signature)
+
+
+def read_token(text: str) -> SignedClaim | None:
+    """Parse a token; None if the text is not one."""
     found = _TOKEN.fullmatch(text)
     if found is None or not found[3]:
         return None
-    principal, catalog, rights, expiry, kid, signature = found.groups()
+    principal, catalog, rights, expiry, kid, _, signature = found.groups()
     given = frozenset(map(Right, rights))
-    return Claim(int(principal), CatalogId(int(catalog)), given, int(expiry), kid), signature
-
-
-def is_signed(claim: Claim, signature: str, secret: str) -> bool:
-    """Whether it was us who signed."""
-    return is_same(_signature(claim.text(), secret), signature)
+    claim = Claim(int(principal), CatalogId(int(catalog)), given, int(expiry), kid)
+    return SignedClaim(claim, text.rpartition(".")[0], signature)
 
 
 def _signature(text: str, secret: str) -> str:
@@ -105,5 +135,10 @@ def _signature(text: str, secret: str) -> str:
 
 
 def new_signing_secret() -> str:
-    """A secret to sign with."""
+    """Return a new secret to sign with, in hexadecimal."""
     return secrets.token_hex(32)
+
+
+def tenant_secret(secret: str) -> str:
+    """Return the secret of the signature that PostgreSQL verifies. It does not lead back."""
+    return hmac.digest(bytes.fromhex(secret), b"forklake tenants", "sha256").hex()

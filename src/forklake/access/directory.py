@@ -9,7 +9,8 @@ from forklake.access.checking import Checking
 from forklake.access.credentials import new_key, new_signing_secret
 from forklake.access.identities import as_caller
 from forklake.access.roles import Role
-from forklake.errors import InvalidInput, NotFound
+from forklake.access.signing_keys import stored_secret
+from forklake.errors import InvalidInput, NotFound, QuotaExceeded
 from forklake.model.names import checked_name
 from forklake.store import access as store
 from forklake.store import access_keys
@@ -17,6 +18,8 @@ from forklake.store.access import Principal
 from forklake.store.access_grants import PrefixGrant, write_prefix_grant
 from forklake.store.access_keys import KeyRow
 from forklake.store.audit import Deed, Outcome
+
+_MOST_KEYS = 100  # of one principal
 
 
 class Directory(Checking):
@@ -85,6 +88,12 @@ class Directory(Checking):
         found = self.principal(name)
         if found.is_disabled:
             raise _disabled(name)
+        with self._home.required().reading() as connection:
+            known = access_keys.list_keys(connection, found.principal_id)
+        if sum(not one.is_revoked for one in known) >= _MOST_KEYS:
+            raise QuotaExceeded(
+                f"'{name}' has {_MOST_KEYS} keys.", remedy="Revoke those that are not used."
+            )
         key = new_key()
         with self.audited(caller, "key.create", f"{name}/{key.key_id}"):
             access_keys.insert_key(
@@ -117,7 +126,8 @@ class Directory(Checking):
         """Sign with a new key from now on. Tokens of the key before stay good, older ones not."""
         self.require(caller, "signing.rotate")
         with self.audited(caller, "signing.rotate", "metastore"):
-            access_keys.add_signing_key(self._home.required(), new_signing_secret(), self._now())
+            stored = stored_secret(new_signing_secret())
+            access_keys.add_signing_key(self._home.required(), stored, self._now())
             self._memory.clear()
 
 

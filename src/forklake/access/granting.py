@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 from forklake.access.callers import LOCAL, Caller
+from forklake.access.credentials import LONGEST_TOKEN
+from forklake.access.denials import guesses_of
 from forklake.access.directory import Directory, checked_prefix
+from forklake.access.rate_limits import RateLimit
 from forklake.access.roles import HIGH_ROLES, Right, Role, role_named
 from forklake.catalog.catalog import Catalog
-from forklake.errors import InvalidInput, NotFound
+from forklake.errors import InvalidInput, NotFound, RateLimited
 from forklake.store import access_grants as store
-from forklake.store.access import principals_of
+from forklake.store.access import Principal, principals_of
 from forklake.store.access_grants import GrantRow, PrefixGrant
 from forklake.store.audit import Deed, Outcome, audit_insert
 from forklake.store.operations import Insert
-
-_LONGEST_TOKEN = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class Grant:
 
 class Granting(Directory):
     """Who gives what to whom."""
+
+    @cached_property
+    def _guesses(self) -> RateLimit:
+        """Names of principals that do not exist, by the caller that named them."""
+        return guesses_of(self._home.database)
 
     def grants(self, caller: Caller, catalog: str) -> list[Grant]:
         """The roles that principals have on a catalog, besides those by prefix."""
@@ -59,7 +67,8 @@ class Granting(Directory):
     ) -> None:
         """Give a principal a role on a catalog, in place of the one it had."""
         wanted = role_named(role)
-        found, number, before = self._grantee(caller, catalog, principal)
+        found, person, before = self._grantee(caller, catalog, principal)
+        number = person.principal_id
         self._require_rank(caller, found, {wanted, before})
         row = GrantRow(number, wanted, _checked_expiry(expires_at, self._now()))
         deed = Deed("grants.set", f"{catalog}: {wanted} to {principal}", found.catalog_id)
@@ -75,12 +84,17 @@ class Granting(Directory):
 
     def revoke(self, caller: Caller, catalog: str, principal: str) -> None:
         """Take a principal's role on a catalog away; what it has by prefix stays."""
-        found, number, before = self._grantee(caller, catalog, principal)
+        no_role = NotFound(
+            f"'{principal}' has no role on the catalog '{catalog}'.", remedy="List its grants."
+        )
+        found = self.catalog(caller, catalog, "grants.set")
+        try:
+            number = self.principal(principal).principal_id
+        except NotFound:
+            raise no_role from None  # whether there is such a principal is not for admins
+        before = self._role_of(found, number)
         if before is None:
-            raise NotFound(
-                f"'{principal}' has no role on the catalog '{catalog}'.",
-                remedy="Look at its grants.",
-            )
+            raise no_role
         self._require_rank(caller, found, {before})
         deed = Deed("grants.set", f"{catalog}: nothing to {principal}", found.catalog_id)
         store.delete_grant(
@@ -93,14 +107,37 @@ class Granting(Directory):
 
     def _grantee(
         self, caller: Caller, catalog: str, principal: str
-    ) -> tuple[Catalog, int, Role | None]:
-        """The catalog, the principal and the role that it has on it."""
+    ) -> tuple[Catalog, Principal, Role | None]:
+        """Return the catalog, the principal and the role that it has on it.
+
+        Names of principals are not for admins of catalogs: those that are unknown are limited, and
+        beyond the limit a name gets the same answer whether it is known or not.
+        """
         found = self.catalog(caller, catalog, "grants.set")
-        number = self.principal(principal).principal_id
+        if caller.is_free:
+            person = self.principal(principal)
+            return found, person, self._role_of(found, person.principal_id)
+        deed = Deed("grants.set", f"{catalog}: to {principal}", found.catalog_id)
+        deed = Deed("grants.set", f"{catalog}: to {principal}", found.catalog_id)
+        wait = self._guesses.wait(caller.principal_id)
+        try:
+            person = self.principal(principal)
+            before = self._role_of(found, person.principal_id)
+        except NotFound:
+            if not wait:
+                self._guesses.spend(caller.principal_id)
+                self._note(caller, deed, Outcome.DENIED)
+                raise
+            before = None
+        if wait and before is None:
+            self._note(caller, deed, Outcome.DENIED)
+            raise _too_many_guesses(wait)
+        return found, person, before
+
+    def _role_of(self, catalog: Catalog, principal_id: int) -> Role | None:
         with self._here.required().reading() as connection:
-            rows = store.list_grants(connection, found.catalog_id)
-        before = next((Role(row.role) for row in rows if row.principal_id == number), None)
-        return found, number, before
+            rows = store.list_grants(connection, catalog.catalog_id)
+        return next((Role(row.role) for row in rows if row.principal_id == principal_id), None)
 
     def _require_rank(
         self, caller: Caller, catalog: Catalog, roles: Collection[Role | None]
@@ -178,15 +215,23 @@ class Granting(Directory):
 
     def _expiry_of(self, caller: Caller, seconds: int) -> int:
         """When a token is over; one that was got for a token is so no later than that."""
-        if not 1 <= seconds <= _LONGEST_TOKEN.total_seconds():
+        if not 1 <= seconds <= LONGEST_TOKEN.total_seconds():
             raise InvalidInput(
                 f"A token cannot be good for {seconds} seconds.",
-                remedy=f"Use 1 to {_LONGEST_TOKEN.total_seconds():.0f}.",
+                remedy=f"Use 1 to {LONGEST_TOKEN.total_seconds():.0f}.",
             )
         moment = self._now() + timedelta(seconds=seconds)
         if caller.bound is not None:
             moment = min(moment, caller.bound.expires_at)
         return int(moment.timestamp())
+
+
+def _too_many_guesses(wait: float) -> RateLimited:
+    return RateLimited(
+        "Too many roles were granted to principals that do not exist.",
+        remedy="Check the names, and try again later.",
+        retry_after=max(1, math.ceil(wait)),
+    )
 
 
 def _checked_expiry(moment: datetime | None, now: datetime) -> datetime | None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from forklake.access.callers import Caller
+from forklake.access.denials import Refused, denials_of
 from forklake.access.memory import FRESH_SECONDS, memory_of
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
@@ -69,6 +70,7 @@ class Ground:
         if home is not None and home.database is not metastore.database:
             self._home = Installation(home.database)
         self._memory = memory_of(self._home.database)
+        self._denials = denials_of(metastore.database)
         self._has_rules = False
         self._rules_asked = float("-inf")
 
@@ -92,9 +94,21 @@ class Ground:
         return Actor(caller.principal_id, caller.name, self._now())
 
     def _note(self, caller: Caller, deed: Deed, outcome: Outcome) -> None:
-        """Add to the audit, unless nobody asked for access rules."""
-        if self._here.is_there():
+        """Add to the audit, unless the metastore has no access rules."""
+        if not self._here.is_there():
+            return
+        refused = Refused(caller.principal_id, caller.name, deed.operation, outcome)
+        if outcome is Outcome.DONE or self._denials.is_to_write(refused):
             write_audit(self._here.database, self._actor(caller), deed, outcome)
+
+    def write_denials(self) -> None:
+        """Add to the audit what was denied or failed too often for an entry each."""
+        if not self._here.is_there():
+            return
+        for refused, count in self._denials.take():
+            actor = Actor(refused.principal_id, refused.principal, self._now())
+            deed = Deed(refused.operation, f"{count} more, not listed one by one")
+            write_audit(self._here.database, actor, deed, refused.outcome)
 
     def note_denial(self, caller: Caller, operation: str, object: str) -> None:
         """Add to the audit that something was refused which is about no catalog."""

@@ -9,14 +9,15 @@ from typing import Any
 from forklake.access.callers import LOCAL, Bound, Caller
 from forklake.access.credentials import (
     Claim,
+    SignedClaim,
     is_same,
-    is_signed,
     new_signing_secret,
     read_key,
     read_token,
     refused,
 )
 from forklake.access.ground import Ground
+from forklake.access.signing_keys import is_outdated, read_secret, stored_secret
 from forklake.store import access_keys
 from forklake.store.access import Principal, principals_of
 from forklake.store.audit import Deed, Outcome
@@ -25,12 +26,16 @@ from forklake.store.audit import Deed, Outcome
 class Identities(Ground):
     """Who is asking."""
 
-    def caller(self, credential: str) -> Caller:
-        """Who stands behind a key or a token; Unauthenticated if it is not good."""
+    def caller(self, credential: str, address: str = "") -> Caller:
+        """Return the caller of a key or a token.
+
+        Raises Unauthenticated if it is not good. The audit notes one that was good once, with the
+        address that it came from.
+        """
         digest = hashlib.sha256(credential.encode("utf-8", "surrogatepass")).digest()
         known: Caller | None = self._memory.find(digest)
         if known is None or (known.bound and known.bound.expires_at <= self._now()):
-            known = self._identified(credential)
+            known = self._identified(credential, address)
             self._memory.keep(digest, known)
         return known
 
@@ -51,65 +56,93 @@ class Identities(Ground):
             self._memory.keep(("disabled", principal_id), known)
         return known
 
-    def _identified(self, credential: str) -> Caller:
+    def _identified(self, credential: str, address: str) -> Caller:
         if not self._home.is_there():
             raise refused()
         key = read_key(credential)
         if key is not None:
-            return self._by_key(*key)
+            return self._by_key(*key, address)
         token = read_token(credential)
         if token is not None:
-            return self._by_token(*token)
+            return self._by_token(token, address)
         raise refused()
 
-    def _by_key(self, key_id: str, secret_hash: str) -> Caller:
+    def _by_key(self, key_id: str, secret_hash: str, address: str) -> Caller:
         with self._home.database.reading() as connection:
             found = access_keys.find_key(connection, key_id)
         if found is None or not is_same(found.secret_hash, secret_hash):
             raise refused()
         caller = as_caller(found.principal)
         if found.is_revoked or found.principal.is_disabled:
-            self._note(caller, Deed("key.use", key_id), Outcome.DENIED)
+            self._note(caller, Deed("key.use", _from(key_id, address)), Outcome.DENIED)
             raise refused()
         return caller
 
-    def _by_token(self, claim: Claim, signature: str) -> Caller:
+    def _by_token(self, token: SignedClaim, address: str) -> Caller:
+        claim, now = token.claim, self._now().timestamp()
         secret = self._signing_secrets().get(claim.kid)
-        if secret is None or not is_signed(claim, signature, secret):
+        if secret is None or not token.is_signed_with(secret):
             raise refused()
-        expires_at = datetime.fromtimestamp(claim.expires_at, UTC)
         with self._home.database.reading() as connection:
             found = next(iter(principals_of(connection, [claim.principal_id])), None)
         if found is None:
             raise refused()
-        caller = as_caller(found, Bound(claim.catalog_id, claim.rights, expires_at))
-        if expires_at <= self._now() or found.is_disabled:
-            deed = Deed("token.use", str(claim.catalog_id), claim.catalog_id)
-            self._note(caller, deed, Outcome.DENIED)
+        if not claim.is_current(now) or found.is_disabled:
+            used = _from(str(claim.catalog_id), address)
+            deed = Deed("token.use", used, claim.catalog_id)
+            self._note(as_caller(found), deed, Outcome.DENIED)
             raise refused()
-        return caller
+        expires_at = datetime.fromtimestamp(claim.expires_at, UTC)
+        return as_caller(found, Bound(claim.catalog_id, claim.rights, expires_at))
 
     def _signing_secrets(self) -> dict[str, str]:
         """The signing keys that are good, the newest first."""
         known: dict[str, str] | None = self._memory.find("signing keys")
         if known is None:
             with self._home.database.reading() as connection:
-                known = dict(access_keys.signing_keys(connection))
+                rows = access_keys.signing_keys(connection)
+            known = {kid: read_secret(stored) for kid, stored in rows}
             self._memory.keep("signing keys", known)
         return known
+
+    def check_signing_keys(self) -> None:
+        """Raise Unavailable if the signing keys are wrapped by a key that is not at hand."""
+        if self._home.is_there():
+            self._signing_secrets()
+
+    def _wrap_signing_keys(self) -> None:
+        """Store signing keys as new ones would be: those of before the key file was set wrapped."""
+        with self._home.database.reading() as connection:
+            rows = access_keys.signing_keys(connection)
+        for kid, stored in rows:
+            if is_outdated(stored):
+                wrapped = stored_secret(read_secret(stored))
+                access_keys.replace_signing_secret(self._home.database, kid, stored, wrapped)
+
+    def init(self) -> None:
+        """Create the tables of access rules that do not exist, and wrap signing keys that are not.
+
+        Keys are wrapped where FORKLAKE_KEY_FILE is set.
+        """
+        super().init()
+        self._wrap_signing_keys()
 
     def _signed(self, claim: dict[str, Any]) -> str:
         """A token that says so, signed with the newest key; the first one is made now."""
         secrets = self._signing_secrets()
         if not secrets:
+            stored = stored_secret(new_signing_secret())
             database = self._home.required()
-            access_keys.add_signing_key(
-                database, new_signing_secret(), self._now(), only_first=True
-            )
+            access_keys.add_signing_key(database, stored, self._now(), only_first=True)
             self._memory.clear()
             secrets = self._signing_secrets()
         kid, secret = next(iter(secrets.items()))
         return Claim(**claim, kid=kid).signed(secret)
+
+
+def _from(credential: str, address: str) -> str:
+    """Return how the audit names a credential and where it came from."""
+    return f"{credential} from {address}" if address else credential
 
 
 def as_caller(principal: Principal, bound: Bound | None = None) -> Caller:

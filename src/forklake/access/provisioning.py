@@ -15,15 +15,16 @@ from forklake.access.callers import LOCAL, Caller
 from forklake.access.checking import found_in
 from forklake.access.listing import Listing
 from forklake.access.roles import Right
-from forklake.access.rules import may_make
+from forklake.access.rules import may_make, may_make_under
 from forklake.catalog.catalog import Catalog
-from forklake.errors import ForklakeError
+from forklake.errors import AlreadyExists, ForklakeError
 from forklake.model.ids import CatalogId
 from forklake.model.names import checked_catalog_name, checked_catalog_names
 from forklake.store.access_grants import Known, grants_end, owners_insert
 from forklake.store.audit import Actor, Deed, Outcome, audit_insert
 from forklake.store.catalogs import CatalogRow, missing, taken
 from forklake.store.database import Connection
+from forklake.store.forks import other_fork
 from forklake.store.operations import Operation
 from forklake.store.quotas import Quota, catalog_limits, limits_insert, require_catalogs
 
@@ -47,7 +48,7 @@ class Provisioning(Listing):
         checked = checked_catalog_names(names)
         known = self._known(caller, [])
         self._require_names(caller, "catalog.create", checked, known)
-        making = self._making(caller, "catalog.create", known.quota)
+        making = self._making(caller, "catalog.create", known)
         with self._failures(caller, "catalog.create", checked):
             rows = self.metastore.create_catalogs(
                 checked, data_path=data_path, if_not_exists=if_not_exists, ttl=ttl, besides=making
@@ -71,8 +72,8 @@ class Provisioning(Listing):
         known = self._known(caller, [parent])
         source = self._checked(caller, [parent], "catalog.fork", known)
         self._require_names(caller, "catalog.fork", checked, known)
-        making = self._making(caller, "catalog.fork", known.quota, source)
-        with self._failures(caller, "catalog.fork", checked):
+        making = self._making(caller, "catalog.fork", known, source)
+        with self._failures(caller, "catalog.fork", checked), self._hiding(caller, parent):
             rows = self.metastore.fork_many(
                 parent,
                 checked,
@@ -139,6 +140,21 @@ class Provisioning(Listing):
             raise taken(hidden)
 
     @contextmanager
+    def _hiding(self, caller: Caller, parent: str) -> Iterator[None]:
+        """Hide in errors about forks what the caller may not read."""
+        try:
+            yield
+        except AlreadyExists as reason:
+            row = self.metastore.find(reason.details.get("fork", ""))
+            if row is None or caller.is_free:
+                raise
+            self._require_readable(caller, [row], set())
+            of = reason.details.get("parent")
+            if of is not None and Right.READ not in self.rights(caller, [of])[of]:
+                raise other_fork(row, parent, None) from None
+            raise
+
+    @contextmanager
     def _failures(self, caller: Caller, operation: str, names: Sequence[str]) -> Iterator[None]:
         """Note what fails; what succeeds is noted in its own transaction."""
         try:
@@ -154,11 +170,11 @@ class Provisioning(Listing):
         self,
         caller: Caller,
         operation: str,
-        quota: Quota,
+        known: Known,
         parents: Sequence[CatalogRow] | None = None,
     ) -> _Making:
         actor = self._actor(caller) if self._here.is_there() else None
-        return _Making(actor, operation, quota, parents[0] if parents else None)
+        return _Making(actor, operation, known, parents[0] if parents else None)
 
     def _ending(
         self, caller: Caller, operation: str, rows: Sequence[CatalogRow] | None, more: str = ""
@@ -172,12 +188,13 @@ class _Making:
     """Looks on while catalogs are made: counts them, and makes the caller their owner."""
 
     def __init__(
-        self, actor: Actor | None, operation: str, quota: Quota, parent: CatalogRow | None
+        self, actor: Actor | None, operation: str, known: Known, parent: CatalogRow | None
     ) -> None:
         self.made: set[str] = set()
         self._actor = actor
         self._operation = operation
-        self._quota = quota
+        self._quota = known.quota
+        self._prefixes = [one.prefix for one in known.prefixes if may_make_under(one)]
         self._parent = parent
 
     def __call__(self, connection: Connection, rows: Sequence[CatalogRow]) -> list[Operation]:
@@ -191,7 +208,7 @@ class _Making:
         self, connection: Connection, actor: Actor, rows: Sequence[CatalogRow]
     ) -> list[Operation]:
         if self._quota.catalogs is not None:
-            require_catalogs(connection, actor.principal_id, len(rows))
+            require_catalogs(connection, actor.principal_id, len(rows), self._prefixes)
         ids = [row.catalog_id for row in rows]
         found: list[Operation] = [audit_insert(actor, _deeds(self._operation, rows), Outcome.DONE)]
         if actor.principal_id != LOCAL.principal_id:

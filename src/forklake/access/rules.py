@@ -47,6 +47,10 @@ def narrowed(caller: Caller, catalog_id: CatalogId, rights: frozenset[Right]) ->
 def may_make(caller: Caller, name: str, prefixes: Iterable[PrefixGrant]) -> bool:
     """Whether a caller may make a catalog of a name."""
     return caller.is_free or any(
-        Right.ADMINISTER in ROLES[Role(grant.role)] and name.startswith(grant.prefix)
-        for grant in prefixes
+        may_make_under(grant) and name.startswith(grant.prefix) for grant in prefixes
     )
+
+
+def may_make_under(grant: PrefixGrant) -> bool:
+    """Return whether the holder of a grant may make catalogs whose names begin with its prefix."""
+    return Right.ADMINISTER in ROLES[Role(grant.role)]

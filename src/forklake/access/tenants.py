@@ -1,8 +1,7 @@
 """Tenants: PostgreSQL itself shows a connection one catalog, that of the connection's token.
 
 `set_up` makes a schema of views that check the token, and a role that may read them and nothing
-else. What a role may do to a whole database, such as seeing the statements of others, is not ours
-to decide: those statements are told, and run only if that is asked for.
+else. Unless that is turned off, it also closes what PostgreSQL opens to every role.
 """
 
 from __future__ import annotations
@@ -13,7 +12,16 @@ from importlib import resources
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
+from forklake.access.credentials import LONGEST_TOKEN_SECONDS
+from forklake.access.hardening import can_close, closing_statements, is_closed
+from forklake.access.tenant_roles import (
+    CREATE_MEMBER,
+    Limits,
+    limit_statements,
+    require_new,
+    unlimited_roles,
+)
+from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unsupported
 from forklake.model.names import checked_name
 from forklake.store.access import is_installed
 from forklake.store.database import Connection, Dialect
@@ -27,32 +35,6 @@ if TYPE_CHECKING:
 
 ROLE = "forklake_tenant"
 _MARK = "Forklake: "  # the comment of a schema of ours begins so
-# What everybody may call in PostgreSQL, and tenants of one database should not: look at the
-# statements of others and end them, hold up commits, and store what nobody cleans up.
-_CLOSED_FUNCTIONS = (
-    "pg_stat_get_activity",
-    "pg_stat_get_backend_activity",
-    "pg_terminate_backend",
-    "pg_cancel_backend",
-    "pg_lock_status",
-    "pg_advisory_lock",
-    "pg_advisory_lock_shared",
-    "pg_advisory_xact_lock",
-    "pg_advisory_xact_lock_shared",
-    "pg_try_advisory_lock",
-    "pg_try_advisory_lock_shared",
-    "pg_try_advisory_xact_lock",
-    "pg_try_advisory_xact_lock_shared",
-    "lo_creat",
-    "lo_create",
-    "lo_from_bytea",
-)
-_LIMITS = {
-    "default_transaction_read_only": "on",
-    "statement_timeout": "60s",
-    "idle_in_transaction_session_timeout": "60s",
-}
-_MOST_CONNECTIONS = 64
 _FACTS = """
     SELECT current_schema()::text, current_database()::text,
         (SELECT pg_get_userbyid(relowner)::text FROM pg_class
@@ -65,13 +47,19 @@ _FACTS = """
 
 @dataclass(frozen=True, slots=True)
 class Tenants:
-    """What was set up: who sees what, and what is left for the owner of the server to do."""
+    """Result of a set-up.
+
+    `hardening` lists the statements that close the database, whether they were run or not.
+    `unlimited` lists member roles without limits that only their administrator can change; their
+    statements are refused.
+    """
 
     schema: str
     role: str
     views: tuple[str, ...]
     hardening: tuple[str, ...]
     is_hardened: bool
+    unlimited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,40 +73,78 @@ class _Place:
     role: str
     is_new_role: bool
     replaces: bool
+    limits: Limits
 
-    def fill(self, text: str) -> sql.Composed:
-        """A statement with its names."""
+    def fill(self, text: str, **names: str) -> sql.Composed:
+        """Return a statement with its names."""
         from psycopg import sql
 
-        names = {"store": self.store, "tenant": self.tenant, "role": self.role}
+        names |= {"store": self.store, "tenant": self.tenant, "role": self.role}
         names |= {"database": self.database, "owner": self.owner}
         quoted = {name: sql.Identifier(value) for name, value in names.items()}
-        return sql.SQL(text).format(**quoted)
+        values: dict[str, object] = {
+            "owner_text": self.owner,
+            "most_statement": self.limits.statement,
+            "most_idle": self.limits.idle,
+            "most_connections": self.limits.connections,
+            "longest_token": LONGEST_TOKEN_SECONDS,
+        }
+        literals = {name: sql.Literal(value) for name, value in values.items()}
+        return sql.SQL(text).format(**quoted, **literals)
 
 
 def set_up(
-    metastore: Metastore, *, role: str = ROLE, schema: str | None = None, harden: bool = False
+    metastore: Metastore,
+    *,
+    role: str = ROLE,
+    schema: str | None = None,
+    harden: bool = True,
+    members: Sequence[str] = (),
+    limits: Limits | None = None,
 ) -> Tenants:
-    """Make, or make again, the views and rights of tenants; needs the owner of the metastore.
+    """Create or replace the views and rights of tenants. Needs the owner of the metastore.
 
     Args:
-        role: the role of tenants; made if it is not there.
+        role: the role of tenants; created if it does not exist.
         schema: where the views go: `tenant`, or beside another schema than public, `…_tenant`.
-        harden: also close to everybody what tenants should not reach; needs a superuser.
+        harden: close what PostgreSQL opens to every role of the database: the advisory locks that
+            commits wait for, statements of other roles, temporary tables and large objects. Needs
+            a superuser, unless a superuser has run the statements before.
+        members: login roles to create, one for each tenant, with the limits of `role`.
+        limits: limits of `role` and of all its members.
     """
     database = _postgresql(metastore)
     with database.reading() as connection:
-        if harden:
-            _require_superuser(connection)
-        place = _found(connection, checked_name(role, "role"), schema)
+        place = _found(connection, checked_name(role, "role"), schema, limits or Limits())
+        require_new(connection, members, role)
+        closing = [place.fill(text) for text in closing_statements(connection)]
+        # A new role has the rights of all others.
+        is_to_close = harden and can_close(connection, "public" if place.is_new_role else role)
         tables = _tables(connection)
-        closing = _closing(connection, place)
-    scripts = [*_roles(place), *_schema(place), *_views(place, tables, connection.dialect)]
-    database.run_script(_joined([place.fill(text) for text in (*scripts, *_grants())]))
-    if harden:
-        database.run_script(_joined([place.fill(text) for text in closing]))
-    told = tuple(place.fill(text).as_string(None) for text in closing)
-    return Tenants(place.tenant, role, tuple(sorted(tables)), told, harden)
+    views = [*_schema(place), *_views(place, tables, connection.dialect), *_grants()]
+    database.run_script(
+        _joined(
+            [
+                *(closing if is_to_close else ()),
+                *(place.fill(text) for text in _roles(place)),
+                *(place.fill(CREATE_MEMBER, member=one) for one in members),
+                *(place.fill(text) for text in views),  # from here on as the owner
+            ]
+        )
+    )
+    with database.reading() as connection:
+        statements = limit_statements(connection, role, place.owner, place.limits)
+    if statements:
+        database.run_script(_joined([place.fill(text, member=one) for one, text in statements]))
+    with database.reading() as connection:
+        return Tenants(
+            place.tenant,
+            role,
+            tuple(sorted(tables)),
+            tuple(statement.as_string(None) for statement in closing),
+            is_closed(connection, role),
+            unlimited_roles(connection, role, place.owner, place.limits),
+        )
 
 
 def _postgresql(metastore: Metastore) -> PostgresDatabase:
@@ -138,17 +164,7 @@ def _postgresql(metastore: Metastore) -> PostgresDatabase:
     return metastore.database
 
 
-def _require_superuser(connection: Connection) -> None:
-    # Without that PostgreSQL only warns that nothing was revoked.
-    rows = connection.fetch("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
-    if not rows[0][0]:
-        raise Forbidden(
-            "Only a superuser can close functions of PostgreSQL to everybody.",
-            remedy="Set up without hardening, and have a superuser run the statements it tells.",
-        )
-
-
-def _found(connection: Connection, role: str, schema: str | None) -> _Place:
+def _found(connection: Connection, role: str, schema: str | None, limits: Limits) -> _Place:
     ((store,),) = connection.fetch("SELECT current_schema()::text")
     tenant = schema or ("tenant" if store == "public" else f"{store}_tenant")
     ((store, database, owner, mark, exists, is_too_strong),) = connection.fetch(
@@ -164,7 +180,8 @@ def _found(connection: Connection, role: str, schema: str | None) -> _Place:
             f"The role '{role}' sees the tables of the metastore anyway.",
             remedy="Choose one that is no superuser and not a member of their owner.",
         )
-    return _Place(store, database, owner, tenant, role, is_too_strong is None, exists)
+    is_new_role = is_too_strong is None
+    return _Place(store, database, owner, tenant, role, is_new_role, exists, limits)
 
 
 def _tables(connection: Connection) -> dict[str, list[str]]:
@@ -182,10 +199,7 @@ def _tables(connection: Connection) -> dict[str, list[str]]:
 
 def _roles(place: _Place) -> list[str]:
     made = "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION"
-    limits = [f"ALTER ROLE {{role}} SET {name} = '{value}'" for name, value in _LIMITS.items()]
-    if not place.is_new_role:
-        return []
-    return [f"{made} CONNECTION LIMIT {_MOST_CONNECTIONS}", *limits]
+    return [made] if place.is_new_role else []
 
 
 def _schema(place: _Place) -> list[str]:
@@ -234,23 +248,6 @@ def _grants() -> list[str]:
         "GRANT SELECT ON ALL TABLES IN SCHEMA {tenant} TO {role}",
         "GRANT EXECUTE ON FUNCTION {tenant}.catalog_id() TO {role}",
         "GRANT EXECUTE ON FUNCTION {tenant}.ducklake_inlined_rows(bigint) TO {role}",
-    ]
-
-
-def _closing(connection: Connection, place: _Place) -> list[str]:
-    """What closes the rest of the server to tenants, and not to the owner of the metastore."""
-    rows = connection.fetch(
-        "SELECT oid::regprocedure::text FROM pg_proc WHERE proname = ANY(:names)"
-        " AND pronamespace = 'pg_catalog'::regnamespace ORDER BY 1",
-        names=list(_CLOSED_FUNCTIONS),
-    )
-    functions = ", ".join(signature for (signature,) in rows)
-    return [
-        "REVOKE CREATE, TEMPORARY ON DATABASE {database} FROM PUBLIC",
-        "GRANT CREATE, TEMPORARY ON DATABASE {database} TO {owner}",
-        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
-        f"REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC",
-        f"GRANT EXECUTE ON FUNCTION {functions} TO {{owner}}",
     ]
 
 

@@ -27,29 +27,68 @@ def tenants(
     ] = None,
     harden: Annotated[
         bool,
-        typer.Option("--harden", help="Also close to everybody what tenants should not reach."),
-    ] = False,
+        typer.Option(
+            "--harden/--no-harden",
+            help="Close the advisory locks of commits, the statements of others, temporary tables"
+            " and large objects to every role but those that commit. Needs a superuser.",
+        ),
+    ] = True,
+    members: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--member",
+            metavar="NAME",
+            help="Login role to create for one tenant, with the limits.",
+            show_default=False,
+        ),
+    ] = None,
+    statement_seconds: Annotated[
+        int, typer.Option(metavar="SECONDS", help="Longest statement of a tenant.")
+    ] = 60,
+    idle_seconds: Annotated[
+        int, typer.Option(metavar="SECONDS", help="Longest pause in a transaction of a tenant.")
+    ] = 60,
+    connections: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Connections of each role of tenants.")
+    ] = 64,
 ) -> None:
-    """Make views by which a tenant's SQL sees one catalog.
+    """Create views by which a tenant's SQL sees one catalog.
 
     It is the one of its token.
 
-    For metastores in PostgreSQL. Run it again after an upgrade of forklake.
+    For metastores in PostgreSQL. Run it again after an upgrade of forklake, and after you made a
+    role a member of the role of tenants: it sets the limits of each member.
 
     \b
-    Example:
+    Examples:
       forklake access tenants -m ducklake:postgres:dbname=lake
+      forklake access tenants -m ducklake:postgres:dbname=lake --member acme
     """
+    from forklake.access.tenant_roles import Limits
     from forklake.access.tenants import set_up
 
+    limits = Limits(statement_seconds, idle_seconds, connections)
     with session.open() as metastore:
-        made = set_up(metastore, role=role, schema=schema, harden=harden)
+        made = set_up(
+            metastore,
+            role=role,
+            schema=schema,
+            harden=harden,
+            members=members or [],
+            limits=limits,
+        )
 
     def draw() -> Iterator[RenderableType]:
         views = counted(len(made.views), "view")
         yield f"Made {views} in {visible(made.schema)} that {visible(made.role)} may read."
+        for name in made.unlimited:
+            yield (
+                f"The role {visible(name)} has no limits, and is refused. Let a superuser run this"
+                " command, or set them with ALTER ROLE."
+            )
         if not made.is_hardened:
-            yield "Let a superuser look at these, and run them, or use --harden:"
+            yield "Tenants can take the locks that commits wait for, and see statements of others."
+            yield "Let a superuser look at these, and run them:"
             yield from (f"  {statement};" for statement in made.hardening)
 
     document = {
@@ -58,5 +97,6 @@ def tenants(
         "views": list(made.views),
         "is_hardened": made.is_hardened,
         "hardening": list(made.hardening),
+        "unlimited": list(made.unlimited),
     }
     session.output.show(document, draw)

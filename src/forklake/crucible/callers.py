@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from forklake.access.access import Access
 from forklake.access.callers import LOCAL, Caller
 from forklake.catalog.catalog import Catalog
+from forklake.crucible.proxies import client_address, is_forwarded
 from forklake.crucible.service import Service
 from forklake.crucible.settings import is_loopback
 from forklake.errors import Forbidden, Unauthenticated
@@ -43,19 +44,26 @@ async def current(request: Request) -> Caller:
     service, credential = service_of(request), credential_of(request)
     caller = service.known_caller(credential)
     if caller is None:
-        caller = await to_thread.run_sync(service.caller, credential)
+        address = client_address(request.scope)
+        caller = await to_thread.run_sync(service.caller, credential, address)
     require_own_host(request, caller)
     request.state.principal = caller.name
     return caller
 
 
 def require_own_host(request: Request, caller: Caller) -> None:
-    """Forbidden if a service without rules was called by a name that is not this machine's own, or
-    from a page of another site: any site can make its name lead here, and its pages would then
-    pass for ours; and any page can make the browser of whoever looks at it send something."""
+    """Raise Forbidden if a service without rules was called from elsewhere.
+
+    Any site can make its name lead here, and its pages would then pass for ours; any page can make
+    a browser send something; and a proxy passes on what comes from other machines.
+    """
+    if caller is not LOCAL:
+        return
     name, origin = request.url.hostname or "", request.headers.get("origin")
     is_foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host")
-    if caller is LOCAL and (is_foreign or not is_loopback(name)):
+    client, proxies = client_address(request.scope), service_of(request).proxies
+    is_remote = is_forwarded(request.scope) and (not proxies or not is_loopback(client))
+    if is_foreign or is_remote or not is_loopback(name):
         raise Forbidden(
             "This service has no access rules: it answers to this machine only.",
             remedy="Call it localhost or 127.0.0.1, or give it access rules.",

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forklake.crucible import problems
 from forklake.crucible.logs import note
+from forklake.crucible.proxies import client_address
 from forklake.crucible.service import Service
 
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -35,6 +36,8 @@ HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
 
+_ONLY_TLS = (b"strict-transport-security", b"max-age=31536000")
+
 
 class Edge:
     """Every request passes it on its way in and out."""
@@ -47,6 +50,7 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        self._service.proxies.resolve(scope)
         passage = _Passage(self._service, scope, receive, send)
         self._service.metrics.under_way.inc()
         try:
@@ -68,6 +72,7 @@ class _Passage:
         self._status = 0  # none yet
         self._is_over = False  # the time is, and the answer was given
         self._received = 0
+        self._is_received = False  # the whole body
         scope.setdefault("state", {})["request_id"] = self._request_id
         raw = scope.get("raw_path", b"")
         if b"%2" in raw:
@@ -92,11 +97,23 @@ class _Passage:
             self._tell()
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        message = await self._next_message()
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             if self._received > self._service.settings.body_bytes:
                 raise HTTPException(413)
+        return message
+
+    async def _next_message(self) -> Message:
+        """Return the next part of the body; it has to arrive in time."""
+        if self._is_received:
+            return await self._receive()
+        try:
+            seconds = self._service.settings.body_seconds
+            message = await asyncio.wait_for(self._receive(), seconds)
+        except TimeoutError:
+            raise HTTPException(408, headers={"Connection": "close"}) from None
+        self._is_received = not message.get("more_body", False)
         return message
 
     async def send(self, message: Message) -> None:
@@ -109,6 +126,8 @@ class _Passage:
             headers = message.setdefault("headers", [])
             own = {name for name, _ in headers}
             headers += [pair for pair in HEADERS if pair[0] not in own]
+            if self._scope.get("scheme") == "https":
+                headers.append(_ONLY_TLS)
             headers.append((b"x-request-id", self._request_id.encode()))
         await self._send(message)
 
@@ -134,6 +153,7 @@ class _Passage:
         facts: dict[str, Any] = {
             "request_id": self._request_id,
             "principal": self._scope["state"].get("principal"),
+            "address": client_address(self._scope),
             "method": method,
             "route": route,
             "status": self._status,

@@ -24,6 +24,7 @@ from forklake.model.ids import CatalogId
 from forklake.store import moving as rows
 from forklake.store import stamps as store
 from forklake.store.catalogs import catalogs_of, find_catalogs, taken
+from forklake.store.data_paths import claim_data_path
 from forklake.store.database import Connection, Database
 from forklake.store.phases import reached
 from forklake.store.stamps import Account, State
@@ -176,6 +177,8 @@ class _Mover:
         """
         own = rows.folders_of(source, ids)
         used = rows.paths_in_use(target, [path for _, _, path, _ in own], ids)
+        for data_path in {data_path for *_, data_path in own if data_path is not None}:
+            claim_data_path(target, data_path)
         both = [path for _, _, path, data_path in own if path in used and used[path] == data_path]
         if both:
             raise AlreadyExists(

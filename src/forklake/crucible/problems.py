@@ -25,13 +25,14 @@ from forklake.errors import ForklakeError, InvalidInput
 PLAIN: dict[int, tuple[str, str, str]] = {
     400: ("invalid_input", "The body cannot be read.", "Send JSON as application/json."),
     404: ("not_found", "There is no such address.", "See /openapi.json for all there are."),
+    408: ("timeout", "The body did not arrive in time.", "Send it without pauses."),
     405: ("method_not_allowed", "The address does not take this method.", "See /openapi.json."),
     413: ("too_large", "The body is larger than the service takes.", "Send it in parts."),
     500: ("error", "The service failed.", "Look for the request id in its log."),
     504: ("timeout", "The request took too long.", "It may still have gone through: look."),
 }
 # A problem in these is worth another try.
-_RETRYABLE = frozenset({504})
+_RETRYABLE = frozenset({408, 504})
 
 
 class Problem(BaseModel):
@@ -119,7 +120,15 @@ def answer(error: ForklakeError, request_id: str) -> Response:
         retryable=error.retryable,
         request_id=request_id,
     )
-    return _response(status, found, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+    return _response(status, found, headers_of(error))
+
+
+def headers_of(error: ForklakeError) -> dict[str, str]:
+    """Return the headers that belong to the answer to an error."""
+    if isinstance(error, errors.Unauthenticated):
+        return {"WWW-Authenticate": "Bearer"}
+    wait = error.details.get("retry_after")
+    return {} if wait is None else {"Retry-After": str(wait)}
 
 
 def _told_of(error: ForklakeError) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -13,13 +14,16 @@ from forklake.access.callers import LOCAL, Caller
 from forklake.catalog.metastore import Metastore, open_metastore
 from forklake.crucible.chores import Chores
 from forklake.crucible.gathering import Gathering
+from forklake.crucible.logs import note
 from forklake.crucible.maintaining import Maintaining
 from forklake.crucible.metrics import Metrics
 from forklake.crucible.moving import settle
+from forklake.crucible.proxies import Proxies
+from forklake.crucible.refusals import Refusals
 from forklake.crucible.sessions.sessions import Sessions
 from forklake.crucible.settings import Settings
 from forklake.crucible.stamps import Stamps
-from forklake.errors import Unauthenticated, Unavailable
+from forklake.errors import ForklakeError, Unauthenticated, Unavailable
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
@@ -41,6 +45,8 @@ class Service:
             settings.metastore, create=settings.create, metadata_schema=settings.metadata_schema
         )
         self.stamps = Stamps(self.home, settings.stamps)
+        self.proxies = Proxies(settings.trusted_proxies)
+        self.refusals = Refusals(settings.refusals_per_minute)
         self.access = Access(self.home)
         self.metrics = Metrics()
         for name in self.stamps.names:
@@ -52,7 +58,9 @@ class Service:
         self.sessions = Sessions(settings)
         self.metrics.sessions.set_function(lambda: len(self.sessions.all()))
         self.is_closing = False
-        self._chores = Chores(settings.expiry_seconds, [self._drop_expired, self._keep_stamps])
+        self._chores = Chores(
+            settings.expiry_seconds, [self._drop_expired, self._keep_stamps, self._write_denials]
+        )
         self._known: dict[str, tuple[float, Caller]] = {}
         self._guard = threading.Lock()
 
@@ -68,9 +76,12 @@ class Service:
         is_fresh = until > time.monotonic() and caller and self.stamps.knows(caller.account)
         return caller if is_fresh else None
 
-    def caller(self, credential: str) -> Caller:
-        """Who a credential belongs to; without one, and without access rules, it is LOCAL."""
-        caller = self.access.caller(credential) if credential else self._anybody()
+    def caller(self, credential: str, address: str = "") -> Caller:
+        """Return the caller of a credential; LOCAL without one and without access rules.
+
+        Raises RateLimited if too many credentials from the address were refused of late.
+        """
+        caller = self._identify(credential, address) if credential else self._anybody()
         self.stamps.account(caller.account)  # so that nobody has to ask for it who must not wait
         if caller.bound is not None:
             return caller  # a token ends at its second
@@ -78,6 +89,16 @@ class Service:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[credential] = (time.monotonic() + _KNOWN_SECONDS, caller)
+        return caller
+
+    def _identify(self, credential: str, address: str) -> Caller:
+        self.refusals.check(credential, address)
+        try:
+            caller = self.access.caller(credential, address)
+        except Unauthenticated:
+            self.refusals.refuse(credential, address)
+            raise
+        self.refusals.accept(credential)
         return caller
 
     def _anybody(self) -> Caller:
@@ -110,6 +131,10 @@ class Service:
             if dropped:
                 Access(metastore).tidy()
             self.metrics.dropped.inc(len(dropped))
+
+    def _write_denials(self) -> None:
+        for metastore in self.stamps.metastores():
+            Access(metastore).write_denials()
 
     def _keep_stamps(self) -> None:
         settle(self.stamps)
@@ -145,6 +170,12 @@ class Service:
             return
         self.is_closing = True
         self._chores.close()
+        try:
+            self._write_denials()
+        except (
+            ForklakeError
+        ) as error:  # the database is gone, and the service is to end all the same
+            note("audit entries lost", level=logging.WARNING, error=str(error))
         self.sessions.shutdown(self.settings.shutdown_seconds)
         self.maintaining.close()
         self.stamps.close()

@@ -9,11 +9,14 @@ from __future__ import annotations
 import logging
 import socket
 import sys
+from functools import partial
 
 import uvicorn
 
 from forklake.crucible import logs
 from forklake.crucible.app import create_app
+from forklake.crucible.connections import BoundedHttp, Bounds
+from forklake.crucible.proxies import Proxies
 from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings
 from forklake.errors import InvalidInput
@@ -30,6 +33,7 @@ def serve(settings: Settings) -> None:
     service: Service = app.state.service
     try:
         refuse_strangers(service)
+        service.access.check_signing_keys()
         listener = _listener(settings)
         host, port = listener.getsockname()[:2]
         logs.note("serving", address=f"http://{host}:{port}")
@@ -65,13 +69,20 @@ def server(app: object, settings: Settings) -> uvicorn.Server:
     """The web server, with all that it needs to know."""
     # Its own log of requests holds whole addresses, whoever listens: the edge tells enough.
     logging.getLogger("uvicorn.access").disabled = True
+    bounds = Bounds(
+        settings.connections,
+        settings.connections_per_address,
+        settings.head_seconds,
+        settings.request_seconds,
+        Proxies(settings.trusted_proxies),
+    )
     return uvicorn.Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]
             host=settings.host,
             port=settings.port,
             loop="uvloop",
-            http="httptools",
+            http=partial(BoundedHttp, bounds=bounds),  # type: ignore[arg-type]
             ws="none",
             log_config=None,
             access_log=False,

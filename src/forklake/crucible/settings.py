@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from forklake.errors import InvalidInput
 
@@ -31,6 +31,14 @@ class Settings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8480
     shutdown_seconds: Seconds = 30.0
+    trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-… are believed
+
+    # What a connection may take
+    connections: Positive = 1024
+    connections_per_address: Positive = 256
+    head_seconds: Seconds = 10.0
+    body_seconds: Seconds = 20.0  # between two parts of a body
+    refusals_per_minute: Positive = 60  # credentials, by address and by key
 
     # What a request may take
     body_bytes: Positive = 8 * 2**20
@@ -42,6 +50,7 @@ class Settings(BaseModel):
     sessions_per_principal: Positive = 8
     idle_seconds: Seconds = 1800.0
     statement_seconds: Seconds = 3600.0
+    stop_seconds: Seconds = 5.0  # until Java is replaced under a statement that does not stop
     result_bytes: Positive = 256 * 2**20
     file_roots: tuple[str, ...] = ()  # folders that statements may read files of
     spark_dialect: bool = False
@@ -50,6 +59,13 @@ class Settings(BaseModel):
     expiry_seconds: Seconds = 30.0  # how often catalogs whose time is over are dropped
     automations: Annotated[int, Field(ge=0, le=64)] = 0  # workbooks that it runs at once when due
     log_level: str = "info"
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_proxies(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for one in given:
+            ipaddress.ip_network(one, strict=False)
+        return given
 
     @property
     def is_loopback(self) -> bool:

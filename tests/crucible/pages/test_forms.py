@@ -16,7 +16,7 @@ from tests.crucible.served import Running
 @pytest.fixture
 def lake(open_service: Running, tmp_path: Path) -> Running:
     """A service without rules and with something in it."""
-    fill(open_service.service.home, str(tmp_path), odd=False)
+    fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     return open_service
 
 
@@ -161,7 +161,7 @@ def test_a_revoked_key_is_good_no_more(service: Running) -> None:
 
 
 def test_readers_cannot_send_what_they_are_not_shown(service: Running, tmp_path: Path) -> None:
-    fill(service.service.home, str(tmp_path), odd=False)
+    fill(service.service.home, str(tmp_path / "data"), odd=False)
     service.service.access.grant(LOCAL, "sales", "bob", Role.READER)
     bob = Visit(service, service.keys["bob"])
     page = bob.page("/catalogs/sales")

@@ -26,7 +26,7 @@ def test_an_empty_service_has_pages(open_service: Running) -> None:
 
 
 def test_every_link_works_and_no_name_is_markup(open_service: Running, tmp_path: Path) -> None:
-    fill(open_service.service.home, str(tmp_path))
+    fill(open_service.service.home, str(tmp_path / "data"))
     visit = Visit(open_service)
     found = visit.crawl()
     kinds = {kind_of(address) for address in found}
@@ -41,7 +41,7 @@ def test_every_link_works_and_no_name_is_markup(open_service: Running, tmp_path:
 
 
 def test_a_table_is_told_in_full(open_service: Running, tmp_path: Path) -> None:
-    fill(open_service.service.home, str(tmp_path), odd=False)
+    fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     page = Visit(open_service).page("/catalogs/sales/table?name=orders")
     told = " ".join(page.text.split())
     for expected in (
@@ -64,8 +64,8 @@ def test_a_table_is_told_in_full(open_service: Running, tmp_path: Path) -> None:
 def test_pages_of_catalogs_follow_each_other(open_service: Running, tmp_path: Path) -> None:
     names = sorted(f"many-{number:03}" for number in range(120))
     home = open_service.service.home
-    home.create_catalogs(["other"], data_path=str(tmp_path))
-    home.create_catalogs(names, data_path=str(tmp_path))
+    home.create_catalogs(["other"], data_path=str(tmp_path / "data"))
+    home.create_catalogs(names, data_path=str(tmp_path / "data"))
     home.fork_many("other", [f"fork-{number}" for number in range(60)])
     visit, address, found = Visit(open_service), "/?prefix=many-", list[str]()
     while address:
@@ -94,7 +94,7 @@ def test_strangers_have_to_sign_in(service: Running) -> None:
 @pytest.fixture
 def peopled(service: Running, tmp_path: Path) -> Running:
     """A lake of which alice may read `sales` and own `alice-shop`."""
-    fill(service.service.home, str(tmp_path), odd=False)
+    fill(service.service.home, str(tmp_path / "data"), odd=False)
     service.service.access.grant(LOCAL, "sales", "alice", Role.READER)
     service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     return service
@@ -208,7 +208,7 @@ ASKING = (
 
 
 def test_nothing_that_is_asked_breaks_a_page(open_service: Running, tmp_path: Path) -> None:
-    fill(open_service.service.home, str(tmp_path), odd=False)
+    fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     visit = Visit(open_service)
     for address in ASKING:
         for value in BAD:

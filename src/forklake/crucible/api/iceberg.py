@@ -42,6 +42,7 @@ _ENDPOINTS = [
         ("GET", _VIEWS),
     )
 ]
+_KEPT_HEADERS = frozenset({"www-authenticate", "retry-after"})
 # How the specification calls errors, by their status.
 _ERRORS = {
     400: "BadRequestException",
@@ -89,7 +90,7 @@ def _refusal(request: Request, error: ForklakeError) -> Response:
 def _answer(
     body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    kept = {name: text for name, text in (headers or {}).items() if name == "www-authenticate"}
+    kept = {name: text for name, text in (headers or {}).items() if name in _KEPT_HEADERS}
     return Response(json.dumps(body), status, kept, "application/json")
 
 

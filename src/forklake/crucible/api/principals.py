@@ -34,6 +34,7 @@ def list_principals(visit: Asking) -> Response:
 @router.post("", summary="Make a principal", status_code=201, response_model=Principal)
 def create_principal(visit: Asking, body: NewPrincipal) -> Response:
     """It can do nothing but create catalogs whose names begin with one of its prefixes."""
+    visit.access.require(visit.caller, "principal.create")
     row = visit.service.stamps.access_for(body.account).create_principal(
         visit.caller, body.name, body.account, is_root=body.is_root, prefixes=body.prefixes
     )

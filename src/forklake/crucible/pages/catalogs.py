@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Form
 from starlette.requests import Request
 from starlette.responses import Response
 
+from forklake.access.roles import Right
 from forklake.crucible.callers import service_of
 from forklake.crucible.pages.formatting import link
 from forklake.crucible.pages.rendering import go, render
 from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking, Sending, Visitor
 from forklake.errors import ForklakeError, outcome
+from forklake.model.ids import CatalogId
+from forklake.store.catalogs import CatalogRow
 
 routes = router()
 _PAGE = 50
@@ -23,18 +27,25 @@ _PAGE = 50
 def catalogs(request: Request, visitor: Looking, prefix: str = "", after: str = "") -> Response:
     """A page of catalogs by name."""
     rows = visitor.access.visible(visitor.caller, prefix=prefix, after=after, limit=_PAGE + 1)
-    parents = [row.parent_catalog_id for row in rows if row.parent_catalog_id is not None]
     metastore = visitor.access.metastore
     return render(
         request,
         "catalogs.html",
         rows=rows[:_PAGE],
-        parents=metastore.names(parents) if parents else {},
+        parents=_parents(visitor, rows),
         prefix=prefix,
         after=after,
         following=rows[_PAGE - 1].catalog_name if len(rows) > _PAGE else None,
         total=metastore.count() if visitor.caller.is_free and not (prefix or after) else None,
     )
+
+
+def _parents(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, str]:
+    """Return the names of the parents that the visitor may read; a token is for one catalog."""
+    ids = {row.parent_catalog_id for row in rows if row.parent_catalog_id is not None}
+    names = visitor.access.metastore.names(sorted(ids)) if ids else {}
+    rights = visitor.access.rights(visitor.caller, list(names.values()))
+    return {number: name for number, name in names.items() if Right.READ in rights[name]}
 
 
 @routes.get("/new")

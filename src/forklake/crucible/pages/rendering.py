@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from forklake import errors
 from forklake.crucible.pages.assets import asset
 from forklake.crucible.pages.formatting import FILTERS, link
+from forklake.crucible.problems import headers_of
 from forklake.errors import ForklakeError
 
 # A page loads from this service alone, runs no script and no style but files, and is in no frame.
@@ -50,9 +51,11 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
 def render_error(request: Request, error: ForklakeError) -> Response:
     """The page of an error: what was wrong and what to do."""
     status, _ = errors.outcome(error)
-    return render(
+    response = render(
         request, "error.html", status=status, error=error, phrase=HTTPStatus(status).phrase
     )
+    response.headers.update(headers_of(error))
+    return response
 
 
 def is_part(request: Request) -> bool:

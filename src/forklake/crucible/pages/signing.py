@@ -12,7 +12,9 @@ from forklake.crucible.callers import service_of
 from forklake.crucible.pages.rendering import go, render
 from forklake.crucible.pages.routing import SIGN_IN, router
 from forklake.crucible.pages.visitors import cookie_of, require_token, sign_ins_of
-from forklake.errors import ForklakeError, Unauthenticated
+from forklake.crucible.problems import headers_of
+from forklake.crucible.proxies import client_address
+from forklake.errors import ForklakeError, RateLimited, Unauthenticated, outcome
 
 routes = router()
 
@@ -25,8 +27,11 @@ def ask(request: Request, next: str = "/") -> Response:
 
 def _page(request: Request, next: str, error: ForklakeError | None = None) -> Response:
     token = sign_ins_of(request).token(cookie_of(request))
-    status = 401 if error else 200
-    return render(request, "sign-in.html", status=status, next=next, error=error, token=token)
+    status = outcome(error)[0] if error else 200
+    response = render(request, "sign-in.html", status=status, next=next, error=error, token=token)
+    if error:
+        response.headers.update(headers_of(error))
+    return response
 
 
 @routes.post(f"/{SIGN_IN}", dependencies=[Depends(require_token)])
@@ -37,8 +42,8 @@ def sign_in(
     try:
         if not credential.strip():
             raise Unauthenticated("The key is empty.", remedy="Paste your API key.")
-        service_of(request).caller(credential.strip())
-    except Unauthenticated as error:
+        service_of(request).caller(credential.strip(), client_address(request.scope))
+    except (Unauthenticated, RateLimited) as error:
         return _page(request, next, error)
     request.state.cookie = sign_ins_of(request).add(credential.strip())
     return go(request, _own(next))

@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from forklake.access.callers import LOCAL, Caller
 from forklake.crucible.callers import require_own_host, service_of
+from forklake.crucible.proxies import client_address
 from forklake.errors import Forbidden
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 COOKIE = "forklake"
 _SECONDS = 12 * 3600.0
 _MOST = 10_000  # the oldest sign-ins go first
+_MOST_OF_ONE = 50  # with the same credential, so that one visitor does not sign out the others
 
 
 class SignIns:
@@ -44,6 +46,9 @@ class SignIns:
         """Remember a credential; the cookie that stands for it."""
         cookie = secrets.token_urlsafe(32)
         with self._guard:
+            own = [one for one, (known, _) in self._known.items() if known == credential]
+            for oldest in own[: max(0, len(own) + 1 - _MOST_OF_ONE)]:
+                del self._known[oldest]
             self._known[cookie] = (credential, time.monotonic() + _SECONDS)
             while len(self._known) > _MOST:
                 self._known.popitem(last=False)
@@ -107,7 +112,9 @@ def current(request: Request) -> Visitor:
     """Who looks at the page, or Unauthenticated."""
     service, cookie = service_of(request), cookie_of(request)
     credential = sign_ins_of(request).find(cookie) or ""
-    caller = service.known_caller(credential) or service.caller(credential)
+    caller = service.known_caller(credential) or service.caller(
+        credential, client_address(request.scope)
+    )
     require_own_host(request, caller)
     request.state.principal = caller.name
     visitor = Visitor(caller, service.access_of(caller), sign_ins_of(request).token(cookie))

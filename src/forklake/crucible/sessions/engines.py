@@ -35,6 +35,7 @@ class Engines:
         with self._guard:
             if self._first is None or self._first.has_died:
                 self._first = self._start()
+                _watch_tasks(self._first)
             self._count += 1
             engine = self._first.new_session()
         _join_pool(engine, self._count)
@@ -61,6 +62,20 @@ def name_jobs(engine: Engine, group: str) -> None:
 
 
 def stop_jobs(engine: Engine, group: str) -> None:
-    """Stop the jobs of a group, also those that are yet to come."""
+    """Stop the jobs of a group, also those that are yet to come, and what plans them."""
     context: Any = engine.spark.sparkContext
+    if engine.is_native:
+        context._jvm.forklake.Interruption.stop(group)
     context._jsc.sc().cancelJobGroupAndFutureJobs(group)
+
+
+def has_tasks(engine: Engine, group: str) -> bool:
+    """Whether tasks of a group run, even if its jobs were cancelled."""
+    context: Any = engine.spark.sparkContext
+    return engine.is_native and bool(context._jvm.forklake.Tasks.isRunning(group))
+
+
+def _watch_tasks(engine: Engine) -> None:
+    context: Any = engine.spark.sparkContext
+    if engine.is_native:
+        context._jvm.forklake.Tasks.watch(context._jsc.sc())

@@ -155,6 +155,9 @@ class AccessGuard(Guard):
                 remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
             )
 
+    def shows_keys(self) -> bool:
+        return False  # a key would outlive the grant of the caller that has read it
+
     @contextmanager
     def _watched(self, what: str) -> Iterator[None]:
         """What is refused inside leads out of the lake: the audit says who tried it."""

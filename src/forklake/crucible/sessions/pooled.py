@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from forklake.crucible.sessions.engines import Engines, name_jobs, stop_jobs
+from forklake.crucible.sessions.engines import Engines, has_tasks, name_jobs, stop_jobs
 from forklake.spark.attachments import Attachments
 from forklake.sql.guarding import Guard
 from forklake.sql.session import Session
@@ -51,3 +51,17 @@ class PooledSession(Session):
         if self._engine is not None:
             with suppress(Exception):  # a Spark that has died meanwhile
                 stop_jobs(self._engine, group)
+
+    def occupied_by(self, group: str) -> Engine | None:
+        """Spark, if tasks of a group still run on it; other threads may call it."""
+        engine = self.started_engine
+        if engine is not None:
+            with suppress(Exception):  # a Spark that has died meanwhile
+                return engine if has_tasks(engine, group) else None
+        return None
+
+    @property
+    def started_engine(self) -> Engine | None:
+        """Spark, if it was started and lives; other threads may call it."""
+        engine = self._engine
+        return engine if engine is not None and not engine.has_died else None

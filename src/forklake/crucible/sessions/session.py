@@ -17,6 +17,7 @@ from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.pooled import PooledSession
 from forklake.crucible.sessions.rows import Spool
 from forklake.crucible.sessions.statements import Request, Statement
+from forklake.crucible.sessions.watchdog import Watchdog
 from forklake.errors import Cancelled, InvalidInput, NotFound, QuotaExceeded
 from forklake.spark.calculator import interrupt
 from forklake.spark.names import joined_name
@@ -41,6 +42,7 @@ class ServedSession:
         guard: AccessGuard,
         engines: Engines,
         spool: Spool,
+        watchdog: Watchdog,
         *,
         most_bytes: int,
         clock: Callable[[], float],
@@ -51,6 +53,7 @@ class ServedSession:
         self.session = PooledSession(engines, attachments=guard.attachments, guard=guard)
         self._guard = guard
         self._spool = spool
+        self._watchdog = watchdog
         self._most_bytes = most_bytes
         self._clock = clock
         self._last_use = clock()
@@ -99,6 +102,11 @@ class ServedSession:
             self._thread.join(_PATIENCE)
             self.press()
         return not self._thread.is_alive()
+
+    @property
+    def has_thread(self) -> bool:
+        """Whether its thread runs: also after its end, until what it does has ended."""
+        return self._thread.is_alive()
 
     def attached(self) -> list[Attachment]:
         """The catalogs that it has attached, whether or not they may still be read."""
@@ -158,8 +166,10 @@ class ServedSession:
     def stop(self, statement: Statement, reason: Cancelled) -> None:
         """Make a statement end, wherever it is: in Spark, in DuckDB or here."""
         if statement.stop(reason):
-            self.session.stop_group(self._group(statement))
-            interrupt(self._thread.ident or 0)
+            group, thread = self._group(statement), self._thread.ident or 0
+            self._watchdog.watch(group, self.session, thread, lambda: statement.has_ended)
+            self.session.stop_group(group)
+            interrupt(thread)
 
     def _current(self) -> list[Statement]:
         return [one for one in self.statements() if not one.has_ended]

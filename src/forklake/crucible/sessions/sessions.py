@@ -14,6 +14,7 @@ from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.pooled import PooledSession
 from forklake.crucible.sessions.rows import Spool
 from forklake.crucible.sessions.session import ServedSession
+from forklake.crucible.sessions.watchdog import Watchdog
 from forklake.crucible.settings import Settings
 from forklake.errors import NotFound, QuotaExceeded, Unavailable
 
@@ -39,6 +40,8 @@ class Sessions:
         self._spool = Spool()
         self._guard = threading.Lock()
         self._open: dict[str, ServedSession] = {}
+        self._ending: list[ServedSession] = []  # closed, but their threads have not ended
+        self._watchdog = Watchdog(settings.stop_seconds)
         self._is_closed = threading.Event()
         self._watch = threading.Thread(target=self._watching, name="forklake-sessions", daemon=True)
 
@@ -58,12 +61,20 @@ class Sessions:
             session.press()
             if session.is_idle(self._settings.idle_seconds):
                 self._remove(session)
+        for session in self._still_ending():
+            session.press()
+        self._watchdog.look()
+
+    def _still_ending(self) -> list[ServedSession]:
+        with self._guard:
+            self._ending = [one for one in self._ending if one.has_thread]
+            return list(self._ending)
 
     def shutdown(self, seconds: float = 10.0) -> None:
         """Close all sessions, rolling back what is open, and let go of Spark."""
         self._is_closed.set()
         deadline = time.monotonic() + seconds
-        ended = self.all()
+        ended = [*self.all(), *self._still_ending()]
         for session in ended:
             session.end()
         for session in ended:
@@ -92,6 +103,7 @@ class Sessions:
             AccessGuard(access, roots=self._settings.file_roots, dialects=dialects),
             self._engines,
             self._spool,
+            self._watchdog,
             most_bytes=self._settings.result_bytes,
             clock=self._clock,
         )
@@ -111,9 +123,11 @@ class Sessions:
         with self._guard:
             if self._is_closed.is_set():
                 raise Unavailable("The service ends.", remedy="Ask another one.")
-            own = sum(one.owner.principal_id == caller.principal_id for one in self._open.values())
+            # A closed session takes its place until its thread has ended.
+            taken = [*self._open.values(), *(one for one in self._ending if one.has_thread)]
+            own = sum(one.owner.principal_id == caller.principal_id for one in taken)
             most = self._settings.sessions_per_principal
-            if own >= most or len(self._open) >= self._settings.sessions:
+            if own >= most or len(taken) >= self._settings.sessions:
                 whose = f"{own} sessions of '{caller.name}'" if own >= most else "All sessions"
                 raise QuotaExceeded(
                     f"{whose} are open already.", remedy="Close one, or try again later."
@@ -153,7 +167,8 @@ class Sessions:
 
     def _remove(self, session: ServedSession) -> None:
         with self._guard:
-            self._open.pop(session.session_id, None)
+            if self._open.pop(session.session_id, None) is not None and session.has_thread:
+                self._ending.append(session)
         session.end()
 
 

@@ -1,0 +1,90 @@
+"""Watchdog: replaces the Java machine when a cancelled statement does not let go of Spark.
+
+Spark asks tasks to end and cannot force them. One that is inside of a long call keeps its slot;
+when all slots are kept, no session gets any further.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forklake.crucible.sessions.pooled import PooledSession
+    from forklake.spark.engine.engine import Engine
+
+_log = logging.getLogger(__name__)
+_PLANNING = 6  # times as long: planning takes no slot of others
+
+
+@dataclass(frozen=True, slots=True)
+class _Stopped:
+    """A statement that was told to end: its session, its thread, and since when."""
+
+    session: PooledSession
+    thread: int
+    since: float
+    has_ended: Callable[[], bool]
+
+
+class Watchdog:
+    """Statements that were stopped and may still occupy Spark. Safe to share between threads."""
+
+    def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._stopped: dict[str, _Stopped] = {}  # by job group
+
+    def watch(
+        self, group: str, session: PooledSession, thread: int, has_ended: Callable[[], bool]
+    ) -> None:
+        """Begin to watch a statement that was stopped; again does nothing."""
+        with self._guard:
+            self._stopped.setdefault(group, _Stopped(session, thread, self._clock(), has_ended))
+
+    def look(self) -> None:
+        """Kill the Java machine under statements that kept it for too long."""
+        with self._guard:
+            stopped = list(self._stopped.items())
+        for group, one in stopped:
+            occupied = one.session.occupied_by(group)
+            seconds = self._clock() - one.since
+            if occupied is None and one.has_ended():
+                self._forget(group)
+            elif occupied is not None and seconds > self._seconds:
+                self._kill(occupied, group, seconds)
+            elif seconds > self._seconds * _PLANNING and _is_in_java(one.thread):
+                engine = one.session.started_engine
+                if engine is not None:
+                    self._kill(engine, group, seconds)
+
+    def _kill(self, engine: Engine, group: str, seconds: float) -> None:
+        if engine.kill():
+            _log.error(
+                "Java is replaced: %s was stopped %.1f s ago and still occupies it", group, seconds
+            )
+            with self._guard:
+                self._stopped.clear()  # all of them were on it
+        else:
+            _log.error("%s was stopped %.1f s ago and still occupies Spark", group, seconds)
+            self._forget(group)
+
+    def _forget(self, group: str) -> None:
+        with self._guard:
+            self._stopped.pop(group, None)
+
+
+def _is_in_java(thread: int) -> bool:
+    """Whether a thread waits for an answer of Java."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("py4j."):
+            return True
+        frame = frame.f_back
+    return False

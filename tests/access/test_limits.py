@@ -1,0 +1,141 @@
+"""What callers without rights can use up or find out: quotas of others, the audit, names."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from forklake.access.access import Access
+from forklake.access.denials import BURST, GUESSES_PER_HOUR, Denials, Refused
+from forklake.access.roles import Role
+from forklake.errors import Forbidden, NotFound, QuotaExceeded, RateLimited
+from forklake.store.audit import Outcome
+from tests.access.conftest import World
+from tests.fix_metastore import BACKENDS
+
+# Quotas
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_ownership_by_strangers_keeps_nobody_from_making_catalogs(world: World) -> None:
+    access = world.access
+    access.set_quota(world.root, "bob", catalogs=2)
+    access.create(world.alice, ["alice-1", "alice-2", "alice-3"])
+    access.grant(world.alice, "alice-1", "bob", "owner")
+    access.grant(world.alice, "alice-2", "bob", "owner")
+    with pytest.raises(QuotaExceeded) as caught:
+        access.grant(world.alice, "alice-3", "bob", "owner")
+    assert not caught.value.details  # nor how many bob owns
+    access.create(world.bob, ["bob-1"])
+    assert access.fork(world.bob, "alice-1", ["bob-2"])[1] == 1
+    for attempt in (partial(access.create, world.bob, ["bob-3"]), partial(fork_more, world)):
+        with pytest.raises(QuotaExceeded, match="at most 2"):
+            attempt()
+
+
+def fork_more(world: World) -> None:
+    """Bob forks once more."""
+    world.access.fork(world.bob, "bob-1", ["bob-3"])
+
+
+def test_a_catalog_of_ones_own_counts_wherever_it_was_made(world: World) -> None:
+    access = world.access
+    access.set_quota(world.root, "bob", catalogs=1)
+    access.create(world.root, ["bob-by-root"])
+    access.grant(world.root, "bob-by-root", "bob", "owner")
+    with pytest.raises(QuotaExceeded):
+        access.create(world.bob, ["bob-1"])
+    access.grant_prefix(world.root, "bob-by", "bob", "reader")
+    with pytest.raises(QuotaExceeded):
+        access.create(world.bob, ["bob-1"])
+
+
+def test_a_principal_has_only_so_many_keys(world: World) -> None:
+    access = world.access
+    for _ in range(99):
+        access.create_key(world.bob, "bob")
+    with pytest.raises(QuotaExceeded, match="100 keys"):
+        access.create_key(world.bob, "bob")
+    access.revoke_key(world.bob, "bob", access.keys(world.bob, "bob")[5].key_id)
+    access.create_key(world.bob, "bob")
+
+
+# The audit
+
+
+def test_denials_without_end_do_not_fill_the_audit(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    before = len(world.entries())
+    for number in range(BURST + 50):
+        with pytest.raises(NotFound):
+            access.catalog(world.bob, f"nothing-{number}", "catalog.get")
+    with pytest.raises(NotFound):
+        access.catalog(world.carol, "alice-1", "catalog.get")  # others are noted as always
+    written = world.entries()[before:]
+    assert BURST <= sum(one.principal == "bob" for one in written) <= BURST + 20
+    assert sum(one.principal == "carol" for one in written) == 1
+    access.create(world.bob, ["bob-1"])  # so is what was done
+    assert world.entries("bob-1")[-1].outcome is Outcome.DONE
+    Access(world.metastore).write_denials()
+    last = world.entries()[-1]
+    assert (last.principal, last.operation, last.outcome) == ("bob", "catalog.get", Outcome.DENIED)
+    count = int(last.object.split()[0])
+    assert count + sum(one.principal == "bob" for one in written) == BURST + 50
+    entries = len(world.entries())
+    access.write_denials()
+    assert len(world.entries()) == entries
+
+
+def test_denials_are_counted_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forklake.access.denials._MOST_COUNTED", 3)
+    denials = Denials()
+    for number in range(BURST + 100):
+        denials.is_to_write(Refused(1, "bob", f"operation-{number}", Outcome.DENIED))
+    counted = dict(denials.take())
+    assert len(counted) == 4
+    assert sum(counted.values()) >= 90
+    assert list(denials.take()) == []
+
+
+# Names of principals
+
+
+def test_admins_cannot_probe_names_of_principals(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    for number in range(GUESSES_PER_HOUR):
+        with pytest.raises(NotFound):
+            access.grant(world.alice, "alice-1", f"guess-{number}", "reader")
+    answers = set()
+    for name in ("bob", "guess", "root"):
+        with pytest.raises(RateLimited) as caught:
+            access.grant(world.alice, "alice-1", name, "reader")
+        assert caught.value.details["retry_after"] > 0
+        answers.add(str(caught.value))
+    assert len(answers) == 1
+    access.grant(world.root, "alice-1", "bob", "reader")
+    access.grant(world.alice, "alice-1", "bob", "writer")  # known from its grants
+    access.create(world.carol, ["carol-1"])
+    access.grant(world.carol, "carol-1", "bob", "reader")  # others are not limited
+    assert any("guess-3" in one.object for one in world.entries("alice-1"))
+
+
+def test_taking_roles_away_tells_nothing_about_names(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    answers = set()
+    for name in ("bob", "bib"):
+        with pytest.raises(NotFound) as caught:
+            access.revoke(world.alice, "alice-1", name)
+        answers.add((str(caught.value).replace(name, "NAME"), tuple(caught.value.details)))
+    assert len(answers) == 1
+
+
+def test_owners_alone_still_decide_about_owners(world: World) -> None:
+    access = world.access
+    access.create(world.alice, ["alice-1"])
+    access.grant(world.alice, "alice-1", "bob", Role.ADMIN)
+    with pytest.raises(Forbidden):
+        access.grant(world.bob, "alice-1", "carol", "owner")

@@ -1,0 +1,48 @@
+"""A cancelled statement lets go of Spark: by itself, or because Java is replaced under it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from forklake.crucible.sessions.engines import has_tasks
+from tests.crucible.fix_sessions import Person, opened
+from tests.crucible.served import Running
+
+SECONDS = 5.0  # after which all slots are free again
+# Each takes hours, inside of one call of a function.
+ENDLESS = {
+    "regular expression": "regexp_matches(repeat('ab', 30000000 + range::INT), '(.*a){20}c')",
+    "like": "repeat('a', 6000000 + range::INT) LIKE concat('%', repeat('a', 3000000), 'b%')",
+    "glob": "repeat('a', 6000000 + range::INT) GLOB concat('*', repeat('a', 3000000), 'b*')",
+    "levenshtein": "levenshtein(repeat('a', 6000000), repeat('b', 6000000 + range::INT)) > 1",
+    "lambda": "list_sum(list_transform(range(900000 + range), x -> list_sum("
+    "list_transform(range(900000), y -> x * y)))) > 1",
+}
+QUERIES = {
+    **{name: f"SELECT count(*) FROM range(4) WHERE {text}" for name, text in ENDLESS.items()},
+    "constant while planning": "SELECT levenshtein(repeat('a', 6000000), repeat('b', 6000000))",
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_cancelled_statement_frees_its_slots(sparked: Running, name: str) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales")
+    number = alice.run(QUERIES[name], wait_seconds=2)["statement"]
+    seconds = _seconds_until_free(sparked, alice, number)
+    assert seconds < SECONDS, f"{seconds:.1f} s"
+    assert alice.rows("SELECT 1") == [[1]]
+
+
+def _seconds_until_free(sparked: Running, person: Person, number: int) -> float:
+    (session,) = sparked.service.sessions.all()
+    (statement,) = (one for one in session.statements() if one.number == number)
+    group = session._group(statement)
+    begin = time.monotonic()
+    person.client.post(f"{person.path}/statements/{number}/cancel")
+    assert statement.wait(60)
+    assert statement.state == "cancelled", statement.error
+    while has_tasks(session.session.engine, group) and time.monotonic() < begin + 60:
+        time.sleep(0.02)
+    return time.monotonic() - begin
