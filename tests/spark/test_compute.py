@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -181,3 +182,16 @@ def test_errors_are_ours(lake: Session) -> None:
         node.sql("CREATE TABLE mine AS SELECT id + 1 AS id FROM t")
         assert node.sql("FROM mine").fetchall() == [(2,)]  # type: ignore[union-attr]
         assert node.sql("SELECT id FROM t").fetchall() == [(1,)]  # type: ignore[union-attr]
+
+
+def test_moments_with_a_zone_and_columns_named_at_can_be_read(lake: Session) -> None:
+    lake.execute("CREATE TABLE e (at TIMESTAMPTZ, kind VARCHAR)")
+    lake.execute("INSERT INTO e VALUES ('2024-01-01 00:00:00+01', 'at')")
+    with node_of(lake) as node:
+        for query in ("SELECT at FROM e", "SELECT e.at FROM e WHERE at > '2020-01-01' ORDER BY At"):
+            found = node.sql(query)
+            assert found is not None
+            assert found.fetchall() == [(datetime(2023, 12, 31, 23, tzinfo=UTC),)]
+        named = node.sql("SELECT kind AS at, 'at' AS \"is at\" FROM e -- at")
+        assert named is not None
+        assert named.fetchall() == [("at", "at")]

@@ -179,7 +179,7 @@ def test_bad_options_are_told(lake: Session, metadata: str) -> None:
         lake.engine.spark.read.format("forklake").option("uri", metadata).load()
     with pytest.raises(NotFound, match=r"Table 'lake\.main\.nothing' does not exist"):
         planned(metadata, "nothing")
-    with pytest.raises(InvalidInput, match="Both a version and a timestamp"):
+    with pytest.raises(InvalidInput, match="options version and timestamp name a time each"):
         planned(metadata, version=1, timestamp="2024-01-01")
     with pytest.raises(InvalidInput, match="option version cannot be 'x'"):
         planned(metadata, version="x")
@@ -191,6 +191,41 @@ def test_bad_options_are_told(lake: Session, metadata: str) -> None:
         reader = ForklakeSource(options(metadata)).reader(StructType([column]))
         with pytest.raises(InvalidInput, match="has no column"):
             reader.partitions()
+
+
+def test_times_can_be_named_as_in_other_formats(lake: Session, metadata: str) -> None:
+    lake.create_table("t", COLUMNS)
+    lake.execute("INSERT INTO t VALUES (1, 'one')")
+    version = lake.snapshots("lake")[-1].snapshot_id
+    time = lake.snapshots("lake")[-1].snapshot_time.isoformat()
+    lake.execute("INSERT INTO t VALUES (2, 'two')")
+    for name in ("version", "versionAsOf", "VERSIONASOF", "snapshot_version"):
+        assert read_here(metadata, "t", **{name: version}) == [(1, "one")]
+    for name in ("timestamp", "timestampAsOf", "snapshot_time"):
+        assert read_here(metadata, "t", **{name: time}) == [(1, "one")]
+    with pytest.raises(InvalidInput, match="versionAsOf and timestampAsOf"):
+        planned(metadata, versionAsOf=version, timestampAsOf=time)
+
+
+def test_unknown_options_are_refused(lake: Session, metadata: str) -> None:
+    lake.create_table("t", COLUMNS)
+
+    def source(**further: object) -> ForklakeSource:
+        return ForklakeSource(options(metadata, "t", **further))
+
+    schema = source().schema()
+    with pytest.raises(InvalidInput, match="no option 'versoin' to read a table"):
+        source(versoin=1).reader(schema)
+    with pytest.raises(InvalidInput, match="no option 'versionAsOf' to write a table"):
+        source(versionAsOf=1).writer(schema, False)
+    with pytest.raises(InvalidInput, match="no option 'pushdown' to read a stream"):
+        source(pushdown=True).streamReader(schema)
+    with pytest.raises(InvalidInput, match="no option 'startingVersion' to write a stream"):
+        source(startingVersion=1, checkpointLocation="c").streamWriter(schema, False)
+    with pytest.raises(InvalidInput, match="no option 'path'"):
+        source(path="/somewhere").reader(schema)
+    with pytest.raises(PySparkException, match="no option 'versoin'"):
+        loaded(lake, metadata, versoin=1).collect()
 
 
 # What tasks read

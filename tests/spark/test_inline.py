@@ -217,3 +217,12 @@ def test_rows_of_a_transaction_come_together_or_not_at_all(lake: Session, tmp_pa
     assert inlined(lake) == []
     assert paths(lake) == []
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+
+
+def test_bytes_in_a_text_column_are_written_as_sql_writes_them(lake: Session) -> None:
+    rows = [{"id": 1, "name": "café".encode()}, {"id": 2, "name": b"plain"}]
+    limit(lake, 2)
+    insert_rows(lake, "t", rows)
+    assert [row["name"] for row in inlined(lake)] == [r"caf\xC3\xA9", "plain"]
+    insert_rows(lake, "t", [{"id": 3, "name": True}, {"id": 4, "name": 1}])
+    assert [row["name"] for row in inlined(lake)][2:] == ["true", "1"]

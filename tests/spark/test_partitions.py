@@ -79,13 +79,17 @@ def written_both_ways(lake: Session, values: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("has_folders", [True, False])
-def test_every_text_has_a_file_of_its_own(lake: Session, has_folders: bool) -> None:
+def test_every_text_has_a_file_of_its_own(
+    lake: Session, has_folders: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("t", "u"):
         lake.create_table(
             name, [ColumnSpec("k", "varchar"), ColumnSpec("n", "int64")], partition_by=["k"]
         )
     lake.set_option(LAKE, "hive_file_pattern", has_folders)
-    lake.set_option(LAKE, "target_file_size", "1KB")  # more than one task is worth it
+    monkeypatch.setattr(
+        "forklake.spark.writing.write._WORTH_A_FILE", 1000
+    )  # more than one task is worth it
     written_both_ways(lake, TEXTS)
     for name in ("t", "u"):
         found = partitions(lake, name)

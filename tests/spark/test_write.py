@@ -348,7 +348,7 @@ def test_options_reach_the_files(lake: Session) -> None:
 
 def test_files_are_as_many_as_their_size_asks_for(lake: Session) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64")])
-    eight = "SELECT id FROM range(0, 80000, 1, 8)"
+    eight = "SELECT xxhash64(id) AS a FROM range(0, 80000, 1, 8)"
     write(lake, frame(lake, eight), "t")
     assert len(files(lake)) == 1  # small rows of many tasks join
     lake.set_option(LAKE, "per_thread_output", True, table="t")
@@ -360,6 +360,29 @@ def test_files_are_as_many_as_their_size_asks_for(lake: Session) -> None:
     sizes = [file.file_size_bytes for file in files(lake)[9:]]
     assert 3 <= len(sizes) <= 8
     assert max(sizes) < 200_000
+
+
+def test_a_small_target_does_not_multiply_files_from_write_to_write(lake: Session) -> None:
+    lake.create_table("t", [ColumnSpec("a", "int64"), ColumnSpec("s", "varchar")])
+    lake.set_option(LAKE, "target_file_size", "1KB", table="t")
+    source = frame(lake, "SELECT id AS a, concat('k', id % 97) AS s FROM range(0, 2000, 1, 50)")
+    counts = []
+    for _ in range(5):
+        before = len(files(lake))
+        write(lake, source, "t")
+        counts.append(len(files(lake)) - before)
+    assert counts[0] <= 25
+    assert counts[1:] == sorted(counts[1:], reverse=True)
+    assert counts[-1] <= 10
+
+
+def test_small_files_do_not_make_those_of_a_large_write_small(lake: Session) -> None:
+    lake.create_table("t", [ColumnSpec("a", "int64")])
+    for number in range(4):
+        write(lake, frame(lake, f"SELECT {number}L AS a"), "t")
+    lake.set_option(LAKE, "target_file_size", "1MB", table="t")
+    write(lake, frame(lake, "SELECT id * 7919 AS a FROM range(0, 100000, 1, 2)"), "t")
+    assert len(files(lake)) - 4 <= 2
 
 
 # Modes

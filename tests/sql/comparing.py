@@ -16,8 +16,22 @@ Row = tuple[Any, ...]
 
 def rows_of(table: pa.Table) -> list[Row]:
     """The rows of a table as plain values."""
-    columns = [[plain(one.as_py()) for one in column] for column in table.columns]
+    columns = [[plain(_python_value(one)) for one in column] for column in table.columns]
     return list(zip(*columns, strict=True)) if columns else []
+
+
+def _python_value(scalar: pa.Scalar) -> Any:
+    """Return the value in Python: structs as tuples, dates beyond its years as numbers."""
+    if not scalar.is_valid:
+        return None
+    if isinstance(scalar, pa.StructScalar):
+        return ("struct", *(_python_value(scalar[n]) for n in range(scalar.type.num_fields)))
+    if isinstance(scalar, pa.ListScalar):
+        return ("list", *(_python_value(one) for one in scalar.values))
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return scalar.value
 
 
 def plain(value: Any) -> Any:

@@ -24,15 +24,20 @@ def dry(tmp_path: Path) -> Iterator[Session]:
     Snapshot 1 is the catalog's own; 2 made t, 3 its rows, 4 the schema and 5 s2.u.
     """
     with Session() as session:
-        session.attach(
-            f"ducklake:{tmp_path / 'meta.db'}",
-            "lake",
-            catalog="sales",
-            data_path=str(tmp_path / "data"),
-            data_inlining_row_limit=10,
-            create_if_not_exists=True,
-        )
-        session.use("lake")
-        session.execute(_SETUP)
+        fill(session, tmp_path)
         yield session
         assert session._engine is None
+
+
+def fill(session: Session, folder: Path) -> None:
+    """Attach a new catalog as `lake`, and make its tables."""
+    session.attach(
+        f"ducklake:{folder / 'meta.db'}",
+        "lake",
+        catalog="sales",
+        data_path=str(folder / "data"),
+        data_inlining_row_limit=10,
+        create_if_not_exists=True,
+    )
+    session.use("lake")
+    session.execute(_SETUP)

@@ -263,3 +263,38 @@ def test_dataframes_can_be_named(items: Session) -> None:
     frame = items.engine.spark.createDataFrame([(50, "df")], "id int, name string")
     items.sql("INSERT INTO items BY NAME SELECT * FROM frame", frames={"frame": frame})
     assert rows(items, "SELECT name FROM items WHERE id = 50") == [("df",)]
+
+
+# Names and NULL
+
+
+def test_columns_of_joins_are_stored_in_the_order_of_duckdb(lake: Session) -> None:
+    lake.execute(
+        "CREATE TABLE ja (i INTEGER, j INTEGER); CREATE TABLE jb (j INTEGER, b INTEGER);"
+        "INSERT INTO ja VALUES (1, 10); INSERT INTO jb VALUES (10, 100);"
+        "CREATE TABLE jc AS SELECT * FROM ja JOIN jb USING (j);"
+        "INSERT INTO jc SELECT * FROM ja NATURAL JOIN jb;"
+        "CREATE VIEW jv AS SELECT * FROM ja JOIN jb USING (j); INSERT INTO jc FROM jv"
+    )
+    assert lake.sql("FROM jc").columns == ["i", "j", "b"]
+    assert rows(lake, "FROM jc") == [(1, 10, 100)] * 3
+    lake.execute("CREATE OR REPLACE TABLE jd AS SELECT * FROM ja JOIN jb ON ja.j = jb.j")
+    assert lake.sql("FROM jd").columns == ["i", "j", "j_1", "b"]
+
+
+@pytest.mark.parametrize("limit", [0, 100])
+def test_changes_take_in_of_a_query_for_null(lake: Session, limit: int) -> None:
+    lake.execute(f"CALL lake.set_option('data_inlining_row_limit', {limit})")
+    lake.execute(
+        "CREATE TABLE t (k INTEGER, f BOOLEAN); INSERT INTO t (k) VALUES (1), (2), (NULL);"
+        "CREATE TABLE b (k INTEGER); INSERT INTO b VALUES (2), (3), (NULL);"
+        "UPDATE t SET f = k IN (SELECT k FROM b)"
+    )
+    assert rows(lake, "FROM t ORDER BY k") == [(1, None), (2, True), (None, None)]
+    assert count(lake, "DELETE FROM t WHERE (k NOT IN (SELECT k FROM b)) IS NOT NULL") == 1
+    merge = (
+        "MERGE INTO t USING (SELECT 1 AS k) AS s ON t.k = s.k"
+        " WHEN MATCHED AND (t.k IN (SELECT k FROM b)) IS NULL THEN DELETE"
+    )
+    assert count(lake, merge) == 1
+    assert count(lake, "DELETE FROM t WHERE (k IN (SELECT k FROM b)) IS NULL") == 1

@@ -351,8 +351,8 @@ def test_procedures_change_nothing_that_is_read_only(dry: Session, tmp_path: Pat
 
 
 def test_macros_are_not_called(dry: Session) -> None:
-    dry.execute("CREATE MACRO plus(a) AS a + 1; CREATE MACRO some() AS TABLE SELECT 1 AS x")
-    for name in ("plus", "lake.main.some"):
+    dry.execute("CREATE MACRO plus(a) AS a + 1; CREATE MACRO several() AS TABLE SELECT 1 AS x")
+    for name in ("plus", "lake.main.several"):
         with pytest.raises(InvalidInput, match=f"The macro '{name}' cannot be called"):
             dry.execute(f"CALL {name}()")
 
@@ -409,7 +409,10 @@ def test_change_feeds_in_both_forms(lake: Session) -> None:
     inserted = "SELECT a, b FROM lake.table_insertions('s', 't', 6, 7)"
     deleted = "CALL ducklake_table_deletions('lake', 's', 't', 7, 7)"
     assert rows(lake, inserted) == [(1, "z")]
-    assert [row[2:] for row in called(lake, deleted)] == [(2, "y")]
+    assert called(lake, deleted) == [(2, "y")]
+    both = "FROM lake.table_deletions('s', 't', 5, 7) AS d ORDER BY a"
+    assert rows(lake, both) == [(1, "x"), (2, "y")]
+    assert rows(lake, f"SELECT *, snapshot_id, d.rowid {both}") == [(1, "x", 6, 0), (2, "y", 7, 1)]
     lake.use("lake.s")
     assert sorted(called(lake, "CALL lake.table_changes('t', 1, 7)")) == changed
     with pytest.raises(NotFound, match=r"'lake\.s\.nope' does not exist"):

@@ -41,6 +41,13 @@ def test_arguments_keep_their_meaning(shop: Session) -> None:
     assert rows(shop, "SELECT twice(1 + 2), four(id + 1) FROM t ORDER BY id") == [(6, 8), (6, 12)]
 
 
+def test_parameters_are_filled_in_before_methods(shop: Session) -> None:
+    shop.execute("CREATE MACRO m1(i, n := 2) AS substr(i, 1, n).rpad(n, ' ')")
+    shop.execute("CREATE MACRO m2(x) AS x.upper().lower() || (x || 'b').upper()")
+    text = "SELECT m1('abc') AS a, m1('a', n := 3) AS b, m2(name) AS c FROM t WHERE id = 1"
+    assert rows(shop, text) == [("ab", "a  ", "aAB")]
+
+
 def test_macros_read_tables_of_their_catalog(shop: Session, metadata: str) -> None:
     shop.execute("CREATE MACRO biggest() AS (SELECT max(id) FROM t)")
     shop.execute("CREATE MACRO named(n := 'a') AS TABLE SELECT id FROM t WHERE name = n")
@@ -55,7 +62,7 @@ def test_macros_read_tables_of_their_catalog(shop: Session, metadata: str) -> No
     shop.execute("CALL ducklake_fork_catalog('sales', 'copy')")
     shop.execute(f"ATTACH '{metadata}' AS \"a fork\" (CATALOG 'copy'); USE \"a fork\"")
     shop.execute("INSERT INTO t VALUES (7, 'a')")
-    assert rows(shop, "SELECT biggest(), lake.main.biggest()") == [(7, 2)]
+    assert rows(shop, "SELECT biggest() AS a, lake.main.biggest() AS b") == [(7, 2)]
     assert sorted(rows(shop, "FROM named()")) == [(1,), (7,)]
     assert rows(shop, "FROM named(n := 'b')") == [(2,)]
     assert rows(shop, "FROM near(1)") == [(1,)]

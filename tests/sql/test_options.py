@@ -26,9 +26,18 @@ OPTIONS: dict[str, tuple[str | None, str, str]] = {
     "delete_older_than": ("2 days", "'1 week'", "1 week"),
     "expire_older_than": (None, "'30 days'", "30 days"),
     "require_commit_message": ("false", "true", "true"),
+    "idempotency_key_retention": ("7 days", "'2 weeks'", "2 weeks"),
+    "isolation_level": ("serializable", "'Snapshot'", "snapshot"),
     "encrypted": ("false", "true", "true"),
 }
-WHOLE_CATALOG = {"delete_older_than", "expire_older_than", "require_commit_message", "encrypted"}
+WHOLE_CATALOG = {
+    "delete_older_than",
+    "expire_older_than",
+    "require_commit_message",
+    "isolation_level",
+    "idempotency_key_retention",
+    "encrypted",
+}
 BAD = [
     ("nope", "1", "There is no option 'nope'. Options are: auto_compact, data_inlining"),
     ("data_inlining_row_limit", "-1", "a whole number, 0 or more"),
@@ -46,6 +55,7 @@ BAD = [
     ("delete_older_than", "'soon'", "an interval such as '7 days'"),
     ("expire_older_than", "7", "an interval"),
     ("require_commit_message", "1", "true or false"),
+    ("isolation_level", "'dirty'", "one of serializable, snapshot"),
     ("encrypted", "'yes'", "true or false"),
 ]
 
@@ -135,8 +145,28 @@ def test_the_narrower_scope_wins(dry: Session) -> None:
 
 
 def test_a_commit_message_can_be_required(dry: Session) -> None:
-    dry.execute("CALL lake.set_commit_message('me', 'from now on')")
     dry.execute("CALL lake.set_option('require_commit_message', true)")
     with pytest.raises(InvalidInput, match="requires a commit message"):
         dry.execute("INSERT INTO t VALUES (3, 'z')")
     dry.execute("CALL lake.set_commit_message('me', 'a row'); INSERT INTO t VALUES (3, 'z')")
+    dry.execute("CALL lake.set_option('target_file_size', '1GB')")
+    with pytest.raises(InvalidInput, match=r"CALL <alias>\.set_commit_message"):
+        dry.execute(
+            "BEGIN; CALL lake.set_option('require_commit_message', false);"
+            " INSERT INTO t VALUES (4, 'z'); COMMIT"
+        )
+    if dry.in_transaction:
+        dry.rollback()
+    dry.execute("CALL lake.set_option('require_commit_message', false)")
+    dry.execute("INSERT INTO t VALUES (4, 'z')")
+    dry.execute("BEGIN; CALL lake.set_option('require_commit_message', true)")
+    dry.execute("INSERT INTO t VALUES (5, 'z'); COMMIT")
+    said = [row.commit_message for row in dry.snapshots("lake")][-6:]
+    assert said == [
+        "set options: require_commit_message",
+        "a row",
+        "set options: target_file_size",
+        "set options: require_commit_message",
+        None,
+        None,
+    ]

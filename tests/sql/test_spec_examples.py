@@ -285,7 +285,7 @@ def test_query_functions(ducklake: Session) -> None:
     ]
     assert rows(ducklake, "SELECT * FROM ducklake_current_snapshot('ducklake')") == [(last,)]
     assert rows(ducklake, "SELECT * FROM ducklake_last_committed_snapshot('ducklake')") == [(last,)]
-    assert rows(ducklake, "SELECT count(*) FROM ducklake_options('ducklake')")[0][0] == 15
+    assert rows(ducklake, "SELECT count(*) FROM ducklake_options('ducklake')")[0][0] == 17
     assert rows(ducklake, "SELECT count(*) FROM ducklake_list_files('ducklake', 'orders')")[0][0]
     assert rows(ducklake, "SELECT table_name FROM ducklake_table_info('ducklake', 'orders')") == [
         ("orders",)

@@ -15,6 +15,7 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore, open_metastore
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
+from forklake.files.locations import location_of, normalize_data_path
 from forklake.files.paths import checked_data_path, resolve
 from forklake.model.entities import Schema, Table
 from forklake.model.names import folded
@@ -22,6 +23,7 @@ from forklake.model.options import Scope, checked_option
 from forklake.model.state import CatalogState
 from forklake.spark.names import perhaps
 from forklake.store.catalogs import CatalogRow, missing
+from forklake.store.data_paths import refuse_overlap
 from forklake.store.uri import Target, parse_uri
 
 AUTOMATIC = "AUTOMATIC"
@@ -264,10 +266,10 @@ def attachment_of(
 
 def _found_or_created(metastore: Metastore, target: Target, options: AttachOptions) -> Catalog:
     assert options.catalog is not None
-    given = None if options.data_path is None else absolute(options.data_path)
+    given = None if options.data_path is None else normalize_data_path(options.data_path)
     row = metastore.find(options.catalog)
     if row is not None:
-        return Catalog(metastore, _with_data_path(row, given, options))
+        return Catalog(metastore, _with_data_path(metastore, row, given, options))
     if not options.create_if_not_exists:
         raise missing(options.catalog)
     if options.read_only or options.snapshot_version is not None or options.snapshot_time:
@@ -282,9 +284,11 @@ def _found_or_created(metastore: Metastore, target: Target, options: AttachOptio
     return catalog
 
 
-def _with_data_path(row: CatalogRow, given: str | None, options: AttachOptions) -> CatalogRow:
-    """The catalog's row with the data path to use."""
-    if given is None or given == row.data_path:
+def _with_data_path(
+    metastore: Metastore, row: CatalogRow, given: str | None, options: AttachOptions
+) -> CatalogRow:
+    """Return the catalog's row with the data path to use."""
+    if given is None or _is_same(given, row.data_path):
         return row
     if row.data_path is not None and not options.override_data_path:
         raise InvalidInput(
@@ -292,7 +296,13 @@ def _with_data_path(row: CatalogRow, given: str | None, options: AttachOptions) 
             f" of the catalog '{row.catalog_name}'.",
             remedy="Leave data_path out, or say override_data_path if the files were moved.",
         )
+    with metastore.database.reading() as connection:
+        refuse_overlap(connection, given, ignored=row.data_path)
     return replace(row, data_path=given)
+
+
+def _is_same(given: str, stored: str | None) -> bool:
+    return stored is not None and location_of(given) == location_of(stored)
 
 
 def _default_data_path(target: Target, catalog: str) -> str:
@@ -301,7 +311,7 @@ def _default_data_path(target: Target, catalog: str) -> str:
             f"The new catalog '{catalog}' has no data path, and so no place for files.",
             remedy="Give a data_path: a folder, or a bucket and prefix.",
         )
-    return absolute(f"{target.location}.files")
+    return f"{target.location}.files"
 
 
 def _check_encryption(catalog: Catalog, options: AttachOptions) -> None:
@@ -313,11 +323,6 @@ def _check_encryption(catalog: Catalog, options: AttachOptions) -> None:
             f"The files of the catalog '{catalog.name}' {are} encrypted: this cannot be changed.",
             remedy="Attach it without the option ENCRYPTED.",
         )
-
-
-def absolute(path: str) -> str:
-    """A data path in the form in which it is kept: a local folder from its root."""
-    return checked_data_path(path if "://" in path else str(Path(path).absolute()))
 
 
 def moment(time: datetime | str) -> datetime:

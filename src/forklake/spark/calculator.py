@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import duckdb
 
+from forklake.spark import evaluation
+
 _guard = threading.Lock()
 _running: dict[int, duckdb.DuckDBPyConnection] = {}  # by thread
 # So that no expression takes the memory of the process.
@@ -34,6 +36,7 @@ def interrupt(thread: int) -> None:
         cursor = _running.get(thread)
         if cursor is not None:
             cursor.interrupt()
+    evaluation.stop(thread)
 
 
 @lru_cache(maxsize=1)

@@ -36,9 +36,12 @@ class Definitions:
         @property
         def engine(self) -> Engine: ...
         def attachment(self, alias: str) -> Attachment: ...
+        @property
+        def in_transaction(self) -> bool: ...
         def changing(self, attachment: Attachment) -> AbstractContextManager[Change]: ...
         def resolve(self, name: str | Sequence[str]) -> TableName: ...
         def find_table(self, view: View, name: TableName) -> Table: ...
+        def record_definitions(self) -> None: ...
         def _current_attachment(self, looking_for: str) -> Attachment: ...
 
     # Schemas
@@ -116,6 +119,7 @@ class Definitions:
             return self.resolve(name)
         except NotFound:
             if if_exists:
+                self.record_definitions()
                 return None
             raise
 
@@ -233,6 +237,8 @@ class Definitions:
         """Set an option of a catalog, a schema or a table; None removes it."""
         with self.changing(self.attachment(alias)) as change:
             change.transaction.set_option(option, value, schema=schema, table=table)
+            if not self.in_transaction:
+                change.transaction.set_default_message(f"set options: {option}")
 
 
 def partition_keys(keys: Sequence[str | tuple[str, str]]) -> list[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Table
+from forklake.model.names import folded
 from forklake.model.snapshots import Snapshot
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment, Attachments, AttachOptions, moment
@@ -42,6 +44,7 @@ class Naming(Transactions):
         self._attachments = attachments
         self._attachments.join()
         self._current: tuple[str, str] | None = None
+        self._is_stored = False
 
     # Catalogs
 
@@ -138,6 +141,19 @@ class Naming(Transactions):
         """The alias of the catalog in use, and the schema."""
         return self._current
 
+    @contextmanager
+    def in_home(self, attachment: Attachment, schema: str) -> Iterator[None]:
+        """Resolve names as the body of a stored view or macro does: in its own catalog.
+
+        Names without a schema are of its own schema, or else of `main`.
+        """
+        before = self._current, self._is_stored
+        self._current, self._is_stored = (attachment.alias, schema), True
+        try:
+            yield
+        finally:
+            self._current, self._is_stored = before
+
     def _current_attachment(self, looking_for: str) -> Attachment:
         self._require_open()
         if self._current is None:
@@ -173,8 +189,7 @@ class Naming(Transactions):
         match parts:
             case (table,):
                 attachment = self._current_attachment(table)
-                assert self._current is not None
-                return TableName(attachment, self._current[1], table)
+                return TableName(attachment, self._schema_for(table, attachment, state_of), table)
             case (first, table):
                 return TableName(*self._schema_or_catalog(first, state_of), table)
             case (alias, schema, table):
@@ -187,13 +202,30 @@ class Naming(Transactions):
             remedy="Write table, schema.table or catalog.schema.table.",
         )
 
+    def _schema_for(
+        self, table: str, attachment: Attachment, state_of: Callable[[Attachment], CatalogState]
+    ) -> str:
+        assert self._current is not None
+        _, schema = self._current
+        if not self._is_stored or folded(schema) == MAIN:
+            return schema
+        state = state_of(attachment)
+        is_own = state.find_schema(schema) and state.find_relation(table, schema)
+        is_in_main = state.find_schema(MAIN) and state.find_relation(table, MAIN)
+        return MAIN if is_in_main and not is_own else schema
+
     def _schema_or_catalog(
         self, name: str, state_of: Callable[[Attachment], CatalogState]
     ) -> tuple[Attachment, str]:
         """What the first of two parts means: a schema of the current catalog, or a catalog."""
         catalog = self._attachments.find(name)
         current = self._attachments.find(self._current[0]) if self._current else None
-        schema = state_of(current).find_schema(name) if current is not None else None
+        try:
+            schema = state_of(current).find_schema(name) if current is not None else None
+        except (NotFound, InvalidInput):
+            if catalog is None:
+                raise
+            schema = None  # the current catalog was not there at the time that is asked for
         if catalog is not None and schema is not None:
             assert current is not None
             raise InvalidInput(
@@ -238,12 +270,22 @@ class Naming(Transactions):
         self._require_open()
         if version is not None or timestamp is not None:
             when = None if timestamp is None else moment(timestamp)
-            return attachment.catalog.at(version=version, timestamp=when)
+            seen = attachment.catalog.at(version=version, timestamp=when)
+            self._record_travel(attachment, seen, is_moment=when is not None)
+            return seen
         if attachment.pinned is not None:
             return attachment.pinned
         if self._work is not None:
             return self._work.on(attachment).transaction
         return attachment.catalog.now()
+
+    def _record_travel(self, attachment: Attachment, seen: Snapshotted, *, is_moment: bool) -> None:
+        """Record time travel that later commits can change: to a moment after the last one."""
+        if self._work is None or attachment.pinned is not None:
+            return
+        start = self._work.on(attachment).transaction.start_snapshot
+        if seen.snapshot_id > start or (is_moment and seen.snapshot_id == start):
+            self.record_everything(attachment)
 
     def snapshots(self, alias: str) -> list[Snapshot]:
         """The history of a catalog, oldest first."""

@@ -115,6 +115,8 @@ NOT_HELD = {
 
 # From the lake to Spark and Arrow
 
+STORED = "forklake.type"  # in the metadata of a column, where Spark's type does not show it
+
 Node = Field | ColumnType
 
 
@@ -132,6 +134,16 @@ def require_supported(column_type: Node | str, path: str = "") -> None:
 def spark_type(node: Node) -> DataType:
     """Spark's type of a field or type, with logical names."""
     return _spark(node, lambda field: field.name)
+
+
+def shown_field(field: Field) -> StructField:
+    """A column as `scan` shows it, with the stored type where Spark has another."""
+    return StructField(field.name, spark_type(field), metadata=stored_type(field))
+
+
+def stored_type(field: Field) -> dict[str, str]:
+    """Return the metadata of a column that names its stored type."""
+    return {STORED: field.type} if field.type == "uuid" else {}
 
 
 def logical_schema(fields: Sequence[Field]) -> StructType:

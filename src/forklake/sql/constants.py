@@ -7,20 +7,25 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import sqlglot
 from sqlglot import exp
 
 from forklake.errors import InvalidInput
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field
 from forklake.spark.calculator import calculator
+from forklake.spark.constant_functions import is_plain, require_computable
+from forklake.spark.evaluation import EvaluationError, evaluate
 from forklake.spark.types import arrow_type
 from forklake.spark.writing.conform import retyped
+from forklake.sql import limits
 
 # What makes an expression depend on rows, or take long: nobody can stop DuckDB in a lambda.
 _OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
 
-# Values are for a moment several times in the memory of this process, which many may share.
-_MOST_BYTES = 64 * 2**20
+_MOST_SHOWN = 200  # characters of an expression in an error
+_MOST_TEXT = 16 * 2**20  # characters of a query in this process
+_BATCH = 2048  # rows; for a million, each column would take 8 MB at once
 
 
 def is_constant(node: exp.Expr) -> bool:
@@ -35,7 +40,14 @@ def value(node: exp.Expr) -> Any:
         raise InvalidInput(
             f"The expression {text} is not constant.", remedy="Write a value, without columns."
         )
-    return _computed(f"SELECT {text}", text).to_pylist()[0]["value"]
+    found = _computed(f"SELECT {text}", text, [node])
+    try:
+        return found.to_pylist()[0]["value"]
+    except (OverflowError, ValueError) as reason:  # infinity, and years beyond 9999
+        raise InvalidInput(
+            f"The value {text} has no counterpart in Python: {reason}.",
+            remedy="Write a value of the years 1 to 9999.",
+        ) from None
 
 
 def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: str) -> pa.Table:
@@ -44,7 +56,8 @@ def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: st
         f"({', '.join(_cell(cell, field) for cell, field in zip(row, fields, strict=True))})"
         for row in cells
     )
-    found = _computed(f"FROM (VALUES {listed})", f"for table '{table}'")
+    trees = [_tree(cell, field) for row in cells for cell, field in zip(row, fields, strict=True)]
+    found = _computed(f"FROM (VALUES {listed})", f"for table '{table}'", trees)
     columns = [
         retyped(column, arrow_type(field))
         for column, field in zip(found.columns, fields, strict=True)
@@ -52,8 +65,16 @@ def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: st
     return pa.table(columns, names=[field.name for field in fields])
 
 
+def _tree(cell: exp.Expr, field: Field) -> exp.Expr:
+    """Return what is computed for a cell: itself, or the default of its column."""
+    if not is_default(cell):
+        return cell
+    return sqlglot.parse_one(_default(field), read="duckdb")
+
+
 def _cell(cell: exp.Expr, field: Field) -> str:
     text = _default(field) if is_default(cell) else cell.sql("duckdb")
+    limits.check()
     return f"CAST({text} AS {duckdb_type(field)})"
 
 
@@ -72,18 +93,19 @@ def _default(field: Field) -> str:
     return field.default_value
 
 
-def _computed(query: str, what: str) -> pa.Table:
+def _computed(query: str, what: str, trees: Sequence[exp.Expr]) -> pa.Table:
+    others = [tree for tree in trees if not is_plain(tree)]
+    for tree in others:
+        require_computable(tree.sql("duckdb"))
     try:
-        with calculator() as cursor:
-            found = cursor.execute(query).to_arrow_table()
-    except duckdb.Error as reason:
+        if len(query) <= _MOST_TEXT and not others:
+            with calculator() as cursor:
+                found = cursor.execute(query).to_arrow_table(_BATCH)
+        else:
+            found = evaluate(query)
+    except (duckdb.Error, EvaluationError) as reason:
         said = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
         raise InvalidInput(
-            f"A value {what} cannot be computed: {said}", remedy="Correct the value."
+            f"A value {what[:_MOST_SHOWN]} cannot be computed: {said}", remedy="Correct the value."
         ) from None
-    if found.nbytes > _MOST_BYTES:
-        raise InvalidInput(
-            f"Values {what} take {found.nbytes} bytes; at most {_MOST_BYTES} are computed here.",
-            remedy="Write them as a query with FROM: Spark computes that.",
-        )
     return found if query.startswith("FROM") else found.rename_columns(["value"])

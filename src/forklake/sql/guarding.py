@@ -115,6 +115,10 @@ class Guard:
     def metadata(self, table: str) -> None:
         """All rows of a table of the metastore itself are read."""
 
+    def shows_keys(self) -> bool:
+        """Return whether functions show the keys of encrypted files."""
+        return True
+
     def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
         """The catalogs of a metastore that may be listed."""
         return metastore.all_catalogs()

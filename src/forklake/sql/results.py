@@ -51,7 +51,8 @@ class Result:
         """All rows, here."""
         if self.is_local:
             return self.data
+        from forklake.sql.query.arrow import to_arrow
         from forklake.sql.query.failures import explained
 
         with explained():
-            return cast("DataFrame", self.data).toArrow()
+            return to_arrow(cast("DataFrame", self.data))

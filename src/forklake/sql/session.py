@@ -163,18 +163,37 @@ class Session(tables.Session):
                 f"There is no dialect {dialect!r}.", remedy=f"Use '{DUCKDB}' or '{SPARK}'."
             )
         self.guard.dialect(dialect)
-        for statement in given(parse(text, dialect), parameters):
+        with self._reading():
+            statements = given(parse(text, dialect), parameters)
+        for statement in statements:
             self.dialect, self.frames = dialect, frames or {}
             try:
-                with self.noticing_death():
+                with self._reading(), self.noticing_death():
                     result = answer(self, statement)
             finally:
                 self.dialect, self.frames = DUCKDB, {}
             yield result
 
-    def query(self, node: exp.Expr) -> DataFrame:
-        """The rows of a query that was parsed."""
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Let the guard end what Python does for a statement; too deep ones are InvalidInput."""
+        from forklake.sql.limits import checking
+
+        try:
+            with checking(self.guard.proceed):
+                yield
+        except RecursionError:
+            raise InvalidInput(
+                "The statement is nested too deeply.", remedy="Make it of smaller parts."
+            ) from None
+
+    def query(self, node: exp.Expr, *, may_change: bool = False) -> DataFrame:
+        """Return the rows of a parsed query.
+
+        Args:
+            may_change: whether its outermost call may be a function that changes something.
+        """
         from forklake.sql.query.binding import Binding
 
         with Binding(self, self.dialect) as binding:
-            return binding.frame(node)
+            return binding.frame(node, may_change=may_change)

@@ -63,14 +63,14 @@ SELECT date_part(name, day) FROM items;
 SELECT unnest([[1]], recursive := true);
 -- COLUMNS
 SELECT COLUMNS(c -> c LIKE 'i%') FROM items;
--- COLUMNS, REPLACE or RENAME
-SELECT * REPLACE (1 AS id) FROM items AS a, items AS b;
+-- EXCLUDE of a.id, which is a column of USING
+SELECT * EXCLUDE (a.id) FROM items AS a JOIN items AS b USING (id);
+-- which may be NULL
+SELECT (id, kind) IN (SELECT id, kind FROM items) FROM items;
 -- list_aggregate
 SELECT list_aggregate([1], 'kurtosis');
 -- FILTER in the function list with OVER
 SELECT list(id) FILTER (WHERE id > 1) OVER () FROM items;
--- TRY_CAST
-SELECT TRY_CAST(st AS STRUCT(x INT)) FROM nested;
 -- GROUPS
 SELECT sum(id) OVER (ORDER BY id GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM items;
 -- The function try
@@ -91,3 +91,9 @@ SELECT DATE '2020-01-01' + INTERVAL '1.5' DAY;
 SELECT time_bucket(INTERVAL 1 DAY, day) FROM items;
 -- The function json_extract
 SELECT json_extract(name, '$.a') FROM items;
+-- The interval 'garbage 27 days'
+SELECT INTERVAL 'garbage 27 days';
+-- The interval '1 day foo'
+SELECT day + INTERVAL '1 day foo' FROM items;
+-- with 3 arguments
+SELECT upper(name, name, name) FROM items;

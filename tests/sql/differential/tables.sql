@@ -35,3 +35,11 @@ SELECT * FROM (VALUES
     (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
     (5, 0, 0, 0, 0, 0, 'NaN', '-Infinity', 0, 'x', 'x'::BLOB, TIME '06:00:00', TIMESTAMPTZ '1900-02-28 23:00:00+00')
 ) AS t(id, i8, i16, i32, i64, i128, f32, f64, dec, txt, bin, tim, tz);
+CREATE TABLE inner_nulls AS SELECT * FROM (VALUES
+    (1, {'a': 1, 'b': 2}, [1], [{'x': 1}], MAP {'k': 1}),
+    (2, {'a': 1, 'b': NULL}, [1, NULL], [{'x': NULL}], MAP {'k': NULL}),
+    (3, {'a': NULL, 'b': 2}, [1, 2], [NULL], MAP {'l': 0}),
+    (4, NULL, [NULL], [], MAP {}),
+    (5, {'a': NULL, 'b': NULL}, [], [{'x': 1}, {'x': 2}], NULL),
+    (6, {'a': -1, 'b': 7}, NULL, NULL, MAP {'k': -1})
+) AS v(number, st, li, deep, m);

@@ -29,7 +29,7 @@ def translated(text: str, columns: list[str] | None = None) -> str:
         "SELECT a, b FROM t WHERE a = 1 AND b > 'x' OR NOT c IS NULL",
         "SELECT a + 1 AS x FROM t WHERE a * 2 - 1 < 5 AND d >= CAST('2024-01-01' AS DATE)",
         "SELECT a FROM t WHERE a IN (1, 2) AND b BETWEEN 1 AND 3 AND c LIKE 'a%'",
-        "SELECT t.a, u.b FROM t JOIN u ON t.k = u.k LEFT JOIN v USING (k)",
+        "SELECT t.a, u.b FROM t JOIN u ON t.k = u.k LEFT JOIN v ON u.k = v.k",
     ],
 )
 def test_plain_columns_and_comparisons_stay_as_they_are(text: str) -> None:
@@ -67,7 +67,7 @@ def test_columns_are_asked_for_only_where_they_matter() -> None:
 
 def test_nulls_come_last_in_both_directions() -> None:
     assert translated("SELECT a FROM t ORDER BY a, b DESC") == (
-        "SELECT a FROM t ORDER BY a NULLS LAST, b DESC"
+        "SELECT a FROM t ORDER BY _duck_order_key(a) NULLS LAST, _duck_order_key(b) DESC"
     )
 
 

@@ -88,6 +88,13 @@ class Engine:
         """Whether its Java machine, if that is ours, has ended: a new engine starts another."""
         return self._machine is not None and self._machine.poll() is not None
 
+    def kill(self) -> bool:
+        """Kill its Java machine, if that is ours; whether it was."""
+        if self._machine is None:
+            return False
+        self._machine.kill()
+        return True
+
     def has_died_of(self, reason: Exception) -> bool:
         """The same after an error: connections are lost a moment before the machine has ended."""
         is_lost = isinstance(reason, Py4JError | OSError) and not isinstance(reason, Py4JJavaError)

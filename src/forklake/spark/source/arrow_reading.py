@@ -150,7 +150,7 @@ def _batches(file: StoredFile, columns: Sequence[str]) -> Iterator[pa.RecordBatc
             else:
                 yield _without_columns(stored.metadata.num_rows)
         except (pa.ArrowException, OSError) as reason:
-            raise unreadable(file.path, opened, size, file.key) from reason
+            raise unreadable(file.path, opened, size, file.key, reason) from reason
 
 
 def _without_columns(count: int) -> pa.RecordBatch:

@@ -36,7 +36,9 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.model.predicates import Predicate
+from forklake.model.stream_keys import format_batch_key
 from forklake.spark.engine import conf
+from forklake.spark.source import places
 from forklake.spark.source.feed import COLUMNS, Part, read_rows
 from forklake.spark.source.places import Place, When, switch
 from forklake.spark.types import logical_schema, spark_type
@@ -64,8 +66,9 @@ def register(spark: SparkSession) -> None:
 class ForklakeSource(DataSource):
     """A table, found by the options `uri`, `catalog` and `table`.
 
-    Read with `version` or `timestamp` it is as it was then. With `pushdown` files are left out
-    that Spark's filters exclude: see PruningReader.
+    Read with `version` or `timestamp` it is as it was then; `versionAsOf`, `timestampAsOf`,
+    `snapshot_version` and `snapshot_time` are other names of these. With `pushdown` files are left
+    out that the filters of Spark exclude: see PruningReader.
     """
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
@@ -79,7 +82,11 @@ class ForklakeSource(DataSource):
 
     @property
     def _is_feed(self) -> bool:
-        return switch("readChangeFeed", self.options.get("readChangeFeed"))
+        return switch("readChangeFeed", self._option("readChangeFeed"))
+
+    def _option(self, name: str) -> str | None:
+        found = [value for key, value in self.options.items() if key.lower() == name.lower()]
+        return found[0] if found else None
 
     def schema(self) -> StructType:
         """The columns of the table; from then on, it is read as it is at this moment."""
@@ -90,24 +97,28 @@ class ForklakeSource(DataSource):
         return feed_schema(fields) if self._is_feed else logical_schema(fields)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        places.refuse_unknown(self.options, places.READING, "read a table")
         if self._is_feed:
             raise InvalidInput(
                 "A change feed is read as a stream.", remedy="Use readStream, or table_changes."
             )
-        kind = PruningReader if switch("pushdown", self.options.get("pushdown")) else TableReader
+        kind = PruningReader if switch("pushdown", self._option("pushdown")) else TableReader
         return kind(self._place, self._when, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        places.refuse_unknown(self.options, places.WRITING, "write a table")
         return TableWriter(self._place, overwrite)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         from forklake.spark.source.streaming import StreamReader
 
+        places.refuse_unknown(self.options, places.STREAMING, "read a stream")
         return StreamReader(self._place, self._when, schema, dict(self.options))
 
     def streamWriter(  # noqa: N802
         self, schema: StructType, overwrite: bool
     ) -> DataSourceStreamArrowWriter:
+        places.refuse_unknown(self.options, places.STREAM_WRITING, "write a stream")
         return StreamWriter(self._place, overwrite)
 
 
@@ -310,7 +321,7 @@ class StreamWriter(_Writing, DataSourceStreamArrowWriter):
 
 def batch_key(query_id: str, batch_id: int, table_id: int) -> str:
     """The key under which a batch of a streaming query is added to a table, once."""
-    return f"stream:{query_id}:{batch_id}:{table_id}"
+    return format_batch_key(query_id, batch_id, table_id)
 
 
 def tell_batch(change: Change, table: Table, query_id: str, batch_id: int) -> None:

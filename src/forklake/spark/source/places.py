@@ -5,7 +5,7 @@ Tasks that read and write files load this too, so the metastore is only imported
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -24,6 +24,18 @@ _ALIAS = "lake"
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
+# Names of options, in lower case. Those of the time are also those of other table formats.
+VERSIONS = ("version", "versionasof", "snapshot_version")
+TIMESTAMPS = ("timestamp", "timestampasof", "snapshot_time")
+READING = (*VERSIONS, *TIMESTAMPS, "pushdown", "readchangefeed")
+STREAMING = (
+    *(*VERSIONS, *TIMESTAMPS, "readchangefeed", "startingversion"),
+    *("maxsnapshotspertrigger", "ignoredeletes", "ignorechanges"),
+)
+WRITING: tuple[str, ...] = ()
+STREAM_WRITING = ("checkpointlocation", "queryname")  # Spark passes on what it was given
+
+
 @dataclass(frozen=True, slots=True)
 class When:
     """The moment at which a table is read; neither means now."""
@@ -34,13 +46,16 @@ class When:
     @classmethod
     def of(cls, options: Mapping[str, str]) -> When:
         """The moment that options name."""
-        known = {key.lower(): value for key, value in options.items()}
-        version, timestamp = known.get("version"), known.get("timestamp")
-        if version is not None and timestamp is not None:
+        known = {key.lower(): (key, value) for key, value in options.items()}
+        versions = [known[name] for name in VERSIONS if name in known]
+        timestamps = [known[name] for name in TIMESTAMPS if name in known]
+        if len(versions) + len(timestamps) > 1:
+            named = [name for name, _ in (*versions, *timestamps)]
             raise InvalidInput(
-                "Both a version and a timestamp are given.", remedy="Give one of them."
+                f"The options {' and '.join(named)} name a time each.", remedy="Give one of them."
             )
-        return cls(None if version is None else number("version", version), timestamp)
+        version = number(*versions[0]) if versions else None
+        return cls(version, timestamps[0][1] if timestamps else None)
 
     def seen(self, catalog: Catalog) -> Snapshotted:
         """A catalog as it was then."""
@@ -132,6 +147,19 @@ class Place:
                 session,
                 session.resolve(self.table, version=when.version, timestamp=when.timestamp),
             )
+
+
+def refuse_unknown(options: Mapping[str, str], allowed: Sequence[str], action: str) -> None:
+    """Raise InvalidInput if an option is neither of the place nor one of those allowed."""
+    known = {*Place.__slots__, *allowed}
+    unknown = [key for key in options if key.lower() not in known]
+    if not unknown:
+        return
+    if unknown[0].lower() in ("path", "paths"):
+        remedy = "Name the table by the options uri, catalog and table, without a path."
+    else:
+        remedy = f"The options are: {', '.join(sorted(known))}."
+    raise InvalidInput(f"There is no option '{unknown[0]}' to {action} with.", remedy=remedy)
 
 
 def number(name: str, text: str, least: int = 0) -> int:

@@ -10,35 +10,35 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
-import duckdb
 import sqlglot
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     ArrayType,
     DataType,
-    DecimalType,
     DoubleType,
     FloatType,
-    FractionalType,
     IntegralType,
     MapType,
     NullType,
-    StringType,
     StructField,
     StructType,
 )
 
 from forklake.errors import ForklakeError, InvalidInput, Unavailable
+from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field
 from forklake.model.names import folded
-from forklake.spark.calculator import calculator
-from forklake.spark.engine import failures
+from forklake.spark.constant_functions import is_plain_default
+from forklake.spark.engine import casts, failures
 from forklake.spark.engine.remote import analysed
+from forklake.spark.evaluation import EvaluationError, evaluate
 from forklake.spark.types import literal_column, physical_schema
+from forklake.spark.writing import plain_casts
 
 _MARK, _END = "forklake{{", "}}forklake"
 _MARKED = re.compile(re.escape(_MARK) + r"(.*?)" + re.escape(_END), re.DOTALL)
@@ -52,25 +52,11 @@ _SPARK_VALUE_ERROR = re.compile(
 _DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|file too large", re.IGNORECASE
 )
-_UUID = "(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-
-
-def _below(bits: int) -> Callable[[Column], Column]:
-    return lambda value: value.between(0, F.lit(str(2**bits - 1)).cast("decimal(20,0)"))
-
-
-# Types that have fewer values than the Spark type that holds them: which ones they have.
-_FITS: dict[str, Callable[[Column], Column]] = {
-    "uint8": _below(8),
-    "uint16": _below(16),
-    "uint32": _below(32),
-    "uint64": _below(64),
-    "uint128": lambda value: value >= 0,
-    "uuid": lambda value: value.rlike(_UUID),
-    "json": lambda value: F.try_parse_json(value).isNotNull(),
-}
-_INTEGERS = re.compile(r"u?int\d+")
-_SECOND_DIGITS = {"timestamp_s": 0, "timestamp_ms": 3}
+# Types that have fewer values than the Spark type that holds them.
+_LIMITED = frozenset(
+    "uint8 uint16 uint32 uint64 uint128 uuid json timestamp_s timestamp_ms".split()
+)
+Cast = Callable[[Column, DataType, Field], Column]  # NULL where there is no such value
 
 
 # Whole rows
@@ -90,28 +76,49 @@ def aligned(
     The columns named in `keep` are not the table's and follow unchanged.
     """
     kept = {folded(name) for name in keep}
+    cast = _native_cast if casts.are_ready(df) else _plain_cast
     # Names may be double or contain anything: from here on columns are known by their position.
     numbered = df.toDF(*(f"c{position}" for position in range(len(df.columns))))
     sources: list[tuple[Column, StructField]] = [
         (numbered[f"c{position}"], field) for position, field in enumerate(df.schema.fields)
     ]
     given = [source for source in sources if folded(source[1].name) not in kept]
-    pairs = _by_name(given, fields, table) if by_name else _by_position(given, fields, table)
+    taken = _by_name(given, fields, table) if by_name else _by_position(given, fields, table)
+    numbered, pairs = _with_defaults(numbered, taken)
     wanted = [
         (name, next(source for source in sources if folded(source[1].name) == folded(name)))
         for name in keep
     ]
     columns = [
-        _column(source, field, table).alias(field.physical_name) for source, field in pairs
+        _column(source, field, table, cast).alias(field.physical_name) for source, field in pairs
     ] + [value.alias(name) for name, (value, _) in wanted]
     try:
         return analysed(numbered.select(*columns))
-    except AnalysisException:
-        _find_misfit(numbered, pairs, table)
+    except _MISFITS:
+        _find_misfit(numbered, pairs, table, cast)
         raise
 
 
 Source = tuple[Column, StructField]
+_MISFITS = (AnalysisException, IllegalArgumentException)
+
+
+def _with_defaults(
+    rows: DataFrame, pairs: Sequence[tuple[Source | None, Field]]
+) -> tuple[DataFrame, list[tuple[Source, Field]]]:
+    """Rows with columns for the defaults of those that are missing, and where each column is."""
+    found: list[tuple[Source, Field]] = []
+    for source, field in pairs:
+        if source is not None:
+            found.append((source, field))
+            continue
+        name = f"d{len(found)}"
+        try:
+            rows = analysed(rows.withColumn(name, default(field)))
+        except _MISFITS as reason:
+            raise _incomputable(field) from reason
+        found.append(((F.col(name), rows.schema[name]), field))
+    return rows, found
 
 
 def _by_position(
@@ -154,96 +161,79 @@ def require_known(given: Sequence[str], columns: Sequence[str], owner: str) -> N
         )
 
 
-def _column(source: Source | None, field: Field, table: str) -> Column:
+def _column(source: Source, field: Field, table: str, cast: Cast) -> Column:
     path = f"{table}.{field.name}"
-    if source is None:
-        return required(default(field), field, path)
     value, given = source
     if _is_same(given.dataType, _physical(field)) and not _is_limited(field):
         return required(value, field, path, is_nullable=given.nullable)
-    return required(_assigned(value, given.dataType, field, path), field, path)
+    return required(_assigned(value, given.dataType, field, path, cast), field, path)
 
 
-def _find_misfit(df: DataFrame, pairs: Sequence[tuple[Source | None, Field]], table: str) -> None:
+def _find_misfit(
+    df: DataFrame, pairs: Sequence[tuple[Source, Field]], table: str, cast: Cast
+) -> None:
     """Name the column whose type cannot be converted at all."""
     for source, field in pairs:
         try:
-            analysed(df.select(_column(source, field, table)))
-        except AnalysisException as reason:
-            if source is None:
-                raise _incomputable(field) from reason
+            analysed(df.select(_column(source, field, table, cast)))
+        except _MISFITS as reason:
             raise _mismatch(source[1].dataType, field, f"{table}.{field.name}") from reason
+
+
+def _native_cast(value: Column, source: DataType, field: Field) -> Column:
+    return casts.try_cast(value, field.type)
+
+
+def _plain_cast(value: Column, source: DataType, field: Field) -> Column:
+    return plain_casts.try_cast(value, source, field.type, _physical(field))
 
 
 # One value
 
 
-def _assigned(value: Column, source: DataType, field: Field, path: str) -> Column:
+def _assigned(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
     """The value in the type of the column, or an error in the plan that names it."""
     if isinstance(source, NullType):
         return F.lit(None).cast(_physical(field))
     if field.fields:
-        return _nested(value, source, field, path)
-    target = _physical(field)
-    converted = _converted(value, source, field, target)
-    fits = _FITS.get(field.type)
-    if fits is None and _always_fits(source, target):
+        return _nested(value, source, field, path, cast)
+    try:
+        converted = cast(value, source, field)
+    except LookupError:
+        raise _mismatch(source, field, path) from None
+    if _always_fits(source, field):
         return converted
-    bad = converted.isNull()
-    if isinstance(target, FloatType) and isinstance(source, (DoubleType, DecimalType)):
-        infinite = F.abs(converted) == F.lit(float("inf"))
-        bad = bad | (infinite & (F.abs(value) != F.lit(float("inf"))))
-    if fits is not None:
-        bad = bad | ~fits(converted)
-    shown = F.substring(value.cast("string"), 1, _SHOWN)
+    try:
+        text = cast(value, source, replace(field, type="varchar"))
+    except LookupError:
+        text = F.lit("a value")
     begin = F.lit(f"Column '{path}' of type {field.type} cannot hold '")
-    complaint = raised(F.concat(begin, shown, F.lit("'.")))
-    return F.when(value.isNotNull() & bad, complaint).otherwise(converted)
+    complaint = raised(F.concat(begin, F.substring(text, 1, _SHOWN), F.lit("'.")))
+    return F.when(value.isNotNull() & converted.isNull(), complaint).otherwise(converted)
 
 
-def _converted(value: Column, source: DataType, field: Field, target: DataType) -> Column:
-    """The value in another type, null where that is not possible; rounded, never cut off."""
-    if field.type in _SECOND_DIGITS:
-        at = value.try_cast(target)
-        second = F.extract(F.lit("SECOND"), at)
-        missing = F.round(second, _SECOND_DIGITS[field.type]) - second
-        zero = F.lit(0)
-        return at + F.make_dt_interval(zero, zero, zero, missing)
-    if field.type == "uuid":
-        return F.lower(value.try_cast(target))
-    if _is_same(source, target):
-        return value
-    if _INTEGERS.fullmatch(field.type):
-        if isinstance(source, StringType) and isinstance(target, IntegralType):
-            value, source = value.try_cast("decimal(38,9)"), DecimalType(38, 9)
-        if isinstance(source, DecimalType):
-            value = F.round(value, 0)
-        elif isinstance(source, FractionalType):
-            value = F.rint(value)
-    return value.try_cast(target)
-
-
-def _nested(value: Column, source: DataType, field: Field, path: str) -> Column:
+def _nested(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
     match field.type, source:
         case "struct", StructType():
-            return F.when(value.isNotNull(), _struct(value, source, field, path))
+            return F.when(value.isNotNull(), _struct(value, source, field, path, cast))
         case "list", ArrayType():
             (element,) = field.fields
             return F.transform(
-                value, lambda item: _inner(item, source.elementType, element, f"{path}.element")
+                value,
+                lambda item: _inner(item, source.elementType, element, f"{path}.element", cast),
             )
         case "map", MapType():
             key, item = field.fields
             keyed = F.transform_keys(
-                value, lambda name, _: _inner(name, source.keyType, key, f"{path}.key")
+                value, lambda name, _: _inner(name, source.keyType, key, f"{path}.key", cast)
             )
             return F.transform_values(
-                keyed, lambda _, held: _inner(held, source.valueType, item, f"{path}.value")
+                keyed, lambda _, held: _inner(held, source.valueType, item, f"{path}.value", cast)
             )
     raise _mismatch(source, field, path)
 
 
-def _struct(value: Column, source: StructType, field: Field, path: str) -> Column:
+def _struct(value: Column, source: StructType, field: Field, path: str, cast: Cast) -> Column:
     """A struct by the names of its fields; those that are missing are null."""
     given = {folded(part.name): part for part in source.fields}
     require_known(source.names, [part.name for part in field.fields], path)
@@ -253,16 +243,18 @@ def _struct(value: Column, source: StructType, field: Field, path: str) -> Colum
         inside = (
             F.lit(None).cast(_physical(part))
             if found is None
-            else _inner(value.getField(found.name), found.dataType, part, f"{path}.{part.name}")
+            else _inner(
+                value.getField(found.name), found.dataType, part, f"{path}.{part.name}", cast
+            )
         )
         parts.append(inside.alias(part.physical_name))
     return F.struct(*parts)
 
 
-def _inner(value: Column, source: DataType, field: Field, path: str) -> Column:
+def _inner(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
     if _is_same(source, _physical(field)) and not _is_limited(field):
         return value
-    return required(_assigned(value, source, field, path), field, path)
+    return required(_assigned(value, source, field, path, cast), field, path)
 
 
 def required(value: Column, field: Field, path: str, *, is_nullable: bool = True) -> Column:
@@ -274,12 +266,12 @@ def required(value: Column, field: Field, path: str, *, is_nullable: bool = True
 
 
 def default(field: Field) -> Column:
-    """What a new row gets for a column that it does not name."""
+    """What a new row gets for a column that it does not name; an expression is not cast yet."""
     if field.default_value is None:
         return F.lit(None).cast(_physical(field))
     if field.default_value_type == "literal" and not field.fields:
         return literal_column(field.default_value, field)
-    return F.expr(_spark_text(field.default_value, field)).try_cast(_physical(field))
+    return F.expr(_spark_text(field.default_value, field))
 
 
 def _spark_text(text: str, field: Field) -> str:
@@ -287,9 +279,10 @@ def _spark_text(text: str, field: Field) -> str:
     functions that call Java, is nothing that a column may bring along."""
     try:
         tree = sqlglot.parse_one(text, read="duckdb")
-        with calculator() as cursor:
-            cursor.execute(f"SELECT {tree.sql('duckdb')}")
-    except (sqlglot.errors.SqlglotError, duckdb.Error) as reason:
+        given = tree.sql("duckdb")
+        if not is_plain_default(given):
+            evaluate(f"SELECT CAST(({given}) AS {duckdb_type(field)})")
+    except (sqlglot.errors.SqlglotError, EvaluationError, InvalidInput) as reason:
         raise _incomputable(field) from reason
     return tree.sql("spark")
 
@@ -325,16 +318,17 @@ def _is_same(one: DataType, other: DataType) -> bool:
 
 def _is_limited(field: Field) -> bool:
     """Whether a value of the right Spark type can still be wrong for the column."""
-    return (
-        field.type in _FITS
-        or field.type in _SECOND_DIGITS
-        or any(not part.nulls_allowed or _is_limited(part) for part in field.fields)
+    return field.type in _LIMITED or any(
+        not part.nulls_allowed or _is_limited(part) for part in field.fields
     )
 
 
-def _always_fits(source: DataType, target: DataType) -> bool:
-    if isinstance(target, StringType) or _is_same(source, target):
+def _always_fits(source: DataType, field: Field) -> bool:
+    target = _physical(field)
+    if field.type == "varchar" or (_is_same(source, target) and field.type not in _LIMITED):
         return True
+    if field.type in _LIMITED:
+        return False
     if isinstance(source, IntegralType) and isinstance(target, IntegralType):
         order = ("tinyint", "smallint", "int", "bigint")
         return order.index(source.simpleString()) <= order.index(target.simpleString())

@@ -7,7 +7,7 @@ already; whatever has not is cast by DuckDB, which also computes the defaults.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time
@@ -16,13 +16,16 @@ from typing import Any, TypeAlias
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from forklake.errors import InvalidInput
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field
 from forklake.model.names import folded
-from forklake.model.values import INTEGER_RANGES
+from forklake.model.values import INTEGER_RANGES, has_date
 from forklake.spark.calculator import calculator
+from forklake.spark.constant_functions import is_plain_default
+from forklake.spark.evaluation import EvaluationError, evaluate
 from forklake.spark.types import arrow_type, literal
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]] | pa.Table
@@ -49,6 +52,7 @@ def conformed(rows: Rows, fields: Sequence[Field], table: str) -> pa.Table:
         )
     arrays = _all_cast(columns, count)
     for field, array in zip(fields, arrays, strict=True):
+        _require_finite(array, field, f"{table}.{field.name}")
         if array.null_count and not field.nulls_allowed:
             raise InvalidInput(
                 f"NOT NULL constraint failed: {table}.{field.name}",
@@ -132,6 +136,8 @@ def _plain(value: Any) -> Any:
 def _guessed(values: list[Any], field: Field, path: str) -> pa.ChunkedArray:
     """Values in the type that is wanted, or in the one that they have, to be cast."""
     cuts = field.type == "float32" or field.type in INTEGER_RANGES  # where Arrow may lose a part
+    # Arrow takes bytes for the text that they encode, if they encode one.
+    cuts = cuts or (field.type == "varchar" and any(isinstance(one, bytes) for one in values))
     for kind in (None,) if cuts else (arrow_type(field), None):
         with suppress(*_MISFITS):
             return pa.chunked_array([pa.array(values, kind)])
@@ -141,6 +147,8 @@ def _guessed(values: list[Any], field: Field, path: str) -> pa.ChunkedArray:
 
 
 def _text(value: Any, path: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, str | int | float | Decimal | date | time):
         return str(value)
     raise InvalidInput(
@@ -186,6 +194,43 @@ def _shaped(value: Any, field: Field, path: str) -> Any:
     )
 
 
+def _require_finite(array: pa.ChunkedArray, field: Field, path: str) -> None:
+    """InvalidInput if there is an infinite date or moment, which Spark does not have."""
+    if not _has_moments(field):
+        return
+    for values in _leaves(array):
+        width = {32: pa.int32(), 64: pa.int64()}[values.type.bit_width]
+        limits = pc.min_max(values.cast(width)).as_py()
+        least, greatest = limits["min"], limits["max"]
+        most = 2 ** (values.type.bit_width - 1) - 1
+        if greatest == most or (least is not None and least <= -most):
+            raise InvalidInput(
+                f"Column '{path}' of type {field.type} cannot hold 'infinity'.",
+                remedy="Use NULL, or a date such as 9999-12-31. Nothing was written.",
+            )
+
+
+def _has_moments(field: Field) -> bool:
+    return has_date(field.type) or any(map(_has_moments, field.fields))
+
+
+def _leaves(values: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array | pa.ChunkedArray]:
+    """The dates and moments in a column, also inside of nested values."""
+    kind = values.type
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        yield values
+    elif isinstance(values, pa.ChunkedArray):
+        if pa.types.is_nested(kind):
+            yield from (leaf for chunk in values.chunks for leaf in _leaves(chunk))
+    elif pa.types.is_map(kind):
+        yield from _leaves(values.keys)
+        yield from _leaves(values.items)
+    elif pa.types.is_list(kind):
+        yield from _leaves(values.flatten())
+    elif pa.types.is_struct(kind):
+        yield from (leaf for part in values.flatten() for leaf in _leaves(part))
+
+
 def _is_checked(field: Field) -> bool:
     return field.type in _CHECKED or any(_is_checked(part) for part in field.fields)
 
@@ -197,7 +242,17 @@ def _defaults(field: Field, count: int, path: str) -> pa.ChunkedArray | _Cast:
     if field.default_value_type == "literal" and not field.fields:
         value = literal(field.default_value, field)
         return pa.chunked_array([pa.array([value] * count, wanted)])
-    return _Cast(field.default_value, field, path)
+    query = f"SELECT CAST(({field.default_value}) AS {duckdb_type(field)}) FROM range({count})"
+    try:
+        if is_plain_default(field.default_value):
+            return _Cast(field.default_value, field, path)
+        return retyped(evaluate(query).column(0), wanted)
+    except (EvaluationError, InvalidInput) as reason:
+        said = reason.message if isinstance(reason, InvalidInput) else str(reason)
+        raise InvalidInput(
+            f"The default {field.default_value!r} of column '{path}' cannot be computed: {said}",
+            remedy="Give the column a value, or change its default.",
+        ) from None
 
 
 def retyped(array: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
@@ -205,7 +260,7 @@ def retyped(array: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     if array.type == wanted:
         return array
     if not pa.types.is_nested(wanted):
-        return array.cast(wanted)
+        return _retyped_leaf(array, wanted)
     return pa.chunked_array([_renested(chunk, wanted) for chunk in array.chunks], wanted)
 
 
@@ -226,7 +281,17 @@ def _renested(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     if pa.types.is_list(wanted):
         inner = _renested(array.values, wanted.value_type)
         return pa.ListArray.from_arrays(array.offsets, inner, wanted, mask=mask)
-    return array.cast(wanted)
+    return _retyped_leaf(array, wanted)
+
+
+def _retyped_leaf(array: Any, wanted: pa.DataType) -> Any:
+    try:
+        return array.cast(wanted)
+    except pa.ArrowInvalid as reason:  # infinity in seconds, among others
+        raise InvalidInput(
+            f"A value does not fit into a column of {wanted}: {reason}.",
+            remedy="Use NULL, or a date such as 9999-12-31. Nothing was written.",
+        ) from None
 
 
 # DuckDB

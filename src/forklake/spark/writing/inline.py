@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _WIDE = frozenset({"uint64", "int128", "uint128"})
 _FLOATS = frozenset({"float32", "float64"})
 _FIELD_ID = "PARQUET:field_id"
+_REPEATED = re.compile(r"\.(list\.element|key_value\.(key|value))(\.|$)")
 
 
 # Inserting
@@ -168,9 +170,13 @@ def parquet_settings(options: ParquetOptions, fields: Sequence[Field]) -> dict[s
     """How files are to be written, in the words of Arrow's Parquet writer."""
     leaves = [(path, one.type) for path, one in node_paths(fields) if not one.fields]
     floats = {path for path, kind in leaves if kind in _FLOATS}
+    repeated = {path for path, _ in leaves if _REPEATED.search(path)}
     return {
         # Arrow leaves NaN out of bounds without a word: whoever reads would leave out its rows.
         "write_statistics": [path for path, _ in leaves if path not in floats],
+        # Spark reads the values of nulls inside of lists and maps too, and fails where none of a
+        # row group has a value: the dictionary is empty then.
+        "use_dictionary": [path for path, _ in leaves if path not in repeated],
         "version": "2.6" if options.version == 2 else "1.0",
         "data_page_version": f"{options.version}.0",
         "compression": {"uncompressed": "none", "lz4_raw": "lz4"}.get(options.codec, options.codec),

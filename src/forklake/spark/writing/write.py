@@ -46,6 +46,9 @@ MODES = ("append", "overwrite", "error", "ignore")
 # Below this many bytes, as Spark estimates them, rows are not worth a task and a file of their own.
 _WORTH_A_FILE = 64 * 2**20
 _MOST_TASKS = 10**6
+# Bytes of a footer, and what a column takes in a file however few its rows are.
+_FOOTER, _FOOTER_PER_COLUMN, _CHUNK = 250, 150, 75
+_LEAST_CONTENT = 4  # how many times the footer
 # zlib's levels as Hadoop calls them.
 _GZIP_LEVELS = "BEST_SPEED TWO THREE FOUR FIVE SIX SEVEN EIGHT BEST_COMPRESSION".split()
 # Bytes of a value in a file, for tables that have no files yet to learn from.
@@ -95,6 +98,7 @@ def write(
     with session.changing(place.attachment) as change:
         found = _find(change, place)
         if found is not None and mode == "ignore":
+            change.transaction.record_definitions()
             return 0
         if found is not None and mode == "error":
             raise AlreadyExists(
@@ -108,6 +112,7 @@ def write(
             if where is not None:
                 checks.append(_emptied(session, change, table, where))
             elif mode == "overwrite":
+                change.transaction.record_read(table, ignores_removals=True)
                 change.transaction.truncate(table)
         else:
             table = change.transaction.create_table(
@@ -320,7 +325,8 @@ def _in_tasks(target: Target, rows: DataFrame, keys: Sequence[str]) -> DataFrame
         return rows
     size = estimated_bytes(rows)
     if size is not None:
-        tasks = ceil(size / min(_WORTH_A_FILE, target.number("target_file_size") or _WORTH_A_FILE))
+        # A task writes as many files as its rows need: a small target needs no more tasks.
+        tasks = ceil(size / _WORTH_A_FILE)
         if tasks <= 1 or not keys:
             return rows.coalesce(min(max(tasks, 1), _MOST_TASKS))
     # Otherwise every task would write a file into every partition.
@@ -350,16 +356,33 @@ def _records_per_file(target: Target) -> int:
     size = target.number("target_file_size") or 0
     if size == 0:
         return 0  # no limit
-    return max(1, size // _bytes_per_row(target))
+    footer = _FOOTER + _FOOTER_PER_COLUMN * len(target.fields)
+    # In smaller files than that, readers would fetch more of footers than of rows.
+    content = max(size - footer, _LEAST_CONTENT * footer)
+    return ceil(content / _bytes_per_row(target))
 
 
-def _bytes_per_row(target: Target) -> int:
-    """What a row took in the table's files so far, or what its types usually take."""
-    if target.table.table_id >= 0:
-        known = target.attachment.catalog.now().statistics(target.table)
-        if known.record_count and known.file_size_bytes:
-            return max(1, known.file_size_bytes // known.record_count)
-    return max(1, _width(physical_schema(target.fields)))
+def _bytes_per_row(target: Target) -> float:
+    """Return what a row took in the table's files so far, or what its types usually take.
+
+    What every file has however few its rows are must not count: files would get fewer rows from
+    one write to the next.
+    """
+    usual = _width(physical_schema(target.fields)) or 1
+    if target.table.table_id < 0:
+        return usual
+    view = target.attachment.catalog.now()
+    known = view.statistics(target.table)
+    if not known.record_count or not known.file_size_bytes:
+        return usual
+    learned = known.file_size_bytes / known.record_count
+    if learned <= usual:
+        return max(learned, 1)
+    largest = view.largest_file(target.table)
+    if largest is None or not largest.record_count:
+        return usual
+    content = largest.content_bytes - _CHUNK * len(target.fields)
+    return max(content / largest.record_count, 1)
 
 
 def _width(kind: DataType) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 
 # Functions with a grammar of their own; all others are a name with arguments.
 _GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
+_ONE_UNIT = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*[a-zA-Z]*\s*")
 
 
 class Expressions(DuckDBParser):
@@ -20,6 +22,32 @@ class Expressions(DuckDBParser):
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
         name: DuckDBParser.FUNCTION_PARSERS[name] for name in _GRAMMARS
     }
+
+    UNARY_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
+        **DuckDBParser.UNARY_PARSERS,
+        # An operator like any other: `~a + 1` is ~(a + 1).
+        TokenType.TILDE: lambda self: self.expression(exp.BitwiseNot(this=self._parse_term())),
+    }
+
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """`ARRAY[x]` makes a list; what follows any other name or call is an index of it.
+
+        sqlglot also takes `list[x]`, `t.array[x]` and `list(x)[1]` for constructors.
+        """
+        bare = this.this if isinstance(this, exp.Column) and not this.table else this
+        if isinstance(bare, exp.Identifier) and not bare.quoted and bare.name.upper() == "ARRAY":
+            return super()._parse_bracket()
+        return super()._parse_bracket(this)
+
+    def _parse_interval_span(
+        self, this: exp.Expr, parse_function_unit: bool = True
+    ) -> exp.Interval:
+        """Keep the text of an interval whole, where sqlglot picks a number and a word out of it."""
+        if this.is_string and not _ONE_UNIT.fullmatch(this.name):
+            return self.expression(exp.Interval(this=this))
+        return super()._parse_interval_span(this, parse_function_unit)
 
     def _parse_tilde(self, this: exp.Expr | None) -> exp.Expr | None:
         """`x ~ y` asks whether y matches the whole of x."""
@@ -42,6 +70,8 @@ class Expressions(DuckDBParser):
             and self._next is not None
             and self._next.token_type == TokenType.STRING
         )
+        if self._is_compared():
+            return self._parse_column()
         found = super()._parse_type(parse_interval, fallback_to_identifier)
         if is_value and isinstance(found, exp.Cast) and not isinstance(found.this, exp.Literal):
             text = found.find(exp.Literal)
@@ -50,3 +80,8 @@ class Expressions(DuckDBParser):
             cast: exp.Expr = found.this
             return cast.pop()
         return found
+
+    def _is_compared(self) -> bool:
+        """Whether a column follows that is named like a nested type: `range < 3` is not a type."""
+        is_name = self._curr.token_type in self.NESTED_TYPE_TOKENS
+        return is_name and self._next is not None and self._next.token_type == TokenType.LT

@@ -11,8 +11,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
 from forklake.errors import InvalidInput, Unsupported
+from forklake.sql import limits
 from forklake.sql.dialect.dialects import Forklake, ForklakeSpark
 from forklake.sql.dialect.failures import explained
+from forklake.sql.dialect.precedence import enclose_conditions
 from forklake.sql.dialect.statements import Statements
 
 _DIALECTS = {"duckdb": Forklake(), "spark": ForklakeSpark()}
@@ -37,7 +39,7 @@ def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
     with _explaining(text):
         found = _parser(dialect).parse_statements(tokens_of(text, dialect), text)
     return [
-        _checked(node)
+        enclose_conditions(_checked(node))
         for node in found
         if isinstance(node, exp.Expr) and not isinstance(node, exp.Semicolon)
     ]
@@ -46,7 +48,7 @@ def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
 def parse_expression(text: str, dialect: str = "duckdb") -> exp.Expr:
     """A single expression."""
     with _explaining(text):
-        return _parser(dialect).parse_single(tokens_of(text, dialect), text)
+        return enclose_conditions(_parser(dialect).parse_single(tokens_of(text, dialect), text))
 
 
 def _parser(dialect: str) -> Statements:
@@ -55,6 +57,7 @@ def _parser(dialect: str) -> Statements:
 
 def tokens_of(text: str, dialect: str = "duckdb") -> list[Token]:
     """The words and signs of a text."""
+    limits.check_text(text)
     with _explaining(text):
         return _DIALECTS[dialect].tokenize(text)
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.parser import OPTIONS_TYPE, Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from forklake.sql import limits
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.failures import SyntaxFailure
 
@@ -20,6 +21,15 @@ _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 
 class Statements(Parser):
     """The part of a parser that reads statements which are not queries nor definitions."""
+
+    _steps = 0
+
+    def _advance(self, times: int = 1) -> None:
+        """Take the next token; the error of the statement if it was cancelled."""
+        self._steps += 1
+        if self._steps % limits.INTERVAL == 0:
+            limits.check()
+        super()._advance(times)
 
     USABLES: ClassVar[OPTIONS_TYPE] = {}  # after USE comes a name, whatever word it is
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from forklake.errors import NotFound
+from forklake.errors import InvalidInput, NotFound
 from forklake.model.names import PLACEHOLDER, folded
 from forklake.model.names import quoted as duckdb_quoted
 from forklake.spark.names import quoted as spark_quoted
@@ -50,8 +50,12 @@ def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False
             text = text[: taken[0].start] + _QUOTES[dialect](alias) + text[taken[2].end + 1 :]
     if is_expression:
         return parse_expression(text, dialect)
-    (found,) = parse(text, dialect)
-    return found
+    found = parse(text, dialect)
+    if len(found) != 1:
+        raise InvalidInput(
+            f"A stored query has {len(found)} statements.", remedy="Write a single SELECT."
+        )
+    return found[0]
 
 
 def aliases_text(names: Sequence[str]) -> str | None:

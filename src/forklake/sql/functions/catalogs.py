@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 from forklake.model.options import as_age
-from forklake.spark.attachments import Attachment, absolute
+from forklake.spark.attachments import Attachment
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
@@ -78,7 +78,7 @@ def fork_catalog(
         name,
         new_name,
         at=_pinned_at(session, parent) if at is None else at,
-        data_path=None if data_path is None else absolute(data_path),
+        data_path=data_path,
         mode=mode.lower(),
         if_not_exists=if_not_exists,
         ttl=None if ttl is None else as_age(ttl),

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from forklake.errors import NotFound
-from forklake.model.duckdb_types import duckdb_type
 from forklake.model.names import folded
 from forklake.spark.names import perhaps
 from forklake.sql.functions import listing
-from forklake.sql.functions.types import create_table_text, digits, shown_default
+from forklake.sql.functions.types import create_table_text, digits
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
@@ -35,9 +34,11 @@ class Listing:
     items: Items
     columns: Columns
 
-    def table(self, session: Session) -> pa.Table:
-        """All rows."""
-        found = list(self.items(session))
+    def table(self, session: Session, *, has_rows: bool = True) -> pa.Table:
+        """Return all rows, or only the columns."""
+        found = list(self.items(session)) if has_rows else []
+        if has_rows:
+            session.record_definitions()
         return pa.table(
             {
                 name: pa.array([_getter(get)(one) for one in found], kind)
@@ -50,8 +51,11 @@ def _getter(get: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
     return attrgetter(get) if isinstance(get, str) else get
 
 
-def find(session: Session, parts: Sequence[str]) -> pa.Table | None:
-    """A table of the schema `information_schema`, of whichever catalog; None if it is none."""
+def find(session: Session, parts: Sequence[str], *, has_rows: bool = True) -> pa.Table | None:
+    """A table of the schema `information_schema`, of whichever catalog; None if it is none.
+
+    The columns of views are found by binding them, so a table must be there without its rows.
+    """
     *where, name = map(folded, parts)
     if not where or where[-1] != _SCHEMA or len(where) > 2:
         return None
@@ -63,13 +67,13 @@ def find(session: Session, parts: Sequence[str]) -> pa.Table | None:
             f"Table '{'.'.join(parts)}' does not exist",
             remedy=perhaps(name, _SCHEMA_TABLES, what=f"tables of '{_SCHEMA}'"),
         )
-    return found.table(session)
+    return found.table(session, has_rows=has_rows)
 
 
-def call(session: Session, parts: Sequence[str]) -> pa.Table | None:
+def call(session: Session, parts: Sequence[str], *, has_rows: bool = True) -> pa.Table | None:
     """The rows of `duckdb_tables()` and the like; None if the function is none of them."""
     found = _FUNCTIONS.get(folded(parts[0])) if len(parts) == 1 else None
-    return found.table(session) if found else None
+    return found.table(session, has_rows=has_rows) if found else None
 
 
 # What columns say
@@ -100,13 +104,13 @@ def _is_encrypted(seen: listing.SeenCatalog) -> bool:
 
 
 def _radix(column: listing.SeenColumn) -> int | None:
-    return 10 if digits(column.field.type)[0] is not None else None
+    return 10 if digits(column.data_type)[0] is not None else None
 
 
 _NUMERIC: Columns = {
-    "numeric_precision": (_INT, lambda one: digits(one.field.type)[0]),
+    "numeric_precision": (_INT, lambda one: digits(one.data_type)[0]),
     "numeric_precision_radix": (_INT, _radix),
-    "numeric_scale": (_INT, lambda one: digits(one.field.type)[1]),
+    "numeric_scale": (_INT, lambda one: digits(one.data_type)[1]),
 }
 _RELATION: Columns = {
     "table_catalog": (_TEXT, "catalog.alias"),
@@ -144,11 +148,11 @@ _SCHEMA_TABLES = {
             "table_catalog": (_TEXT, "table.catalog.alias"),
             "table_schema": (_TEXT, "table.schema.name"),
             "table_name": (_TEXT, "table.name"),
-            "column_name": (_TEXT, "field.name"),
+            "column_name": (_TEXT, "name"),
             "ordinal_position": (_INT, "number"),
-            "column_default": (_TEXT, lambda one: shown_default(one.field)),
-            "is_nullable": (_TEXT, lambda one: _yes(one.field.nulls_allowed)),
-            "data_type": (_TEXT, lambda one: duckdb_type(one.field)),
+            "column_default": (_TEXT, "default"),
+            "is_nullable": (_TEXT, lambda one: _yes(one.nulls_allowed)),
+            "data_type": (_TEXT, "data_type"),
             **_NUMERIC,
             "COLUMN_COMMENT": (_TEXT, "comment"),
         },
@@ -219,13 +223,13 @@ _FUNCTIONS = {
             "schema_oid": (_LONG, "table.schema.row.schema_id"),
             "table_name": (_TEXT, "table.name"),
             "table_oid": (_LONG, "table.number"),
-            "column_name": (_TEXT, "field.name"),
+            "column_name": (_TEXT, "name"),
             "column_index": (_INT, "number"),
             "comment": (_TEXT, "comment"),
             "internal": (_BOOL, _always(False)),
-            "column_default": (_TEXT, lambda one: shown_default(one.field)),
-            "is_nullable": (_BOOL, "field.nulls_allowed"),
-            "data_type": (_TEXT, lambda one: duckdb_type(one.field)),
+            "column_default": (_TEXT, "default"),
+            "is_nullable": (_BOOL, "nulls_allowed"),
+            "data_type": (_TEXT, "data_type"),
             **_NUMERIC,
         },
     ),

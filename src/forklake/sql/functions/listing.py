@@ -1,6 +1,6 @@
 """What there is in attached catalogs, as the session sees them, in its transaction.
 
-Columns of views are not listed: only Spark knows them.
+Columns of views are found by Spark, which is started only if there are views.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from forklake.catalog.transaction import Transaction
-from forklake.model.duckdb_types import shown_name
+from forklake.errors import Forbidden, InvalidInput, NotFound, Unsupported
+from forklake.model.duckdb_types import duckdb_type, shown_name
 from forklake.model.entities import Schema, Table, View
 from forklake.model.fields import Field
 from forklake.model.names import PLACEHOLDER
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
 from forklake.sql.dialect.stored import aliases_of
+from forklake.sql.functions.types import query_type, shown_default
 
 if TYPE_CHECKING:
     from forklake.spark import naming
@@ -128,6 +132,20 @@ class SeenView(SeenRelation):
         declared = f"{shown_name(self.name)}({columns})" if columns else shown_name(self.name)
         return f"CREATE VIEW {declared} AS {query};"
 
+    def columns(self, session: Session) -> Iterator[SeenColumn]:
+        """Its columns, numbered from 1; none if it cannot be read, as when its table is gone."""
+        from forklake.sql.query.binding import schema_of
+
+        parts = (self.catalog.alias, self.schema.name, self.name)
+        catalog, schema, name = (exp.to_identifier(part, quoted=True) for part in parts)
+        query = exp.select("*").from_(exp.Table(this=name, db=schema, catalog=catalog))
+        try:
+            found = schema_of(session, query)
+        except (NotFound, InvalidInput, Unsupported, Forbidden):
+            return
+        for number, field in enumerate(found.fields, 1):
+            yield SeenColumn(self, number, field.name, query_type(field), True, None, None)
+
 
 @dataclass(frozen=True, slots=True)
 class SeenTable(SeenRelation):
@@ -144,8 +162,10 @@ class SeenTable(SeenRelation):
     def record_count(self) -> int:
         """How many rows were committed to it."""
         view = self.catalog.view
-        committed = view.committed_view() if isinstance(view, Transaction) else view
-        return committed.statistics(self.row).record_count
+        if isinstance(view, Transaction):
+            view.record_read(self.row)
+            view = view.committed_view()
+        return view.statistics(self.row).record_count
 
     @property
     def data_path(self) -> str:
@@ -153,24 +173,33 @@ class SeenTable(SeenRelation):
         attachment = self.catalog.attachment
         return attachment.located(attachment.folder(self.catalog.state, self.row))
 
-    def columns(self) -> Iterator[SeenColumn]:
+    def columns(self, session: Session) -> Iterator[SeenColumn]:
         """Its columns, numbered from 1."""
-        return (SeenColumn(self, number, one) for number, one in enumerate(self.fields, 1))
+        state = self.catalog.state
+        for number, field in enumerate(self.fields, 1):
+            tags = state.column_tags(state.column(self.row, field.name))
+            yield SeenColumn(
+                self,
+                number,
+                field.name,
+                duckdb_type(field),
+                field.nulls_allowed,
+                shown_default(field),
+                tags.get(_COMMENT),
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class SeenColumn:
-    """A column of a table."""
+    """A column of a table or view: its place, and its type and default as DuckDB writes them."""
 
-    table: SeenTable
+    table: SeenTable | SeenView
     number: int
-    field: Field
-
-    @property
-    def comment(self) -> str | None:
-        """The comment on it."""
-        state = self.table.catalog.state
-        return state.column_tags(state.column(self.table.row, self.field.name)).get(_COMMENT)
+    name: str
+    data_type: str
+    nulls_allowed: bool
+    default: str | None
+    comment: str | None
 
 
 # All of a kind
@@ -208,5 +237,5 @@ def all_relations(session: Session) -> Iterator[SeenTable | SeenView]:
 
 
 def all_columns(session: Session) -> Iterator[SeenColumn]:
-    """All columns of tables of attached catalogs."""
-    return (column for table in all_tables(session) for column in table.columns())
+    """All columns of tables and views of attached catalogs."""
+    return (column for one in all_relations(session) for column in one.columns(session))

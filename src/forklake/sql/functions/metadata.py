@@ -29,6 +29,7 @@ def find_metadata_table(session: Session, parts: Sequence[str]) -> pa.Table | No
     session.guard.metadata(".".join(parts))
     if len(parts) == 3:
         _check_schema(attachment, parts[1])
+    session.record_everything(attachment)
     database = attachment.metastore.database
     found = read_table(database, folded(parts[-1]))
     if found is None:

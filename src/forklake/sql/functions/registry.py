@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
+from forklake.spark.attachments import Attachment
 from forklake.sql.functions import (
     catalogs,
     feeds,
@@ -60,14 +61,17 @@ class Function:
     """A function: its overloads, its columns and what it does.
 
     Without columns it gives a DataFrame, whose columns depend on the table. `changes` tells
-    whether anything is different afterwards.
+    whether anything is different afterwards; `reads_now`, whether the result depends on the newest
+    commits to the catalog. Columns that are hidden are not part of `*`.
     """
 
     name: str
     signatures: tuple[Signature, ...]
     columns: pa.Schema | None
     run: Run
-    changes: bool = False
+    changes: bool
+    reads_now: bool = False
+    hidden: tuple[str, ...] = ()
 
 
 def _columns(**types: pa.DataType) -> pa.Schema:
@@ -86,6 +90,7 @@ _FEED = (
     Signature((_CATALOG, _TABLE, *_BOUNDS)),
     Signature((_CATALOG, required("schema_name", TEXT), _TABLE, *_BOUNDS)),
 )
+_ORIGIN = ("snapshot_id", "rowid")  # of a row in a change feed
 _CLEANING = _signature(
     _CATALOG,
     named("older_than", MOMENT_OR_AGE),
@@ -118,11 +123,26 @@ _QUERIES = (
             rows_changed=_LONG,
         ),
         merging.list_differences,
+        changes=False,
+        reads_now=True,
     ),
-    Function("snapshots", _signature(_CATALOG), _SNAPSHOTS, snapshots.list_snapshots),
-    Function("current_snapshot", _signature(_CATALOG), _ID, snapshots.current_snapshot),
     Function(
-        "last_committed_snapshot", _signature(_CATALOG), _ID, snapshots.last_committed_snapshot
+        "snapshots",
+        _signature(_CATALOG),
+        _SNAPSHOTS,
+        snapshots.list_snapshots,
+        changes=False,
+        reads_now=True,
+    ),
+    Function(
+        "current_snapshot", _signature(_CATALOG), _ID, snapshots.current_snapshot, changes=False
+    ),
+    Function(
+        "last_committed_snapshot",
+        _signature(_CATALOG),
+        _ID,
+        snapshots.last_committed_snapshot,
+        changes=False,
     ),
     Function(
         "options",
@@ -135,6 +155,8 @@ _QUERIES = (
             scope_entry=_STRING,
         ),
         options.list_options,
+        changes=False,
+        reads_now=True,
     ),
     Function(
         "list_files",
@@ -156,6 +178,8 @@ _QUERIES = (
             delete_file_encryption_key=_STRING,
         ),
         tables.list_files,
+        changes=False,
+        reads_now=True,
     ),
     Function(
         "table_info",
@@ -171,10 +195,14 @@ _QUERIES = (
             delete_file_size_bytes=_LONG,
         ),
         tables.table_info,
+        changes=False,
+        reads_now=True,
     ),
-    Function("table_changes", _FEED, None, feeds.table_changes),
-    Function("table_insertions", _FEED, None, feeds.table_insertions),
-    Function("table_deletions", _FEED, None, feeds.table_deletions),
+    Function("table_changes", _FEED, None, feeds.table_changes, changes=False),
+    Function(
+        "table_insertions", _FEED, None, feeds.table_insertions, changes=False, hidden=_ORIGIN
+    ),
+    Function("table_deletions", _FEED, None, feeds.table_deletions, changes=False, hidden=_ORIGIN),
     Function(
         "catalogs",
         _signature(optional("catalog", ATTACHED)),
@@ -187,6 +215,7 @@ _QUERIES = (
             end_snapshot=_LONG,
         ),
         catalogs.list_catalogs,
+        changes=False,
     ),
     Function(
         "settings",
@@ -203,6 +232,7 @@ _QUERIES = (
             read_only=_BOOL,
         ),
         catalogs.list_settings,
+        changes=False,
     ),
 )
 _PROCEDURES = (
@@ -380,9 +410,17 @@ class Bound:
         if self.alias:
             first = self.function.signatures[0].first
             arguments[first.name] = first.kind.convert(session, self.alias)
+        if self.function.reads_now:
+            for attachment in self._attachments(session, arguments):
+                session.record_everything(attachment)
         found = self.function.run(session, **arguments)
         columns = self.function.columns
         return found if columns is None else _table(columns, found)
+
+    def _attachments(self, session: Session, arguments: Mapping[str, Any]) -> list[Attachment]:
+        """Return the catalog that a call names, or all where it names catalogs by text."""
+        named = [one for one in arguments.values() if isinstance(one, Attachment)]
+        return named or session.attachments()
 
 
 def find(session: Session, parts: Sequence[str]) -> Bound | None:
@@ -408,3 +446,9 @@ def _table(columns: pa.Schema, rows: Any) -> pa.Table:
     values = list(zip(*rows, strict=True)) or [()] * len(columns)
     arrays = [pa.array(list(one), kind) for one, kind in zip(values, columns.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=columns)
+
+
+def hidden_columns(session: Session, parts: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a table function that `*` does not show."""
+    found = find(session, parts)
+    return found.function.hidden if found is not None else ()

@@ -34,20 +34,21 @@ def list_files(
     view, table = found_table(
         session, catalog, table_name, schema, version=snapshot_version, timestamp=snapshot_time
     )
-    return map(_file_row, view.scan_files(table))
+    shows_keys = session.guard.shows_keys()
+    return (_file_row(found, shows_keys) for found in view.scan_files(table))
 
 
-def _file_row(found: ScanFile) -> tuple[Any, ...]:
+def _file_row(found: ScanFile, shows_keys: bool) -> tuple[Any, ...]:
     file, deletes = found.file, found.delete_file
     return (
         found.path,
         file.file_size_bytes,
         file.footer_size,
-        file.encryption_key,
+        file.encryption_key if shows_keys else None,
         found.delete_path,
         deletes.file_size_bytes if deletes else None,
         deletes.footer_size if deletes else None,
-        deletes.encryption_key if deletes else None,
+        deletes.encryption_key if deletes and shows_keys else None,
     )
 
 

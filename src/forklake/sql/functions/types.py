@@ -41,7 +41,7 @@ def query_type(field: StructField) -> str:
 
 def digits(type_name: str) -> tuple[int | None, int | None]:
     """Precision and scale of a decimal."""
-    match = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", type_name)
+    match = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", type_name.lower())
     return (int(match[1]), int(match[2])) if match else (None, None)
 
 

@@ -16,29 +16,37 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 from sqlglot import exp
 
+from forklake.catalog.transaction import Transaction
 from forklake.errors import ForklakeError, InvalidInput, NotFound
-from forklake.model.entities import View
+from forklake.model.entities import Table, View
 from forklake.model.names import folded
+from forklake.spark.long_numbers import cast_long_numbers
+from forklake.spark.reading.recording import record_read, record_virtual
 from forklake.spark.reading.scan import scan, shown_schema
+from forklake.sql import limits
 from forklake.sql.dialect.nodes import function_call, time_travel
 from forklake.sql.dialect.stored import aliases_of, restored
-from forklake.sql.functions import files, information, metadata
-from forklake.sql.query import macros, names, scalars
+from forklake.sql.functions import files, information, metadata, registry
+from forklake.sql.query import macros, names, scalars, stored_sql
 from forklake.sql.query.failures import explained
 from forklake.sql.query.moments import NOW, Moment, moment_of
+from forklake.sql.query.read_conditions import find_conditions
 from forklake.sql.query.registering import Rows, columns_of, forget, register
 from forklake.sql.query.seen import Seen
 from forklake.sql.translate import dispatch, to_spark
+from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
+    from forklake.spark.naming import TableName
+    from forklake.spark.naming import View as State
     from forklake.sql.session import Session
 
 _DEEPEST = 32
 
 
 def schema_of(session: Session, query: exp.Expr) -> StructType:
-    """What a query shows. Spark checks it, but no table is read for that."""
+    """Return the columns of a query, checked by Spark without reading a table."""
     with Binding(session, session.dialect, has_rows=False) as binding:
         return binding.frame(query).schema
 
@@ -70,6 +78,10 @@ class Binding:
         self._registered: list[str] = []
         self._relations: dict[object, str] = {}  # their names, by what the query calls them
         self._virtual: dict[str, Sequence[str]] = {}
+        self.sources = 0  # tables that the query reads, those of views included
+        self._inner_sources = 0  # of the view or macro that was read last
+        self._weights: dict[str, int] = {}  # the same of relations, by our names
+        self._tables: dict[object, tuple[State, Table]] = {}  # of lakes, by the same keys
 
     def __enter__(self) -> Binding:
         return self
@@ -85,39 +97,78 @@ class Binding:
         self._registered.clear()
         self._relations.clear()
 
-    def frame(self, node: exp.Expr) -> DataFrame:
-        """The rows of a query."""
-        text = self.text(node)
+    def frame(self, node: exp.Expr, *, may_change: bool = False) -> DataFrame:
+        """Return the rows of a query, whose outermost call may change something if allowed."""
+        text = self.text(node, may_change=may_change)
         with explained():
             return self.session.engine.spark.sql(text)
 
-    def text(self, node: exp.Expr, target: names.Written | None = None) -> str:
+    def text(
+        self, node: exp.Expr, target: names.Written | None = None, *, may_change: bool = False
+    ) -> str:
         """A query or an expression as Spark's text, with names that are there until the end.
 
         An expression may be about a table, the target, that is not in it.
         """
-        node = macros.expanded(node.copy(), self._macro)
+        allowed = stored_sql.outermost_call(node) if may_change else None
+        stored_sql.refuse_changes(self.session, node, "The query", allowed=allowed)
+        limits.check_nodes(sum(1 for _ in node.walk()))
+        node = macros.expanded(node.copy(), self._macro, self._check_macro)
         scalars.compute(self.session, node)
         wanted = names.virtual_columns(node)
         for table in names.tables(node):
             self._bind(table, wanted)
+        self.sources = limits.count_sources(node, self._weights)
+        limits.check_sources(self.sources)
         names.shorten_columns(node, target)
         names.hide(node, self._virtual)
         if self.dialect == "spark":
-            return node.sql("spark")
-        text = to_spark(node, columns_of=self._columns_of)
+            return cast_long_numbers(node.sql("spark"))
+        text = to_spark(node, columns_of=self._columns_of, has_types=self._has_types)
+        if not self._has_types():
+            text = dispatch.without_types(text)
         if dispatch.is_needed(text):
             dispatch.register(self.session.engine)
         return text
 
+    def _has_types(self) -> bool:
+        return self.session.engine.is_native
+
     def _columns_of(self, source: str) -> list[str]:
+        if dispatch.is_needed(source):
+            dispatch.register(self.session.engine)
         with explained():
             return self.session.engine.spark.sql(f"SELECT * FROM {source}").columns
 
     def _macro(self, parts: Sequence[str], type: str) -> macros.Found | None:
+        if stored_sql.is_built_in(parts[-1]):
+            return None  # a stored macro never replaces a built-in function
         found = self._seen.macro(parts, type)
-        moment = NOW if found is None else self._inherited(found[0])
-        return found if moment.is_now else self._seen.macro(parts, type, moment)
+        if found is None:
+            return None
+        moment = self._inherited(found[0])
+        if not moment.is_now:
+            return self._seen.macro(parts, type, moment)
+        view = self._seen.view(found[0], NOW)
+        if isinstance(view, Transaction):
+            view.record_definition(found[2].schema_id)
+            view.record_definition(found[2].macro_id)
+        return found
+
+    def _check_macro(self, overload: macros.Overload, name: str) -> None:
+        what, dialect = f"The macro '{name}'", overload.dialect
+        self._check_body(overload.body, what, overload.attachment, dialect)
+
+    def _check_body(self, body: exp.Expr, what: str, home: Attachment, dialect: str) -> None:
+        self.session.guard.proceed()
+        stored_sql.check_body(self.session, body, what, home)
+        if dialect == "spark":
+            stored_sql.check_spark_calls(body, what, self._is_ours)
+
+    def _is_ours(self, parts: Sequence[str]) -> bool:
+        """Whether a function is one of the lake or a macro."""
+        is_macro = any(self._macro(parts, kind) for kind in ("scalar", "table"))
+        return is_macro or registry.find(self.session, parts) is not None
 
     # Tables
 
@@ -130,14 +181,27 @@ class Binding:
             rows = self._function(table)
             if rows is None:
                 return  # one of the engine's own
-            name = self._register(rows)
+            name = self._register_function(table, rows, wanted.of(written))
         else:
             name = self._relation(written, moment, wanted.of(written))
+            if known := self._tables.get((written.parts, moment)):
+                record_read(*known, find_conditions(table))
         names.rename(table, name, written)
+
+    def _register_function(self, table: exp.Table, rows: Rows, virtual: Sequence[str]) -> str:
+        """Return a name for the rows of a function, without hidden columns that are not used."""
+        hidden = registry.hidden_columns(self.session, function_call(table)[0])
+        if hidden:
+            assert isinstance(rows, DataFrame)
+            rows = rows.drop(*(one for one in hidden if one not in virtual))
+        name = self._register(rows)
+        self._virtual[name] = [one for one in hidden if one in virtual]
+        return name
 
     def _register(self, rows: Rows) -> str:
         name = register(self.session.engine, rows)
         self._registered.append(name)
+        self._weights[name], self._inner_sources = max(1, self._inner_sources), 0
         return name
 
     def _relation(
@@ -153,11 +217,11 @@ class Binding:
 
     def _rows(self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]) -> Rows:
         session = self.session
-        if len(parts) == 1 and parts[0] in session.frames:
+        if len(parts) == 1 and parts[0] in session.frames and not self._depth:
             return session.frames[parts[0]]
         found = metadata.find_metadata_table(session, parts)
         if found is None:
-            found = information.find(session, parts)
+            found = information.find(session, parts, has_rows=self._has_rows)
         if found is not None:
             return found
         try:
@@ -175,10 +239,18 @@ class Binding:
         view = self._seen.view(place.attachment, then)
         relation = view.state.find_relation(place.table, place.schema)
         if isinstance(relation, View):
-            return self._view_rows(relation, place.attachment, then)
+            if isinstance(view, Transaction):
+                view.record_definition(relation.schema_id)
+                view.record_definition(relation.view_id)
+            return self._view_rows(relation, place, then)
         table = self.session.find_table(view, place)
+        if isinstance(view, Transaction):
+            view.record_table(table)
+        if self._has_rows:
+            self._tables[(parts, moment)] = view, table
         own = {folded(one.name) for one in view.state.fields(table)}
         asked = [name for name in virtual if name not in own]
+        record_virtual(view, table, asked)
         if not self._has_rows:
             return shown_schema(view, table, virtual=asked)
         return scan(self.session.engine, view, table, virtual=asked)
@@ -188,27 +260,34 @@ class Binding:
 
     # Queries inside of it
 
-    def _view_rows(self, view: View, attachment: Attachment, moment: Moment) -> DataFrame:
-        what = f"The view '{view.view_name}'"
+    def _view_rows(self, view: View, place: TableName, moment: Moment) -> DataFrame:
+        what, attachment = f"The view '{view.view_name}'", place.attachment
         try:
-            with self._inner(what, view.dialect, attachment, moment) as inner:
-                rows = inner.frame(restored(view.sql, view.dialect, attachment.alias))
+            with (
+                self.session.in_home(attachment, place.schema),
+                self._inner(what, view.dialect, attachment, moment) as inner,
+            ):
+                body = restored(view.sql, view.dialect, attachment.alias)
+                self._check_body(body, what, attachment, view.dialect)
+                rows = inner.frame(body)
+                self._inner_sources = inner.sources
         except ForklakeError as reason:
             if self._depth:
                 raise
             message = f"{what} cannot be read: {reason.message}"
             raise type(reason)(message, remedy=reason.remedy) from None
-        aliases = aliases_of(view.column_aliases)
-        return rows.toDF(*aliases, *rows.columns[len(aliases) :]) if aliases else rows
+        return _named_apart(rows, aliases_of(view.column_aliases))
 
     def _function(self, table: exp.Table) -> DataFrame | pa.Table | None:
         call = function_call(table)
-        macro = macros.called(call, "table", self._macro)
+        macro = macros.called(call, "table", self._macro, self._check_macro)
         if macro is None:
-            return scalars.called(self.session, *call)
+            return scalars.called(self.session, *call, has_rows=self._has_rows)
         what, home = f"The macro '{call[0][-1]}'", macro.attachment
         with self._inner(what, macro.dialect, home, self._inherited(home)) as inner:
-            return inner.frame(macro.body)
+            rows = _named_apart(inner.frame(macro.body))
+            self._inner_sources = inner.sources
+            return rows
 
     def _inner(self, what: str, dialect: str, attachment: Attachment, moment: Moment) -> Binding:
         if self._depth == _DEEPEST:
@@ -224,3 +303,9 @@ class Binding:
             depth=self._depth + 1,
             has_rows=self._has_rows,
         )
+
+
+def _named_apart(rows: DataFrame, aliases: Sequence[str] = ()) -> DataFrame:
+    """Return rows with these names for the first columns, and no name twice."""
+    names = unique_names([*aliases, *rows.columns[len(aliases) :]])
+    return rows if names == rows.columns else rows.toDF(*names)

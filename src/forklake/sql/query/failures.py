@@ -19,7 +19,12 @@ from pyspark.errors import (
 )
 
 from forklake.errors import ForklakeError, InvalidInput, NotFound
-from forklake.spark.engine.failures import messages_of, of_files, plain_words
+from forklake.spark.engine.failures import (
+    messages_of,
+    of_files,
+    plain_words,
+    thrown_by_functions,
+)
 
 _WRONG_INPUT = (
     AnalysisException,
@@ -32,6 +37,7 @@ _WRONG_INPUT = (
     SparkRuntimeException,
 )
 _MISSING = ("UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE", "FIELD_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND")
+_STACK_OVERFLOW = "java.lang.StackOverflowError"
 
 
 @contextmanager
@@ -52,10 +58,17 @@ def explanation(reason: PySparkException | Py4JJavaError) -> ForklakeError | Non
     found = of_files(messages)
     if found is not None:
         return found
+    if any(_STACK_OVERFLOW in message for message in messages):
+        return InvalidInput(
+            "The statement is nested too deeply for Spark.", remedy="Make it of smaller parts."
+        )
     if isinstance(reason, Py4JJavaError):
         # PySpark leaves some errors of running queries as they are; those of Spark have a name.
         named = [one for one in map(plain_words, messages[1:]) if one[0] is not None]
-        return _wrong(*named[0]) if named else None
+        if named:
+            return _wrong(*named[0])
+        said = thrown_by_functions(reason)
+        return None if said is None else _wrong(None, said)
     return _wrong(*plain_words(str(reason))) if isinstance(reason, _WRONG_INPUT) else None
 
 

@@ -13,9 +13,11 @@ from forklake.model.children import MacroImplementation, MacroParameter
 from forklake.model.entities import Macro
 from forklake.model.names import folded
 from forklake.model.state import CatalogState
+from forklake.sql import limits
 from forklake.sql.dialect.nodes import function_call
 from forklake.sql.dialect.parsing import parse_expression
 from forklake.sql.dialect.stored import restored
+from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
@@ -25,6 +27,8 @@ _DEEPEST = 64
 # The macro of a name, of a type, with its catalog and what is in it; None if there is none.
 Found = tuple["Attachment", CatalogState, Macro]
 Find = Callable[[Sequence[str], str], Found | None]
+# Raises an error if what is stored of the macro of a name may not be used.
+Check = Callable[["Overload", str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +40,19 @@ class Overload:
     body: exp.Expr
 
 
-def expanded(node: exp.Expr, find: Find) -> exp.Expr:
-    """A query without calls of scalar macros."""
+def expanded(node: exp.Expr, find: Find, check: Check) -> exp.Expr:
+    """Return a query without calls of scalar macros; InvalidInput if it becomes too large."""
+    added = 0
     for _ in range(_DEEPEST):
         calls = [call for call in scalar_calls(node) if find(function_call(call)[0], "scalar")]
         if not calls:
             return node
         for call in calls:
-            overload = called(function_call(call), "scalar", find)
+            overload = called(function_call(call), "scalar", find, check)
             assert overload is not None
+            # Counted while expanding: macros that call others twice grow exponentially.
+            added += sum(1 for _ in overload.body.walk())
+            limits.check_nodes(added)
             inner = exp.Paren(this=overload.body)
             if call is node:
                 node = inner
@@ -67,6 +75,7 @@ def called(
     call: tuple[Sequence[str], Sequence[exp.Expr], Mapping[str, exp.Expr]],
     type: str,
     find: Find,
+    check: Check,
 ) -> Overload | None:
     """What a call means if it is one of a macro."""
     parts, positional, named = call
@@ -78,15 +87,39 @@ def called(
         parameters = state.macro_parameters(macro, implementation.impl_id)
         arguments = _arguments(parameters, positional, named, implementation.dialect)
         if arguments is not None:
+            given = {
+                *map(folded, named),
+                *(folded(one.parameter_name) for one in parameters[: len(positional)]),
+            }
+            missing = arguments.keys() - given
             dialect = implementation.dialect
             body = restored(
                 implementation.sql, dialect, attachment.alias, is_expression=type == "scalar"
             )
+            defaults = [value for name, value in arguments.items() if name in missing]
+            for part in (body, *defaults):
+                check(Overload(dialect, attachment, part), macro.macro_name)
+            _qualify_tables(body, attachment, state, macro)
             return Overload(dialect, attachment, _filled(body, arguments))
     raise InvalidInput(
         f"The macro '{macro.macro_name}' does not take these arguments.",
         remedy=f"Write {' or '.join(_signatures(state, macro))}.",
     )
+
+
+def _qualify_tables(
+    body: exp.Expr, attachment: Attachment, state: CatalogState, macro: Macro
+) -> None:
+    """Tables that a body names without their catalog are those of its own catalog."""
+    own = state.schema_of(macro).schema_name
+    for table in tables(body):
+        if isinstance(table.this, exp.Func) or len(table.parts) > 2:
+            continue
+        for schema in [table.db] if table.db else [own, "main"]:
+            if state.find_schema(schema) and state.find_relation(table.name, schema):
+                table.set("db", exp.to_identifier(schema, quoted=True))
+                table.set("catalog", exp.to_identifier(attachment.alias, quoted=True))
+                break
 
 
 def _arguments(
@@ -115,12 +148,25 @@ def _arguments(
 
 def _filled(body: exp.Expr, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
     def fill(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and not node.table and folded(node.name) in arguments:
+        is_column = isinstance(node, exp.Column) and not node.table
+        if (is_column or _is_method_name(node)) and folded(node.name) in arguments:
             value = arguments[folded(node.name)].copy()
             return value if isinstance(value, exp.Literal | exp.Column) else exp.Paren(this=value)
         return node
 
     return body.transform(fill)
+
+
+def _is_method_name(node: exp.Expr) -> bool:
+    """Whether a name stands for a column before a method: sqlglot makes `a` of `f(a).g()` bare."""
+    if not isinstance(node, exp.Identifier) or node.find_ancestor(exp.Dot) is None:
+        return False
+    above = node.parent
+    if isinstance(above, exp.Dot | exp.PropertyEQ | exp.Kwarg):
+        return node.arg_key == ("expression" if not isinstance(above, exp.Dot) else "this")
+    if isinstance(above, exp.Lambda):
+        return node.arg_key == "this"
+    return isinstance(above, exp.Func | exp.Binary | exp.Unary | exp.Paren | exp.Case | exp.If)
 
 
 def _signatures(state: CatalogState, macro: Macro) -> list[str]:

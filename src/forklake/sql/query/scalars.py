@@ -26,12 +26,14 @@ def called(
     parts: Sequence[str],
     positional: Sequence[exp.Expr],
     named: Mapping[str, exp.Expr],
+    *,
+    has_rows: bool = True,
 ) -> DataFrame | pa.Table | None:
     """The rows of a table function of ours; None if it is none."""
     bound = registry.find(session, parts)
     is_file = len(parts) == 1 and parts[0].lower() in files.READERS
     if bound is None and not is_file:
-        return information.call(session, parts)
+        return information.call(session, parts, has_rows=has_rows)
     values = [constants.value(one) for one in positional]
     options = {name: constants.value(one) for name, one in named.items()}
     if bound is not None:

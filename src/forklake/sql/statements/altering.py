@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from forklake.catalog.definitions import COMMENT
+from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.entities import Table, View
 from forklake.model.fields import Field
@@ -41,6 +42,7 @@ def run_alter(session: Session, statement: exp.Alter) -> Result:
     except NotFound:
         if not statement.args.get("exists"):
             raise
+        session.record_definitions()
         return Result.done(f"ALTER {kind}")
     with atomic(session):
         for action in statement.args["actions"]:
@@ -106,8 +108,11 @@ def _drop(session: Session, name: Name, action: exp.Drop) -> None:
 def _has_column(session: Session, name: Name, path: Name) -> bool:
     place = session.resolve(name)
     view = session.viewing(place.attachment)
+    table = session.find_table(view, place)
+    if isinstance(view, Transaction):
+        view.record_table(table)
     try:
-        view.state.column(session.find_table(view, place), *path)
+        view.state.column(table, *path)
     except NotFound:
         return False
     return True

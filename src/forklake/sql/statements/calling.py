@@ -10,7 +10,7 @@ from sqlglot import exp
 from forklake.errors import InvalidInput, NotFound
 from forklake.spark.names import perhaps
 from forklake.sql.dialect.nodes import Call, function_call
-from forklake.sql.functions.registry import known_names
+from forklake.sql.functions.registry import hidden_columns, known_names
 from forklake.sql.query.scalars import called
 from forklake.sql.query.seen import Seen
 from forklake.sql.results import Result
@@ -25,6 +25,8 @@ def run_call(session: Session, statement: exp.Expression) -> Result:
     rows = called(session, parts, positional, named)
     if rows is None:
         raise _not_callable(session, parts)
+    if hidden := hidden_columns(session, parts):
+        rows = rows.drop(*hidden)
     return Result("CALL", rows)
 
 

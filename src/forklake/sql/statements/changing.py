@@ -83,10 +83,11 @@ class _Changing:
 @contextmanager
 def _changing(session: Session, table: exp.Expr) -> Iterator[_Changing]:
     from forklake.sql.query.binding import Binding
+    from forklake.sql.query.failures import explained
 
     assert isinstance(table, exp.Table)
     written = Written.of(table)
-    with atomic(session), Binding(session, session.dialect) as binding:
+    with atomic(session), explained(), Binding(session, session.dialect) as binding:
         place = session.resolve(written.parts)
         view = session.viewing(place.attachment)
         fields = view.state.fields(session.find_table(view, place))

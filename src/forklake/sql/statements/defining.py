@@ -15,6 +15,7 @@ from forklake.sql.results import Result
 from forklake.sql.statements import macros, views
 from forklake.sql.statements.atomic import atomic
 from forklake.sql.statements.columns import column_specs, partition_keys
+from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -140,6 +141,8 @@ def _is_taken(session: Session, name: Sequence[str], *, is_allowed: bool) -> boo
             f"Table or view '{place}' already exists",
             remedy="Choose another name, drop it, or write CREATE OR REPLACE.",
         )
+    if found is not None:
+        session.record_definitions()
     return found is not None
 
 
@@ -156,7 +159,8 @@ def _named(rows: DataFrame, target: exp.Schema) -> DataFrame:
             f"{len(given)} columns are named, but the query has {len(rows.columns)}.",
             remedy="Name at most as many columns as the query has.",
         )
-    return rows.toDF(*given, *rows.columns[len(given) :]) if given else rows
+    names = unique_names([*given, *rows.columns[len(given) :]])
+    return rows.toDF(*names) if names != rows.columns else rows
 
 
 # DROP

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
-from forklake.errors import InvalidInput, NotFound
+from forklake.catalog.transaction import Transaction
+from forklake.errors import NotFound, Unsupported
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.entities import Table
 from forklake.model.fields import Field
-from forklake.sql.dialect.nodes import function_call, names, time_travel
-from forklake.sql.functions import registry
+from forklake.sql.dialect.nodes import names, time_travel
 from forklake.sql.functions.types import query_type, shown_default
 from forklake.sql.query.binding import schema_of
 from forklake.sql.query.failures import explained
-from forklake.sql.query.macros import scalar_calls
 from forklake.sql.query.moments import NOW, moment_of
+from forklake.sql.query.stored_sql import refuse_changes
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -48,12 +48,31 @@ _SUMMARY = pa.schema(
         ("null_percentage", pa.decimal128(9, 2)),
     ]
 )
+_OTHER_WAYS = {
+    "HISTORY": "Read the snapshots of a catalog: SELECT * FROM catalog.snapshots().",
+    "EXTENDED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
+    "FORMATTED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
+}
 _QUARTILES = (0.25, 0.5, 0.75)
 
 
 def run_describe(session: Session, statement: exp.Expression) -> Result:
     """The columns of a table, a view or a query."""
+    _refuse_forms(statement)
     return Result("DESCRIBE", described(session, statement.this))
+
+
+def _refuse_forms(statement: exp.Expression) -> None:
+    """Raise Unsupported for DESCRIBE HISTORY, EXTENDED and others that ask for more."""
+    kind = str(statement.args.get("kind") or "").upper()
+    words = [str(statement.args.get("style") or "").upper(), "" if kind == "TABLE" else kind]
+    if statement.args.get("partition"):
+        words.append("PARTITION")
+    for word in filter(None, words):
+        raise Unsupported(
+            f"DESCRIBE {word} is not supported.",
+            remedy=_OTHER_WAYS.get(word, "DESCRIBE name shows the columns of a table or view."),
+        )
 
 
 def described(session: Session, what: exp.Expression) -> pa.Table:
@@ -91,9 +110,13 @@ def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None
         place = session.resolve(parts, **at)
     except NotFound:
         return None
-    state = session.viewing(place.attachment, **at).state
-    found = state.find_relation(place.table, place.schema)
-    return state.fields(found) if isinstance(found, Table) else None
+    view = session.viewing(place.attachment, **at)
+    found = view.state.find_relation(place.table, place.schema)
+    if not isinstance(found, Table):
+        return None
+    if isinstance(view, Transaction):
+        view.record_table(found)
+    return view.state.fields(found)
 
 
 def _query(session: Session, what: exp.Expression) -> exp.Expression:
@@ -102,15 +125,8 @@ def _query(session: Session, what: exp.Expression) -> exp.Expression:
 
 
 def refuse_procedures(session: Session, query: exp.Expression) -> None:
-    """Looking at a query must not change anything."""
-    functions = [one for one in query.find_all(exp.Table) if isinstance(one.this, exp.Func)]
-    for call in [*functions, *scalar_calls(query)]:
-        found = registry.find(session, function_call(call)[0])
-        if found is not None and found.function.changes:
-            raise InvalidInput(
-                f"The query calls {found}, which changes something.",
-                remedy=f"Write CALL {found}(…).",
-            )
+    """Raise InvalidInput if a query to be described would change something."""
+    refuse_changes(session, query, "The query")
 
 
 # What is in them

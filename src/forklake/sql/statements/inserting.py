@@ -95,6 +95,7 @@ def _insert_cells(
         fields = change.transaction.state.fields(table)
         chosen = _chosen(fields, columns, table.table_name) if columns else list(fields)
         if statement.args.get("overwrite"):
+            change.transaction.record_read(table, ignores_removals=True)
             change.transaction.truncate(table)
         if cells != [[]]:
             _require_width(cells, len(chosen), table.table_name)

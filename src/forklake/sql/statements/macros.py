@@ -13,6 +13,7 @@ from forklake.sql import constants
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import TABLE_MACRO
 from forklake.sql.dialect.stored import stored_text, tables_in
+from forklake.sql.query.stored_sql import check_body, refuse_built_in
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 def create_macro(session: Session, statement: exp.Create) -> Result:
     """A new macro, of one or more overloads that differ in the number of their parameters."""
     place = session.resolve(nodes.names(statement.this.this))
+    refuse_built_in(place.table)
     overloads = statement.expression.expressions
     type = _type(overloads, place.table)
-    specs = [_spec(session, one, place.attachment, place.table) for one in overloads]
+    with session.in_home(place.attachment, place.schema):
+        specs = [_spec(session, one, place.attachment, place.table) for one in overloads]
     if len({len(spec.parameters) for spec in specs}) != len(specs):
         raise InvalidInput(
             f"Two overloads of macro '{place.table}' have the same number of parameters.",
@@ -34,7 +37,9 @@ def create_macro(session: Session, statement: exp.Create) -> Result:
     with session.changing(place.attachment) as change:
         state = change.transaction.state
         is_there = state.find_macro(place.table, place.schema, type=type) is not None
-        if not (is_there and statement.args.get("exists")):
+        if is_there and statement.args.get("exists"):
+            change.transaction.record_definitions()
+        else:
             change.transaction.create_macro(
                 place.table,
                 specs,
@@ -61,6 +66,7 @@ def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name:
         raise InvalidInput(
             f"The macro '{name}' names a parameter twice.", remedy="Rename one of them."
         )
+    check_body(session, overload.this, f"The macro '{name}'", home)
     for table in tables_in(overload.this):
         _require_relation(session, table)
     return MacroSpec(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def run_query(session: Session, statement: exp.Expr) -> Result:
     """SELECT, VALUES, FROM and what is made of them."""
-    return Result("SELECT", session.query(statement))
+    return Result("SELECT", session.query(statement, may_change=True))
 
 
 HANDLERS = {exp.Query: run_query}

@@ -1,4 +1,4 @@
-"""SET and RESET: of what a session is told by them, only where names are looked up."""
+"""SET and RESET of the settings of a session."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from forklake.errors import InvalidInput, Unsupported
+from forklake.model.options import ISOLATION_LEVELS
 from forklake.spark.names import joined_name
 from forklake.sql.dialect import nodes
 from forklake.sql.results import Result
@@ -15,15 +16,19 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 _PLACES = frozenset({"schema", "search_path"})
+_ISOLATION = "isolation_level"
 
 
 def run_set(session: Session, statement: exp.Set) -> Result:
-    """SET schema or search_path: the place of names that do not say theirs."""
+    """Set the schema in which names are looked up, or the isolation level."""
     for item in statement.expressions:
         setting = ".".join(nodes.names(item.this.this)) if item.this is not None else ""
-        if setting.lower() not in _PLACES or item.args.get("kind") == "VARIABLE":
+        if setting.lower() not in {*_PLACES, _ISOLATION} or item.args.get("kind") == "VARIABLE":
             raise _unknown(setting)
         value = item.this.expression.name
+        if setting.lower() == _ISOLATION:
+            session.isolation_level = _isolation_level(value)
+            continue
         if not value or "," in value:
             raise InvalidInput(
                 f"The setting {setting} cannot be {value!r}.", remedy="Name one schema."
@@ -33,7 +38,10 @@ def run_set(session: Session, statement: exp.Set) -> Result:
 
 
 def run_reset(session: Session, statement: nodes.Reset) -> Result:
-    """RESET schema: to the first schema of the current catalog."""
+    """Return to the first schema of the current catalog, or to its isolation level."""
+    if statement.name.lower() == _ISOLATION:
+        session.isolation_level = None
+        return Result.done("RESET")
     if statement.name.lower() not in _PLACES:
         raise _unknown(statement.name)
     if session.current is not None:
@@ -41,10 +49,20 @@ def run_reset(session: Session, statement: nodes.Reset) -> Result:
     return Result.done("RESET")
 
 
+def _isolation_level(value: str) -> str:
+    if value.lower() not in ISOLATION_LEVELS:
+        raise InvalidInput(
+            f"The isolation level cannot be {value!r}.",
+            remedy=f"Set it to one of: {', '.join(ISOLATION_LEVELS)}.",
+        )
+    return value.lower()
+
+
 def _unknown(setting: str) -> Unsupported:
     return Unsupported(
         f"There is no setting '{setting}'.",
-        remedy="Set the schema; options of a catalog are set by ducklake_set_option.",
+        remedy="Set schema or isolation_level. To set an option of a catalog, call"
+        " ducklake_set_option.",
     )
 
 

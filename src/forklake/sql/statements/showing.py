@@ -44,6 +44,7 @@ def run_show(session: Session, statement: exp.Expression) -> Result:
             f"SHOW {what} shows nothing.", remedy="Write SHOW " + ", ".join(_SHOWN) + "."
         )
     rows = _SHOWN[what](session, statement.args.get("from_"))
+    session.record_definitions()
     like = statement.args.get("like")
     return Result("SHOW", rows if like is None else _like(rows, like.name))
 

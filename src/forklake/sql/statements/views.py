@@ -13,6 +13,7 @@ from forklake.model.names import folded
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.stored import aliases_text, restored, stored_text, tables_in
 from forklake.sql.query.binding import schema_of
+from forklake.sql.query.stored_sql import check_body
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -30,11 +31,13 @@ def create_view(session: Session, statement: exp.Create) -> Result:
     is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
     with session.changing(place.attachment) as change:
         there = change.transaction.state.find_relation(place.table, place.schema)
-        if not (is_new and isinstance(there, View)):
-            _check(session, query, place, aliases)
+        with session.in_home(place.attachment, place.schema):
+            if not (is_new and isinstance(there, View)):
+                _check(session, query, place, aliases)
+            text = _text(session, query, place)
         change.transaction.create_view(
             place.table,
-            _text(session, query, place),
+            text,
             schema=place.schema,
             dialect=session.dialect,
             column_aliases=aliases_text(aliases),
@@ -57,28 +60,20 @@ def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequenc
         raise InvalidInput(
             f"The view '{place}' refers to itself.", remedy="Write what it reads instead."
         )
-    for table in tables_in(query):
-        if len(table.parts) == 1 and table.name in session.frames:
-            raise InvalidInput(
-                f"A view cannot read the DataFrame '{table.name}'.",
-                remedy="Write it to a table first.",
-            )
+    check_body(session, query, f"The view '{place}'", place.attachment)
     columns = schema_of(session, query).names
-    names = [*aliases, *columns[len(aliases) :]]
     if len(aliases) > len(columns):
         raise InvalidInput(
             f"{len(aliases)} columns are named, but the query has {len(columns)}.",
             remedy="Name at most as many columns as the query has.",
         )
-    if len({folded(name) for name in names}) != len(names):
-        twice = next(one for one in names if [folded(n) for n in names].count(folded(one)) > 1)
-        raise InvalidInput(
-            f"The view '{place}' has two columns '{twice}'.", remedy="Give one another name."
-        )
 
 
-def _reaches(session: Session, query: exp.Expr, target: TableName) -> bool:
+def _reaches(
+    session: Session, query: exp.Expr, target: TableName, seen: set[str] | None = None
+) -> bool:
     """Whether a query reads a view, itself or through other views."""
+    seen = set() if seen is None else seen
     for table in tables_in(query):
         try:
             place = session.resolve(nodes.names(table))
@@ -86,13 +81,15 @@ def _reaches(session: Session, query: exp.Expr, target: TableName) -> bool:
             continue
         state = session.viewing(place.attachment).state
         found = state.find_relation(place.table, place.schema)
-        if not isinstance(found, View):
+        if not isinstance(found, View) or folded(str(place)) in seen:
             continue
         if _is_same(place, target):
             return True
+        seen.add(folded(str(place)))
         inner = restored(found.sql, found.dialect, place.attachment.alias)
-        if _reaches(session, inner, target):
-            return True
+        with session.in_home(place.attachment, place.schema):
+            if _reaches(session, inner, target, seen):
+                return True
     return False
 
 

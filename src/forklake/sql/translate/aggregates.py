@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from forklake.sql.translate.calls import applied
 from forklake.sql.translate.functions.aggregates import AGGREGATES, ALIASES, WINDOWS, Aggregate
+from forklake.sql.translate.ordering import order_key
 from forklake.sql.translate.refusing import unsupported
-from forklake.sql.translate.templates import ByType, arity, filled
+from forklake.sql.translate.templates import ByType, Template, arity, filled
 from forklake.sql.translate.trees import rewrite
 
+_WITHIN = {"quantile_cont", "quantile_disc"}
 _RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"}
 _TABLES = {**AGGREGATES, **WINDOWS}
 
@@ -69,7 +72,29 @@ def _read(node: exp.Expr) -> _Call:
     found.name = _table_name(node)
     found.arguments = [one.copy() for one in node.expressions]
     _read_arguments(found)
+    _read_within(found)
     return found
+
+
+def _read_within(found: _Call) -> None:
+    """Take the values from `(fraction ORDER BY values)`, as WITHIN GROUP is written by now."""
+    if found.name not in _WITHIN or len(found.arguments) != 1 or found.order is None:
+        return
+    if len(found.order) != 1:
+        raise unsupported("WITHIN GROUP with several values to order by")
+    [order], found.order = found.order, None
+    is_down = bool(order.args.get("desc"))
+    fractions = [_flipped(found.name, one) if is_down else one for one in found.arguments]
+    found.arguments = [order.this.copy(), *fractions]
+
+
+def _flipped(name: str, fraction: exp.Expr) -> exp.Expr:
+    """Return the fraction of the values in the opposite order."""
+    if name != "quantile_cont" or not isinstance(fraction, exp.Literal):
+        raise unsupported(
+            "WITHIN GROUP in descending order, with what is not one constant fraction,"
+        )
+    return filled("1 - _0", [fraction])
 
 
 def _read_around(found: _Call, node: exp.Expr) -> None:
@@ -112,6 +137,8 @@ def _bare(found: _Call, node: exp.Expr) -> exp.Expr:
 def _made(found: _Call) -> exp.Expr:
     entry = _entry(found)
     _check(found)
+    if found.name in _COMPOSED:
+        return _COMPOSED[found.name](found)
     if found.order and found.name in ("first", "last", "any_value"):
         return _end_of_list(found)
     is_sorted = bool(found.order) and entry.is_sorted
@@ -124,8 +151,29 @@ def _made(found: _Call) -> exp.Expr:
         made = _outer(outer, made, arguments, found)
     if found.name == "string_agg":
         separator = found.arguments[1] if len(found.arguments) > 1 else exp.Literal.string(",")
-        made = filled("array_join(_0, _1)", [made, separator])
+        made = filled(
+            "if(size(array_compact(_0)) > 0, array_join(_0, _1), null)", [made, separator]
+        )
     return made
+
+
+def _average(found: _Call) -> exp.Expr:
+    """The exact sum of whole numbers and decimals, divided by their number."""
+    value, count = replace(found, name="exact sum"), replace(found, name="count")
+    return filled("cast(_0 as double) / nullif(_1, 0)", [_made(value), _made(count)])
+
+
+def _correlation(found: _Call) -> exp.Expr:
+    """NaN where values do not vary, where Spark has NULL."""
+    value, count = replace(found, name=f"checked {found.name}"), replace(found, name="regr_count")
+    return filled("if(_1 > 0, coalesce(_0, double('NaN')), null)", [_made(value), _made(count)])
+
+
+_COMPOSED: dict[str, Callable[[_Call], exp.Expr]] = {
+    "avg": _average,
+    "corr": _correlation,
+    "regr_slope": _correlation,
+}
 
 
 def _entry(found: _Call) -> Aggregate:
@@ -133,11 +181,16 @@ def _entry(found: _Call) -> Aggregate:
     if isinstance(entry, Aggregate):
         return entry
     for one in entry:
-        places = [arity(one.inner)] if isinstance(one.inner, str) else [None]
-        wanted = max(places[0] or 0, _outer_arity(one.outer))
+        wanted = max(_inner_arity(one.inner), _outer_arity(one.outer))
         if len(found.arguments) == wanted or (one is entry[-1] and found.name == "string_agg"):
             return one
     raise unsupported(f"The function {found.name} with {len(found.arguments)} arguments")
+
+
+def _inner_arity(inner: Template) -> int:
+    if isinstance(inner, ByType):
+        return len(inner.choices[0][0].split(","))
+    return arity(inner) or 0
 
 
 def _outer_arity(outer: str) -> int:
@@ -217,9 +270,8 @@ def _with_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) 
     """Values with the keys that they are sorted by."""
     value = filled(template, arguments)
     keys = "".join(f", 'k{number}', _{number + 1}" for number in range(len(order)))
-    pair = filled(
-        f"named_struct('v', _0{keys})", [value.expressions[0], *(one.this for one in order)]
-    )
+    sorted_by = [order_key(one.this) for one in order]
+    pair = filled(f"named_struct('v', _0{keys})", [value.expressions[0], *sorted_by])
     value.set("expressions", [pair])
     return value
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from forklake.sql import limits
 from forklake.sql.translate.trees import within
 
 Columns = Callable[[exp.Select, str], list[str]]
@@ -13,6 +14,7 @@ Columns = Callable[[exp.Select, str], list[str]]
 
 def resolve_aliases(tree: exp.Expr, columns: Columns) -> exp.Expr:
     """A name that is no column of FROM but of SELECT stands for what it was given to."""
+    added = 0
     for select in reversed(list(tree.find_all(exp.Select))):
         given = {one.alias.lower(): one for one in select.expressions if isinstance(one, exp.Alias)}
         used = [one for one in _uses(select) if one.name.lower() in given]
@@ -21,7 +23,8 @@ def resolve_aliases(tree: exp.Expr, columns: Columns) -> exp.Expr:
         has_from = select.args.get("from_") is not None
         known = {name.lower() for name in columns(select, "")} if has_from else set()
         for column in used:
-            _resolve(column, given, known)
+            added += _resolve(column, given, known)
+            limits.check_nodes(added)
     return tree
 
 
@@ -46,8 +49,10 @@ def _is_itself(column: exp.Column) -> bool:
     )
 
 
-def _resolve(column: exp.Column, given: dict[str, exp.Alias], known: set[str]) -> None:
+def _resolve(column: exp.Column, given: dict[str, exp.Alias], known: set[str]) -> int:
+    """Put what a name stands for in its place; return how many nodes that is."""
     alias = given[column.name.lower()]
     if column.name.lower() in known or column.find_ancestor(exp.Alias) is alias:
-        return
+        return 0
     column.replace(exp.Paren(this=alias.this.copy()))
+    return sum(1 for _ in alias.this.walk())

@@ -31,7 +31,7 @@ def _translated(node: exp.Expr) -> exp.Expr:
         return node
     name = node.name.lower()
     name = ALIASES.get(name, name)
-    arguments = node.expressions
+    arguments = [_watched(one) if isinstance(one, exp.Lambda) else one for one in node.expressions]
     if name in _BY_WORD:
         name, arguments = _by_word(name, arguments)
     if name in _FOLDED:
@@ -58,9 +58,9 @@ def applied(
         if isinstance(one, exp.PropertyEQ | exp.Kwarg | exp.Distinct | exp.Order | exp.IgnoreNulls):
             raise unsupported(f"{one.sql(dialect='duckdb')} in a call of the function {name}")
     for template in entry if isinstance(entry, tuple) else (entry,):
-        if isinstance(template, ByType):
+        if isinstance(template, ByType) and template.takes(len(arguments)):
             return spark_call(dispatch.spark_name(name), *arguments)
-        if arity(template) in (None, len(arguments)):
+        if isinstance(template, str) and arity(template) in (None, len(arguments)):
             return filled(template, arguments)
     raise unsupported(f"The function {name} with {len(arguments)} arguments")
 
@@ -96,6 +96,14 @@ def _folded(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     return made
 
 
+def _watched(function: exp.Lambda) -> exp.Lambda:
+    """A lambda that stops when its statement is stopped: Spark does not look inside of lists."""
+    made = function.copy()
+    first = exp.column(exp.to_identifier(made.expressions[0].name))
+    made.set("this", spark_call(dispatch.spark_name("watched"), made.this, first))
+    return made
+
+
 def _counted(function: exp.Expr) -> exp.Expr:
     """A lambda whose second parameter counts from 1."""
     if not isinstance(function, exp.Lambda) or len(function.expressions) != 2:
@@ -105,8 +113,7 @@ def _counted(function: exp.Expr) -> exp.Expr:
     for used in [*made.this.find_all(exp.Identifier)]:
         if used.name == counter:
             place = used.parent if isinstance(used.parent, exp.Column) else used
-            one_more = exp.Paren(this=exp.Add(this=place.copy(), expression=exp.Literal.number(1)))
-            place.replace(one_more)
+            place.replace(filled("cast(_0 + 1 as bigint)", [place.copy()]))
     return made
 
 
@@ -117,7 +124,7 @@ def _list_sort(arguments: list[exp.Expr]) -> exp.Expr:
         raise unsupported("list_sort with an order that is not constant")
     is_down = bool(words) and words[0] in ("DESC", "DESCENDING")
     nulls_first = len(words) == 2 and words[1] == "NULLS FIRST"
-    template = "sort_array(_0, false)" if is_down else "sort_array(_0, true)"
+    template = "_duck_list_downwards(_0)" if is_down else "_duck_list_upwards(_0)"
     if is_down == nulls_first:  # Spark has them first upwards, last downwards
         rest = f"array_compact({template})"
         nulls = "filter(_0, _e -> _e is null)"
@@ -132,15 +139,39 @@ def _list_reverse_sort(arguments: list[exp.Expr]) -> exp.Expr:
 def _list_reduce(arguments: list[exp.Expr]) -> exp.Expr:
     """Without a first value, the first element is it."""
     if len(arguments) == 3:
+        if isinstance(arguments[2], exp.Null):
+            raise unsupported("list_reduce with NULL as the first value")
         return filled("aggregate(_0, _2, _1)", arguments)
     return filled("reduce(slice(_0, 2, size(_0)), _0[0], _1)", arguments)
 
 
 def _list_aggregate(arguments: list[exp.Expr]) -> exp.Expr:
     name = f"list_{arguments[1].name.lower()}"
+    if name == "list_string_agg":
+        return _list_string_agg([arguments[0], *arguments[2:]])
     if not isinstance(arguments[1], exp.Literal) or name not in FUNCTIONS:
         raise unsupported(f"list_aggregate by {arguments[1].sql(dialect='duckdb')}")
     return applied(name, FUNCTIONS[name], [arguments[0], *arguments[2:]])
+
+
+def _array_to_string(arguments: list[exp.Expr]) -> exp.Expr:
+    return _join_texts("list_to_text", arguments)
+
+
+def _list_string_agg(arguments: list[exp.Expr]) -> exp.Expr:
+    return _join_texts("list_joined", arguments)
+
+
+def _join_texts(name: str, arguments: list[exp.Expr]) -> exp.Expr:
+    """Join the elements of a list, each written as a cast writes it."""
+    texts = filled(f"transform(_0, _e -> {dispatch.spark_name('varchar')}(_e))", arguments[:1])
+    separator = arguments[1] if len(arguments) > 1 else exp.Literal.string(",")
+    return spark_call(dispatch.spark_name(name), texts, separator)
+
+
+def _list_zip(arguments: list[exp.Expr]) -> exp.Expr:
+    """NULL counts as a list without elements."""
+    return spark_call("arrays_zip", *(filled("coalesce(_0, array())", [one]) for one in arguments))
 
 
 def _list_slice(arguments: list[exp.Expr]) -> exp.Expr:
@@ -150,6 +181,23 @@ def _list_slice(arguments: list[exp.Expr]) -> exp.Expr:
 def _concat_ws(arguments: list[exp.Expr]) -> exp.Expr:
     texts = [spark_call(dispatch.spark_name("varchar"), one) for one in arguments[1:]]
     return spark_call("concat_ws", arguments[0], *texts)
+
+
+def _row(arguments: list[exp.Expr]) -> exp.Expr:
+    named = [
+        part
+        for number, one in enumerate(arguments, 1)
+        for part in (exp.Literal.string(f"col{number}"), one)
+    ]
+    return spark_call("named_struct", *named)
+
+
+def _map_concat(arguments: list[exp.Expr]) -> exp.Expr:
+    """NULL is left out, and of entries with the same key the last one counts."""
+    made = arguments[0]
+    for one in arguments[1:]:
+        made = spark_call(dispatch.spark_name("map_concat"), made, one)
+    return made
 
 
 def _struct_pack(arguments: list[exp.Expr]) -> exp.Expr:
@@ -163,7 +211,12 @@ _SPECIAL = {
     "list_aggregate": _list_aggregate,
     "list_slice": _list_slice,
     "concat_ws": _concat_ws,
+    "list_to_text": _array_to_string,
+    "list_string_agg": _list_string_agg,
+    "list_zip": _list_zip,
     "struct_pack": _struct_pack,
+    "row": _row,
+    "map_concat": _map_concat,
 }
 
 # All that can be called by name, besides aggregates and window functions.

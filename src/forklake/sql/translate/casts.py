@@ -1,68 +1,175 @@
-"""Casts: those whose meaning depends on types, or is not Spark's, become calls."""
+"""Casts: all but those of plain constants become calls, which the types of the values choose."""
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
-from forklake.sql.translate.functions.casts import WHOLE
+from forklake.spark.engine.casts import CASTS
 from forklake.sql.translate.refusing import unsupported
-from forklake.sql.translate.trees import call, rewrite
+from forklake.sql.translate.templates import filled
+from forklake.sql.translate.trees import bare, call, rewrite
 from forklake.sql.translate.types import TEXTS, spark_type
 
 _T = exp.DataType.Type
-_BYTES = (_T.VARBINARY, _T.BINARY)
-_ELEMENT = "_element"
+_NAMES = {
+    **dict.fromkeys((_T.VARBINARY, _T.BINARY), "blob"),
+    **dict.fromkeys((_T.TIMESTAMPNTZ, _T.DATETIME), "timestamp"),
+    _T.TIMESTAMPLTZ: "timestamptz",
+}
+# Constants that Spark reads as DuckDB does: filters on columns stay what statistics can answer.
+_CLOCK = r" \d{2}:\d{2}:\d{2}(\.\d{1,6})?"
+_PLAIN = {
+    _T.DATE: re.compile(r"\d{4}-\d{2}-\d{2}"),
+    **dict.fromkeys(
+        (_T.TIMESTAMP, _T.TIMESTAMPNTZ, _T.DATETIME),
+        re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_CLOCK})?"),
+    ),
+    **dict.fromkeys(
+        (_T.TIMESTAMPTZ, _T.TIMESTAMPLTZ),
+        re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_CLOCK}([+-]\d{{2}}:\d{{2}})?)?"),
+    ),
+    _T.TIME: re.compile(_CLOCK.strip()),
+}
+_NUMBERS = {_T.DOUBLE, _T.DECIMAL, _T.TINYINT, _T.SMALLINT, _T.INT, _T.BIGINT, _T.INT128}
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_PLACE = "_part"
 
 
 def translate_casts(tree: exp.Expr) -> exp.Expr:
-    """Casts to texts, bytes, integers and nested types."""
+    """Casts to texts, numbers, moments and nested types."""
     return rewrite(tree, _translated)
 
 
 def _translated(node: exp.Expr) -> exp.Expr:
-    if not isinstance(node, exp.Cast):
-        return node
-    value, kind = node.this.unnest(), node.to
+    return _cast(node, 0) if isinstance(node, exp.Cast) else node
+
+
+def _cast(node: exp.Cast, depth: int) -> exp.Expr:
+    value, kind = bare(node.this), node.to
     spark_type(kind)  # or an error
-    word = "try_cast" if isinstance(node, exp.TryCast) else "cast"
-    if kind.this in (_T.LIST, _T.ARRAY):
-        return _list(node, value, kind)
-    if kind.this in (_T.STRUCT, _T.MAP):
-        return _nested(value, kind, word)
-    return _scalar(node, value, kind, word)
+    if isinstance(value, exp.Null):
+        return node
+    if value.is_string and kind.this in (_T.LIST, _T.ARRAY, _T.STRUCT, _T.MAP):
+        raise unsupported(f"A cast of a text to {kind.sql(dialect='duckdb')}")
+    match kind.this:
+        case _T.LIST | _T.ARRAY:
+            return _list(node, value, kind, depth)
+        case _T.STRUCT:
+            return _struct(node, value, kind, depth)
+        case _T.MAP:
+            return _map(node, value, kind, depth)
+    return _scalar(node, value, kind)
 
 
-def _scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType, word: str) -> exp.Expr:
+# One value
+
+
+def _scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     if kind.this in TEXTS:
         return value if value.is_string else call("varchar", value)
-    if kind.this in _BYTES:
-        return call("cast blob", value)
-    if kind.this in (_T.TIMESTAMP_S, _T.TIMESTAMP_MS):
-        return call(f"cast {kind.this.value}", value)
-    name = kind.this.value
-    if name in WHOLE and (name.startswith("U") or not _is_whole(value)):
-        return call(f"{word} {name}", value)
-    return node
+    if _is_plain(value, kind):
+        return node
+    if kind.this == _T.UUID and value.is_string and _UUID.fullmatch(value.name):
+        return value
+    word = "try_cast" if isinstance(node, exp.TryCast) else "cast"
+    name = f"{word} {_NAMES.get(kind.this, kind.this.value).lower()}"
+    if name not in CASTS:
+        return node
+    if kind.this == _T.DECIMAL:
+        return call(name, value, exp.Cast(this=exp.Null(), to=kind.copy()))
+    return call(name, value)
 
 
-def _is_whole(node: exp.Expr) -> bool:
-    """Whether this is an integer, or NULL, as it stands."""
-    inner = node.this if isinstance(node, exp.Neg) else node
-    return isinstance(inner, exp.Null) or (isinstance(inner, exp.Literal) and inner.is_int)
+def _is_plain(value: exp.Expr, kind: exp.DataType) -> bool:
+    """Whether a constant means the same in Spark's cast."""
+    inner = value.this if isinstance(value, exp.Neg) else value
+    if not isinstance(inner, exp.Literal):
+        return False
+    if inner.is_string:
+        return kind.this in _PLAIN and _PLAIN[kind.this].fullmatch(inner.name) is not None
+    is_whole = inner.is_int and len(inner.name) < 19
+    return kind.this in _NUMBERS and (is_whole or kind.this == _T.DOUBLE)
 
 
-def _list(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
+# Values in values
+
+
+def _list(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
     """Every element is cast."""
-    if value.is_string:
-        raise unsupported(f"A cast of a text to {kind.sql(dialect='duckdb')}")
-    element = type(node)(this=exp.column(_ELEMENT), to=kind.expressions[0].copy())
-    each = _translated(element)
-    return call(
-        "list_transform", value, exp.Lambda(this=each, expressions=[exp.to_identifier(_ELEMENT)])
+    if _is_call(value, "list_value"):
+        if not value.expressions:
+            return type(node)(this=value, to=kind.copy())
+        parts = [_part(node, one, kind.expressions[0], depth) for one in value.expressions]
+        return call("list_value", *parts)
+    each = _part(node, exp.column(_variable(depth)), kind.expressions[0], depth + 1)
+    return call("list_transform", value, _lambda(each, depth))
+
+
+def _struct(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+    """Fields are cast by their names."""
+    given = _given(value)
+    names = [one.name.lower() for one in kind.expressions]
+    if given and [*given] == names:
+        fields = [
+            exp.PropertyEQ(
+                this=exp.to_identifier(one.name, quoted=True),
+                expression=_part(node, given[one.name.lower()], one.args["kind"], depth),
+            )
+            for one in kind.expressions
+        ]
+        return exp.Struct(expressions=fields)
+    place = exp.column(_variable(depth))
+    parts = []
+    for one in kind.expressions:
+        name = exp.to_identifier(one.name, quoted=True)
+        field = exp.Dot(this=place.copy(), expression=name)
+        cast = _part(node, field, one.args["kind"], depth + 1)
+        parts.append(exp.PropertyEQ(this=name.copy(), expression=cast))
+    made = filled("if(_0 is null, null, _1)", [place, exp.Struct(expressions=parts)])
+    whole = filled("transform(array(_0), _1)", [value, _lambda(made, depth)])
+    return filled("get(_0, 0)", [whole])
+
+
+def _map(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+    """Keys and values are cast."""
+    if _is_call(value, "map_of_pairs") and value.expressions:
+        pairs = [
+            _part(node, one, kind.expressions[at % 2], depth)
+            for at, one in enumerate(value.expressions)
+        ]
+        return call("map_of_pairs", *pairs)
+    key, held = (
+        _part(node, exp.column(_variable(depth)), one, depth + 1) for one in kind.expressions
     )
+    variable = exp.to_identifier(_variable(depth))
+    other = exp.to_identifier("_other")
+    keyed = exp.Lambda(this=key, expressions=[variable.copy(), other.copy()])
+    valued = exp.Lambda(this=held, expressions=[other, variable])
+    return filled("transform_values(transform_keys(_0, _1), _2)", [value, keyed, valued])
 
 
-def _nested(value: exp.Expr, kind: exp.DataType, word: str) -> exp.Expr:
-    if word == "try_cast":
-        raise unsupported(f"TRY_CAST to {kind.sql(dialect='duckdb')}")
-    return call("cast nested", value, exp.Cast(this=exp.Null(), to=kind.copy()))
+def _is_call(node: exp.Expr, name: str) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name == name
+
+
+def _given(node: exp.Expr) -> dict[str, exp.Expr]:
+    """The fields of a struct that is written out."""
+    if not isinstance(node, exp.Struct):
+        return {}
+    parts = [one for one in node.expressions if isinstance(one, exp.PropertyEQ)]
+    found = {one.this.name.lower(): one.expression for one in parts}
+    return found if len(found) == len(node.expressions) else {}
+
+
+def _part(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+    return _cast(type(node)(this=value.copy(), to=kind.copy()), depth)
+
+
+def _variable(depth: int) -> str:
+    return f"{_PLACE}{depth}"
+
+
+def _lambda(body: exp.Expr, depth: int) -> exp.Lambda:
+    return exp.Lambda(this=body, expressions=[exp.to_identifier(_variable(depth))])

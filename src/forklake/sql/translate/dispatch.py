@@ -8,7 +8,6 @@ expression, which Spark optimises and pushes down like any other.
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Any
 from weakref import WeakSet
@@ -16,38 +15,9 @@ from weakref import WeakSet
 from pyspark.sql import SparkSession
 
 from forklake.errors import Unsupported
+from forklake.spark.engine.choices import PREFIX, ByType, pattern
 from forklake.spark.engine.engine import Engine
 from forklake.sql.translate.functions import FUNCTIONS
-from forklake.sql.translate.templates import ByType
-
-PREFIX = "_duck_"
-
-# What a word in a choice stands for, as a pattern of Spark's names of types.
-KINDS = {
-    "any": "[^;]*",
-    "null": "void",
-    "boolean": "boolean",
-    "integer": "tinyint|smallint|int|bigint",
-    "decimal": r"decimal\(\d+,\d+\)",
-    "float": "float|double",
-    "text": "string",
-    "single": "float",
-    "double": "double",
-    "blob": "binary",
-    "date": "date",
-    "time": r"time\(\d\)",
-    "timestamp": "timestamp|timestamp_ntz",
-    "timestamp_ntz": "timestamp_ntz",
-    "timestamptz": "timestamp",
-    "interval": "interval[^;]*",
-    "list": "array<[^;]*>",
-    "map": "map<[^;]*>",
-    "struct": "struct<[^;]*>",
-}
-KINDS["without fractions"] = r"(?![^;]*(?:decimal|float|double))[^;]*"
-KINDS["without integers"] = r"(?![^;]*(?:int\b|string))[^;]*"
-KINDS["scalar"] = "(?!array<|map<|struct<)[^;]*"
-KINDS["number"] = f"{KINDS['integer']}|{KINDS['decimal']}|{KINDS['float']}"
 
 # Names for functions that are called by signs or several words.
 SIGNS = {
@@ -56,9 +26,25 @@ SIGNS = {
     "%": "remainder",
     "-": "subtract",
     "+": "add",
+    "unary -": "negate",
     "||": "join",
+    "&": "and",
+    "|": "or",
+    "~": "not",
+    "<<": "shift_left",
+    ">>": "shift_right",
     "[]": "element",
     "[:]": "slice",
+}
+
+# What functions for nested values are of all others.
+_OF_SCALARS = {
+    "order_key": "",
+    "aggregate_max": "max",
+    "aggregate_min": "min",
+    "list_upwards": "sort_array",
+    "list_min": "array_min",
+    "list_max": "array_max",
 }
 
 _ready: WeakSet[SparkSession] = WeakSet()
@@ -67,6 +53,13 @@ _ready: WeakSet[SparkSession] = WeakSet()
 def is_needed(text: str) -> bool:
     """Whether a text in Spark SQL calls such functions."""
     return PREFIX in text
+
+
+def without_types(text: str) -> str:
+    """A text for a Spark that cannot choose by types: values that are ordered are not nested."""
+    for name, plain in _OF_SCALARS.items():
+        text = text.replace(f"{PREFIX}{name}(", f"{plain}(")
+    return text
 
 
 def register(engine: Engine) -> None:
@@ -98,14 +91,3 @@ def _table() -> str:
             if isinstance(entry, ByType)
         }
     )
-
-
-def pattern(types: str) -> str:
-    """A choice like "list of integer, text|date" as a regular expression over types."""
-    return "".join(f"(?:{_pattern(one.strip())});" for one in types.split(","))
-
-
-def _pattern(words: str) -> str:
-    if words.startswith("list of "):
-        return f"array<(?:{_pattern(words.removeprefix('list of '))})>"
-    return "|".join(KINDS[word] for word in re.split(r"\|", words))

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from forklake.sql.translate.calls import part_name
 from forklake.sql.translate.refusing import unsupported
-from forklake.sql.translate.trees import call, rewrite
+from forklake.sql.translate.trees import bare, call, rewrite
 
 # The function that makes an interval, by unit.
 _UNITS = {
@@ -68,7 +68,7 @@ def _made(node: exp.Expr) -> exp.Expr:
         if "." in value.name:
             raise unsupported(f"An interval of a fraction, {value.name} {unit.name},")
         value = exp.Literal.number(value.name.strip())
-    return _of_unit(value.unnest(), part_name(unit))
+    return _of_unit(bare(value), part_name(unit))
 
 
 def _of_unit(value: exp.Expr, unit: str) -> exp.Expr:
@@ -78,8 +78,10 @@ def _of_unit(value: exp.Expr, unit: str) -> exp.Expr:
 
 
 def _of_text(text: str) -> exp.Expr:
-    """'1 month 2 days 03:04:05'"""
+    """Return the call that makes '1 month 2 days 03:04:05'."""
     total, rest = dict.fromkeys(("month", "day", "second"), Decimal(0)), text
+    if not text.strip():
+        raise unsupported(f"The interval '{text}'")
     while found := _PART.match(rest):
         unit = part_name(exp.Var(this=found[2]))
         if unit not in _IN_TEXT:

@@ -29,12 +29,15 @@ def _with_name(node: exp.Expr) -> exp.Expr:
 
 def shown(node: exp.Expr) -> str:
     """How DuckDB calls an expression."""
-    node = node.unnest()
+    node = node.unnest().copy()
+    for table in node.find_all(exp.Table):
+        if table.alias:  # not the name of the moment that it is registered by
+            table.set("this", exp.to_identifier(table.alias))
+            table.set("alias", None)
     text = node.sql(
         dialect=PlainDuckDB, normalize_functions="lower", unsupported_level=ErrorLevel.IGNORE
     )
-    if text == "count(*)":
-        return "count_star()"
+    text = text.replace("count(*)", "count_star()")
     return f"({text})" if isinstance(node, exp.Binary) and not isinstance(node, exp.Dot) else text
 
 

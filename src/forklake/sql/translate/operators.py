@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlglot import exp
 
 from forklake.sql.translate.refusing import unsupported
-from forklake.sql.translate.trees import call, rewrite
+from forklake.sql.translate.trees import bare, call, rewrite
 
+_LIKES: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike"}
 _FIRST, _LAST = exp.Literal.number(1), exp.Literal.number(-1)
 
 _SIGNS: dict[type[exp.Expr], str] = {
@@ -16,6 +18,10 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.IntDiv: "//",
     exp.Mod: "%",
     exp.DPipe: "||",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
     exp.Pow: "pow",
     exp.Glob: "glob",
     exp.SimilarTo: "regexp_full_match",
@@ -32,9 +38,13 @@ def translate_operators(tree: exp.Expr) -> exp.Expr:
 
 
 def _translated(node: exp.Expr) -> exp.Expr:
+    if node.args.get("negate") and not isinstance(node.parent, exp.Escape):  # NOT LIKE
+        positive = node.copy()
+        positive.set("negate", None)
+        return exp.Not(this=exp.Paren(this=_translated(positive)))
     kind = type(node)
     if kind in _SIGNS:
-        return call(_SIGNS[kind], node.this.unnest(), node.expression.unnest())
+        return call(_SIGNS[kind], bare(node.this), bare(node.expression))
     return _GRAMMAR[kind](node) if kind in _GRAMMAR else node
 
 
@@ -43,22 +53,26 @@ def _sum(node: exp.Expr) -> exp.Expr:
     sides = (node.this, node.expression)
     if any(_is_number(side) for side in sides):
         return node
-    return call("-" if isinstance(node, exp.Sub) else "+", *(side.unnest() for side in sides))
+    return call("-" if isinstance(node, exp.Sub) else "+", *(bare(side) for side in sides))
 
 
 def _is_number(node: exp.Expr) -> bool:
-    node = node.unnest()
+    node = bare(node)
     return isinstance(node, exp.Literal) and not node.is_string
+
+
+def _negative(node: exp.Expr) -> exp.Expr:
+    return node if _is_number(node.this) else call("unary -", bare(node.this))
 
 
 def _index(node: exp.Expr) -> exp.Expr:
     [index] = node.expressions
     if not isinstance(index, exp.Slice):
-        return call("[]", node.this.unnest(), index)
+        return call("[]", bare(node.this), index)
     if index.args.get("step") is not None:
         raise unsupported("A slice with a step")
     begin, end = index.this or _FIRST.copy(), index.expression or _LAST.copy()
-    return call("[:]", node.this.unnest(), begin, end)
+    return call("[:]", bare(node.this), begin, end)
 
 
 def _list(node: exp.Expr) -> exp.Expr:
@@ -135,28 +149,45 @@ def _as_column(node: exp.Expr) -> exp.Expr:
 
 
 def _contained(node: exp.Expr) -> exp.Expr:
-    """`x IN l` of a list is contains(l, x)."""
+    """`x IN l` and `x IN (l)` of a list mean contains(l, x)."""
     field = node.args.get("field")
-    return node if field is None else call("contains", field, node.this)
+    if field is not None:
+        return call("contains", field, node.this)
+    if len(node.expressions) == 1 and not isinstance(node.expressions[0], exp.Literal | exp.Null):
+        return call("in list", node.this, node.expressions[0])
+    return node
+
+
+# Patterns that Spark compares without a regular expression, and pushes down to files.
+_SIMPLE_LIKE = re.compile(r"[^%_\\]*%?[^%_\\]*|%[^%_\\]+%")
 
 
 def _like(node: exp.Expr) -> exp.Expr:
-    """A pattern has no escapes unless it names one, where Spark has the backslash."""
+    """Spark makes a regular expression of most patterns; ours takes no more than linear steps."""
     if isinstance(node.parent, exp.Escape):
         return node
-    pattern = node.expression
-    if isinstance(pattern, exp.Literal):
-        doubled: exp.Expr = exp.Literal.string(pattern.name.replace("\\", "\\\\"))
-    else:
-        slash, two = exp.Literal.string("\\"), exp.Literal.string("\\\\")
-        doubled = call("replace", pattern, slash, two)
-    node.set("expression", doubled)
-    return node
+    pattern, name = node.expression, _LIKES[type(node)]
+    is_literal = isinstance(pattern, exp.Literal) and pattern.is_string
+    if is_literal and name == "like" and _SIMPLE_LIKE.fullmatch(pattern.name):
+        return node
+    return call(name, bare(node.this), pattern)
+
+
+def _escaped(node: exp.Expr) -> exp.Expr:
+    like = node.this
+    name = _LIKES.get(type(like))
+    if name is None:
+        return node
+    made = call(name, bare(like.this), like.expression, node.expression)
+    return exp.Not(this=made) if like.args.get("negate") else made
 
 
 def _compared(node: exp.Expr) -> exp.Expr:
     """= ANY and <> ALL of a query are IN and NOT IN; of a list each element is compared."""
     right = node.expression
+    if isinstance(node.this, exp.Tuple) and isinstance(right, exp.Tuple):
+        sides = [call("row", *side.expressions) for side in (node.this, right)]
+        return type(node)(this=sides[0], expression=sides[1])
     if isinstance(right, exp.Anonymous) and right.name.lower() == "all":
         right = exp.All(this=right.expressions[0])
     if not isinstance(right, exp.Any | exp.All):
@@ -180,6 +211,8 @@ def _compared_to_query(node: exp.Expr, right: exp.Expr, query: exp.Expr) -> exp.
 
 
 _GRAMMAR: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
+    exp.Neg: _negative,
+    exp.BitwiseNot: lambda node: call("~", bare(node.this)),
     exp.Add: _sum,
     exp.Sub: _sum,
     exp.Bracket: _index,
@@ -195,6 +228,7 @@ _GRAMMAR: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.In: _contained,
     exp.Like: _like,
     exp.ILike: _like,
+    exp.Escape: _escaped,
     exp.Abs: lambda node: call("abs", node.this),
     exp.CurrentDate: lambda node: call("current_date"),
     exp.CurrentTimestamp: lambda node: call("now"),

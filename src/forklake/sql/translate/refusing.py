@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from forklake.errors import Unsupported
+from forklake.sql.translate.relations import sources
 
 # All that a translated query may be made of. Nothing else reaches Spark, so that nothing is
 # carried over by chance.
@@ -45,3 +46,30 @@ def refuse_unknown(tree: exp.Expr) -> exp.Expr:
         if type(node) not in _KNOWN:
             raise unsupported(f"{type(node).__name__}, {node.sql(dialect='duckdb')},")
     return tree
+
+
+def refuse_distant_columns(tree: exp.Expr) -> exp.Expr:
+    """Raise Unsupported if a subquery names a column of a query two levels around it."""
+    for column in tree.find_all(exp.Column):
+        if column.table and _distance(column) > 1:
+            raise unsupported(
+                f"{column.sql(dialect='duckdb')}, a column of a query two levels around it,",
+                remedy="Join the table of that column in the subquery between.",
+            )
+    return tree
+
+
+def _distance(column: exp.Column) -> int:
+    """Return how many subqueries are between a column and the FROM that has its table."""
+    wanted, levels = column.table.lower(), 0
+    place: exp.Expr = column
+    while (above := place.parent) is not None:
+        if isinstance(above, exp.Select):
+            if wanted in {one.alias_or_name.lower() for one in sources(above)}:
+                return levels
+            holder = above.parent
+            while isinstance(holder, exp.Subquery | exp.SetOperation):
+                holder = holder.parent
+            levels += not isinstance(holder, exp.From | exp.Join | exp.CTE)
+        place = above
+    return 0

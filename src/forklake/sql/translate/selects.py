@@ -21,6 +21,13 @@ def refuse_clauses(tree: exp.Expr) -> exp.Expr:
             raise unsupported("UNPIVOT" if node.args.get("unpivot") else "PIVOT")
         if type(node) in _REFUSED:
             raise unsupported(_REFUSED[type(node)])
+    for order in tree.find_all(exp.Order):
+        is_in_query = isinstance(order.parent, exp.Select)
+        if is_in_query and any(
+            isinstance(one, exp.Exists) or one.args.get("query")
+            for one in within(order, exp.Exists, exp.In)
+        ):
+            raise unsupported("IN or EXISTS of a query in ORDER BY")
     for limit in tree.find_all(exp.Limit):
         options = limit.args.get("limit_options")
         if options is not None and options.args.get("percent"):

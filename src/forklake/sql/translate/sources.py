@@ -113,7 +113,8 @@ def _values(source: exp.Expr) -> exp.Expr:
     alias = source.args.get("alias")
     if alias is None:
         alias = exp.TableAlias(this=exp.to_identifier("valueslist"))
-    if not alias.args.get("columns"):
-        width = len(values.expressions[0].expressions)
-        alias.set("columns", [exp.to_identifier(f"col{number}") for number in range(width)])
+    given = alias.args.get("columns") or []
+    width = len(values.expressions[0].expressions)
+    others = [exp.to_identifier(f"col{number}") for number in range(len(given), width)]
+    alias.set("columns", [*given, *others])
     return exp.Subquery(this=exp.Values(expressions=values.expressions), alias=alias)

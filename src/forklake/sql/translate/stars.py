@@ -1,29 +1,55 @@
-"""`* REPLACE`, `* RENAME` and COLUMNS(…) as lists of columns, whose names Spark tells."""
+"""Stars that Spark has not, or not in the same order, and COLUMNS(…), as lists of columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from forklake.errors import NotFound
+from forklake.sql.translate.joins import JoinColumns, Shown, resolve_joins
 from forklake.sql.translate.refusing import unsupported
-from forklake.sql.translate.trees import aliased, named, within
+from forklake.sql.translate.relations import ColumnsOf, sources
+from forklake.sql.translate.trees import aliased, within
 
-Columns = Callable[[exp.Select, str], list[str]]
 
-
-def expand_stars(tree: exp.Expr, columns: Columns) -> exp.Expr:
-    """Only stars that Spark has remain: all columns, or all but some."""
+def expand_stars(tree: exp.Expr, columns: ColumnsOf) -> exp.Expr:
+    """Resolve joins by name, and leave only stars that mean the same in Spark."""
     for select in reversed(list(tree.find_all(exp.Select))):
-        expanded = [
-            one for column in select.expressions for one in _expanded(select, column, columns)
-        ]
+        found = _Columns(select, columns, resolve_joins(select, columns))
+        expanded = [one for column in select.expressions for one in _expanded(column, found)]
         select.set("expressions", expanded)
         for clause in ("where", "having", "qualify"):
-            if (found := select.args.get(clause)) is not None:
-                _expand_condition(select, found, columns)
+            if (condition := select.args.get(clause)) is not None:
+                _expand_condition(condition, found)
     return tree
+
+
+@dataclass
+class _Columns:
+    """The columns of FROM, looked up when a star needs them."""
+
+    select: exp.Select
+    columns: ColumnsOf
+    shown: list[Shown] | None  # of joins by name
+
+    @property
+    def is_by_name(self) -> bool:
+        return self.shown is not None
+
+    @property
+    def has_joins(self) -> bool:
+        return len(sources(self.select)) > 1
+
+    def of(self, table: str = "") -> list[Shown]:
+        """Return all columns, or those of one table."""
+        if self.shown is None:
+            self.shown = JoinColumns(self.select, self.columns).shown()
+        if not table:
+            return self.shown
+        return JoinColumns(self.select, self.columns).of_source(table)
 
 
 def _star(node: exp.Expr) -> exp.Star | None:
@@ -31,42 +57,54 @@ def _star(node: exp.Expr) -> exp.Star | None:
     return inner if isinstance(inner, exp.Star) else None
 
 
-def _expanded(select: exp.Select, node: exp.Expr, columns: Columns) -> list[exp.Expr]:
+def _expanded(node: exp.Expr, found: _Columns) -> list[exp.Expr]:
     star = _star(node)
     if star is not None:
-        if not star.args.get("replace") and not star.args.get("rename"):
-            return [node]
         table = node.table if isinstance(node, exp.Column) else ""
-        return _replaced(star, table, columns(select, table))
+        is_changed = star.args.get("replace") or star.args.get("rename")
+        is_mixed = found.is_by_name and not table
+        if not is_changed and not is_mixed and not (star.args.get("except_") and found.has_joins):
+            return [node]
+        return _replaced(star, found.of(table))
     calls = _columns_calls(node)
     if not calls:
         return [node]
-    names = _chosen(select, calls[0], columns)
-    return [_for_column(node, name) for name in names]
+    return [_for_column(node, one) for one in _chosen(calls[0], found)]
 
 
-def _replaced(star: exp.Star, table: str, names: list[str]) -> list[exp.Expr]:
-    _require_different(names)
-    left_out = {one.name.lower() for one in star.args.get("except_") or []}
+def _replaced(star: exp.Star, shown: Sequence[Shown]) -> list[exp.Expr]:
+    left_out = star.args.get("except_") or []
     replaced = {one.alias.lower(): one for one in star.args.get("replace") or []}
     renamed = {one.this.name.lower(): one.alias for one in star.args.get("rename") or []}
+    known = {one.name.lower() for one in shown}
+    for name in [*(one.name for one in left_out), *replaced, *renamed]:
+        if name.lower() not in known:
+            raise NotFound(
+                f"The star leaves out or changes the column '{name}', which FROM has not.",
+                remedy="The columns are: " + ", ".join(one.name for one in shown) + ".",
+            )
     made: list[exp.Expr] = []
-    for name in names:
-        key = name.lower()
-        if key in left_out:
+    for one in shown:
+        key = one.name.lower()
+        if any(_is_left_out(one, each) for each in left_out):
             continue
-        if key in replaced:
-            made.append(aliased(replaced[key].this.copy(), name))
+        if key in replaced:  # once: of columns with the same name the first one stays
+            if not any(key == made_one.alias_or_name.lower() for made_one in made):
+                made.append(aliased(replaced[key].this.copy(), one.name))
         elif key in renamed:
-            made.append(aliased(named(name, table), renamed[key]))
+            made.append(aliased(one.value.copy(), renamed[key]))
         else:
-            made.append(named(name, table))
+            made.append(one.output())
     return made
 
 
-def _require_different(names: list[str]) -> None:
-    if len({name.lower() for name in names}) < len(names):
-        raise unsupported("COLUMNS, REPLACE or RENAME of columns with the same name")
+def _is_left_out(shown: Shown, left_out: exp.Expr) -> bool:
+    table = left_out.text("table")
+    if left_out.name.lower() != shown.name.lower():
+        return False
+    if table and shown.is_merged:
+        raise unsupported(f"EXCLUDE of {table}.{left_out.name}, which is a column of USING,")
+    return not table or table.lower() == shown.source.lower()
 
 
 def _columns_calls(node: exp.Expr) -> list[exp.Expr]:
@@ -77,40 +115,39 @@ def _columns_calls(node: exp.Expr) -> list[exp.Expr]:
     ]
 
 
-def _chosen(select: exp.Select, call: exp.Expr, columns: Columns) -> list[str]:
-    """The columns that COLUMNS(…) stands for."""
+def _chosen(call: exp.Expr, found: _Columns) -> list[Shown]:
+    """Return the columns that COLUMNS(…) stands for."""
     [choice] = call.expressions
-    names = columns(select, "")
-    _require_different(names)
+    shown = found.of()
     if isinstance(choice, exp.Star):
-        left_out = {one.name.lower() for one in choice.args.get("except_") or []}
-        return [name for name in names if name.lower() not in left_out]
+        left_out = choice.args.get("except_") or []
+        return [one for one in shown if not any(_is_left_out(one, each) for each in left_out)]
     if isinstance(choice, exp.Array):
         wanted = [one.name.lower() for one in choice.expressions]
-        return [name for name in names if name.lower() in wanted]
+        return [one for one in shown if one.name.lower() in wanted]
     if not choice.is_string:
         raise unsupported(f"COLUMNS({choice.sql(dialect='duckdb')})")
-    found = [name for name in names if re.search(choice.name, name)]
-    if not found:
+    matching = [one for one in shown if re.search(choice.name, one.name)]
+    if not matching:
         raise unsupported(f"COLUMNS('{choice.name}'), which matches no column,")
-    return found
+    return matching
 
 
-def _for_column(node: exp.Expr, name: str) -> exp.Expr:
-    """An expression with COLUMNS(…) for one of its columns."""
+def _for_column(node: exp.Expr, shown: Shown) -> exp.Expr:
+    """Return an expression with COLUMNS(…) for one of its columns."""
     made = node.copy()
     holder = exp.Tuple(expressions=[made])
     for call in _columns_calls(made):
-        call.replace(named(name))
+        call.replace(shown.value.copy())
     column = holder.expressions[0].pop()
-    return column if isinstance(column, exp.Alias | exp.Column) else aliased(column, name)
+    if isinstance(column, exp.Alias):
+        return column
+    return shown.output() if column == shown.value else aliased(column, shown.name)
 
 
-def _expand_condition(select: exp.Select, clause: exp.Expr, columns: Columns) -> None:
+def _expand_condition(clause: exp.Expr, found: _Columns) -> None:
     """A condition about COLUMNS(…) must hold for each."""
     calls = _columns_calls(clause.this)
     if calls:
-        each = [
-            _for_column(clause.this, name).unalias() for name in _chosen(select, calls[0], columns)
-        ]
+        each = [_for_column(clause.this, one).unalias() for one in _chosen(calls[0], found)]
         clause.set("this", exp.and_(*each))

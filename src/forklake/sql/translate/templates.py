@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -17,17 +16,9 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 
+from forklake.spark.engine.choices import ByType, by_type
 
-@dataclass(frozen=True, slots=True)
-class ByType:
-    """Choices (types of the arguments, template), the first that fits is taken."""
-
-    choices: tuple[tuple[str, str], ...]
-
-
-def by_type(*choices: tuple[str, str]) -> ByType:
-    """Templates by the types of the arguments: ("list, integer", "...")."""
-    return ByType(choices)
+__all__ = ["ByType", "Template", "arity", "by_type", "filled"]
 
 
 Template = str | ByType

@@ -6,16 +6,22 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from forklake.spark.long_numbers import cast_long_numbers
+from forklake.sql.dialect.precedence import enclose_conditions
 from forklake.sql.translate import generator
 from forklake.sql.translate.aggregates import translate_aggregates
 from forklake.sql.translate.aliases import resolve_aliases
 from forklake.sql.translate.calls import translate_calls
 from forklake.sql.translate.casts import translate_casts
 from forklake.sql.translate.intervals import translate_intervals
+from forklake.sql.translate.joins import group_commas
+from forklake.sql.translate.membership import translate_membership
 from forklake.sql.translate.naming import name_columns
 from forklake.sql.translate.operators import translate_operators
+from forklake.sql.translate.ordering import order_nested
 from forklake.sql.translate.reading import plain
-from forklake.sql.translate.refusing import refuse_unknown
+from forklake.sql.translate.refusing import refuse_distant_columns, refuse_unknown
+from forklake.sql.translate.relations import name_columns_apart
 from forklake.sql.translate.selects import (
     forget_materialization,
     refuse_clauses,
@@ -24,39 +30,59 @@ from forklake.sql.translate.selects import (
 )
 from forklake.sql.translate.sources import translate_sources
 from forklake.sql.translate.stars import expand_stars
+from forklake.sql.translate.totals import add_totals
 from forklake.sql.translate.unions import match_names
+from forklake.sql.translate.uuids import compare_uuids
 
 Rule = Callable[[exp.Expr], exp.Expr]
 ColumnsOf = Callable[[str], list[str]]
 
 # Rules that must know which columns there are, then those that go by the text alone.
 RULES: tuple[Rule, ...] = (
+    refuse_distant_columns,
     forget_materialization,
-    name_columns,
     translate_distinct_on,
+    name_columns,
+    add_totals,
     translate_unnest,
     translate_sources,
     translate_operators,
+    translate_membership,
     translate_intervals,
     translate_casts,
+    compare_uuids,
+    order_nested,
     translate_aggregates,
     translate_calls,
+    enclose_conditions,
     refuse_unknown,
 )
+# Rules that depend on the types of expressions.
+_BY_TYPE = (compare_uuids, order_nested)
 
 
-def to_spark(node: exp.Expr, *, columns_of: ColumnsOf) -> str:
-    """Spark SQL with the meaning that a query, or an expression, has in DuckDB.
+def to_spark(
+    node: exp.Expr, *, columns_of: ColumnsOf, has_types: Callable[[], bool] = lambda: True
+) -> str:
+    """Return Spark SQL with the meaning that a query, or an expression, has in DuckDB.
 
-    `columns_of` tells the names of the columns of a relation in Spark SQL.
+    Args:
+        columns_of: returns the names of the columns of a relation in Spark SQL.
+        has_types: whether Spark can choose functions by the types of their arguments. Without it
+            the order of nested values and the forms of UUIDs are those of Spark. It may start
+            Spark, so it is called only after the rules that refuse statements by their text.
     """
-    return generator.text(_translated(plain(node), columns_of))
+    return cast_long_numbers(generator.text(_translated(plain(node), columns_of, has_types)))
 
 
-def _translated(tree: exp.Expr, columns_of: ColumnsOf) -> exp.Expr:
+def _translated(tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], bool]) -> exp.Expr:
+    known: dict[str, list[str]] = {}
+
     def of_query(query: exp.Expr) -> list[str]:
-        whole = _with_tables(query)
-        return columns_of(f"({generator.text(_translated(whole, columns_of))})")
+        text = generator.text(_translated(_with_tables(query), columns_of, has_types))
+        if text not in known:
+            known[text] = columns_of(f"({text})")
+        return known[text]
 
     def of_sources(select: exp.Select, table: str) -> list[str]:
         star = exp.Column(this=exp.Star(), table=exp.to_identifier(table)) if table else exp.Star()
@@ -66,11 +92,14 @@ def _translated(tree: exp.Expr, columns_of: ColumnsOf) -> exp.Expr:
         return of_query(probe)
 
     tree = refuse_clauses(tree)
+    group_commas(tree)
+    name_columns_apart(tree, of_query)
     tree = match_names(tree, of_query)
-    tree = expand_stars(tree, of_sources)
+    tree = expand_stars(tree, of_query)
     tree = resolve_aliases(tree, of_sources)
     for rule in RULES:
-        tree = rule(tree)
+        if rule not in _BY_TYPE or has_types():
+            tree = rule(tree)
     return tree
 
 

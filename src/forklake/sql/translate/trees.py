@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from forklake.sql import limits
+
 
 def rewrite(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """The tree with every node replaced by what a function makes of it, inner ones first."""
     holder = exp.Tuple(expressions=[tree])
-    for node in reversed(list(tree.dfs())):
+    nodes = list(tree.dfs())
+    limits.check_nodes(len(nodes))
+    for node in reversed(nodes):
         made = change(node)
         if made is not node:
             node.replace(made)
@@ -21,6 +25,13 @@ def rewrite(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 def call(name: str, *arguments: exp.Expr | None) -> exp.Anonymous:
     """A call of a function of DuckDB's, by name or sign."""
     return exp.Anonymous(this=name, expressions=[one for one in arguments if one is not None])
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Return an expression without parentheses around it; those of a query belong to it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
 
 
 def within(node: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[exp.Expr]:

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.Serializable;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -17,12 +18,17 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.UnresolvedNamedLambdaVariable;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.collection.immutable.Seq;
@@ -34,24 +40,43 @@ import scala.runtime.AbstractFunction1;
  *
  * Spark asks for the expression of a call once it knows its arguments. The first choice whose
  * patterns match their types gives a template in Spark SQL, in which _0, _1... stand for the
- * arguments and {0}, {1}... for their types. What comes out is an ordinary expression.
+ * arguments, {0}, {1}... for their types, {json 0}... for their types as texts in JSON, and
+ * {element 0}... for the key by which k0, an element of the argument, is sorted. What comes out is an
+ * ordinary expression.
  */
 public final class Dispatch extends AbstractFunction1 implements Serializable {
     private static final Map PARSED = new ConcurrentHashMap(); // text -> expression
     private static final String OWN = "_duck_"; // how functions of this kind are called
+    private static final String STORED = "forklake.type";
     private static final String JAVA = "java_"; // how methods of ours are called in templates
     private static final Class[] METHODS = {
-        Numbers.class, Texts.class, Lists.class, Regexes.class, Times.class
+        Numbers.class, Texts.class, Lists.class, Regexes.class, Times.class, Likes.class,
+        Interruption.class, Parsing.class, Moments.class, Orders.class, Maths.class, Bits.class,
+        Characters.class, Calendars.class
     };
     private static final Seq NONE = (Seq) Seq$.MODULE$.empty();
     private static final Map TYPES = new HashMap(); // name of a class -> DataType
+    private static final Map BY_NAME = new HashMap(); // name of a method -> Method
+    private static final Map RETURNED = new HashMap(); // name of a method -> DataType
 
     static {
+        for (int i = 0; i < METHODS.length; i++) {
+            addMethods(METHODS[i]);
+        }
         TYPES.put("boolean", DataTypes.BooleanType);
+        TYPES.put("Boolean", DataTypes.BooleanType);
         TYPES.put("int", DataTypes.IntegerType);
+        TYPES.put("Integer", DataTypes.IntegerType);
         TYPES.put("long", DataTypes.LongType);
         TYPES.put("Long", DataTypes.LongType);
+        // Methods of which the numbers are days and microseconds, whatever the zone of the session.
+        RETURNED.put("day", DataTypes.DateType);
+        RETURNED.put("moment", DataTypes.TimestampNTZType);
+        RETURNED.put("rounded", DataTypes.TimestampNTZType);
+        RETURNED.put("instant", DataTypes.TimestampType);
         TYPES.put("double", DataTypes.DoubleType);
+        TYPES.put("Double", DataTypes.DoubleType);
+        TYPES.put("Float", DataTypes.FloatType);
         TYPES.put("Decimal", DataTypes.createDecimalType(38, 0));
         TYPES.put("byte[]", DataTypes.BinaryType);
         TYPES.put("UTF8String", DataTypes.StringType);
@@ -61,6 +86,7 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
 
     private final String name;
     private final List patterns = new ArrayList(); // a Pattern over the types of all arguments
+    private final List loose = new ArrayList(); // the same, in which any type may be NULL's
     private final List templates = new ArrayList();
     private final transient FunctionRegistry registry;
     private final transient ParserInterface parser;
@@ -71,7 +97,9 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         this.parser = session.sessionState().sqlParser();
         for (int i = 1; i < choices.size(); i++) {
             List choice = (List) choices.get(i);
-            patterns.add(Pattern.compile((String) choice.get(0)));
+            String pattern = (String) choice.get(0);
+            patterns.add(Pattern.compile(pattern));
+            loose.add(Pattern.compile(pattern.replace(");(?:", "|void);(?:").replaceFirst("\\);$", "|void);")));
             templates.add(choice.get(1));
         }
     }
@@ -91,25 +119,54 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
 
     public Object apply(Object arguments) {
         Seq given = (Seq) arguments;
-        String types = types(given);
+        String types = types(given, false);
+        String stored = types(given, true);
+        boolean isKnown = !stored.equals(types);
         for (int i = 0; i < patterns.size(); i++) {
-            if (((Pattern) patterns.get(i)).matcher(types).matches()) {
+            Pattern pattern = (Pattern) patterns.get(i);
+            boolean isStored = isKnown && pattern.matcher(stored).matches();
+            if (isStored || pattern.matcher(types).matches()) {
                 return expression((String) templates.get(i), given);
             }
         }
         if (types.startsWith("void;") || types.contains(";void;")) {
-            return Literal.create(null, DataTypes.NullType); // what is unknown makes it unknown
+            return ofUnknown(given, types);
         }
         String shown = types.isEmpty() ? "" : types.substring(0, types.length() - 1);
         throw new IllegalArgumentException(
             "The function " + name + " does not take (" + shown.replace(";", ", ") + ").");
     }
 
-    /** The types of the arguments as one text, each with a semicolon after it. */
-    private static String types(Seq given) {
+    /** NULL, of the type of the first choice that fits if NULL is of any type. */
+    private Expression ofUnknown(Seq given, String types) {
+        for (int i = 0; i < loose.size(); i++) {
+            if (!types.replace("void;", "").isEmpty() && ((Pattern) loose.get(i)).matcher(types).matches()) {
+                try {
+                    DataType type = expression((String) templates.get(i), given).dataType();
+                    return Literal.create(null, type);
+                } catch (Exception e) {
+                    break; // of no type
+                }
+            }
+        }
+        return Literal.create(null, DataTypes.NullType); // what is unknown makes it unknown
+    }
+
+    /**
+     * The types of the arguments as one text, each with a semicolon after it.
+     *
+     * A column of a lake may carry the type that it is stored with, where Spark has another.
+     */
+    private static String types(Seq given, boolean areStored) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < given.size(); i++) {
-            text.append(((Expression) given.apply(i)).dataType().catalogString()).append(';');
+            Expression argument = (Expression) given.apply(i);
+            String type = argument.dataType().catalogString();
+            if (areStored && argument instanceof NamedExpression) {
+                Metadata known = ((NamedExpression) argument).metadata();
+                type = known.contains(STORED) ? known.getString(STORED) : type;
+            }
+            text.append(type).append(';');
         }
         return text.toString();
     }
@@ -117,7 +174,15 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
     private Expression expression(String template, Seq given) {
         String text = template;
         for (int i = 0; i < given.size(); i++) {
-            text = text.replace("{" + i + "}", ((Expression) given.apply(i)).dataType().sql());
+            DataType type = ((Expression) given.apply(i)).dataType();
+            text = text.replace("{" + i + "}", type.sql());
+            if (text.indexOf("{json " + i + "}") >= 0) {
+                text = text.replace("{json " + i + "}", quoted(type.json()));
+            }
+            if (type instanceof ArrayType && text.indexOf("{element " + i + "}") >= 0) {
+                String key = Orders.element(((ArrayType) type).elementType());
+                text = text.replace("{element " + i + "}", key);
+            }
         }
         Expression parsed = (Expression) PARSED.get(text);
         if (parsed == null) {
@@ -125,6 +190,11 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
             PARSED.put(text, parsed);
         }
         return (Expression) new Filled(given).apply(parsed);
+    }
+
+    /** A text as SQL has it. */
+    static String quoted(String text) {
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'";
     }
 
     private Expression parsed(String text) {
@@ -136,21 +206,38 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
     }
 
     /** A call of a static method of ours, NULL if an argument is. */
-    private static Expression invoked(String method, Seq arguments) {
-        for (int i = 0; i < METHODS.length; i++) {
-            Method[] methods = METHODS[i].getMethods();
-            for (int j = 0; j < methods.length; j++) {
-                if (methods[j].getName().equals(method)) {
-                    DataType type = type(methods[j].getReturnType());
-                    return new StaticInvoke(
-                        METHODS[i], type, method, arguments, NONE, true, true, true, Option.empty());
-                }
-            }
+    private static Expression invoked(String name, Seq arguments) {
+        Method method = (Method) BY_NAME.get(name);
+        if (method == null) {
+            throw new IllegalStateException("There is no method " + name);
         }
-        throw new IllegalStateException("There is no method " + method);
+        String plain =
+            name.startsWith("try") ? name.substring(3, 4).toLowerCase() + name.substring(4) : name;
+        DataType type = (DataType) RETURNED.get(plain);
+        type = type == null ? type(method.getReturnType(), arguments) : type;
+        return new StaticInvoke(method.getDeclaringClass(), type, name, arguments, NONE, true, true,
+            true, Option.empty());
     }
 
-    private static DataType type(Class java) {
+    private static void addMethods(Class declaring) {
+        Method[] methods = declaring.getDeclaredMethods();
+        for (int i = 0; i < methods.length; i++) {
+            String name = methods[i].getName();
+            if (Modifier.isPublic(methods[i].getModifiers())
+                && BY_NAME.put(name, methods[i]) != null) {
+                throw new IllegalStateException("Two methods have the name " + name);
+            }
+        }
+    }
+
+    /** The type of a result; a decimal is like the first argument if that is one. */
+    private static DataType type(Class java, Seq arguments) {
+        if (java == Decimal.class && !arguments.isEmpty()) {
+            DataType first = ((Expression) arguments.head()).dataType();
+            if (first instanceof DecimalType) {
+                return first;
+            }
+        }
         DataType type = (DataType) TYPES.get(java.getSimpleName());
         if (type == null) {
             throw new IllegalStateException("No type of Spark's is known for " + java);

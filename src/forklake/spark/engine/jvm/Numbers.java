@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.Decimal;
 
 /** Arithmetic as DuckDB has it: that of the processor, without errors for fractions. */
 public final class Numbers {
-    private static final int LONGEST = 100000000;
+    private static final int LONGEST = 10000000;
 
     private Numbers() {}
 
@@ -38,7 +38,8 @@ public final class Numbers {
         double scaled = digits < 0 ? a / power : a * power;
         double rounded = Math.copySign(Math.floor(Math.abs(scaled) + 0.5), scaled);
         double result = digits < 0 ? rounded * power : rounded / power;
-        return Double.isNaN(result) || Double.isInfinite(result) ? a : result;
+        boolean isFinite = !Double.isNaN(result) && !Double.isInfinite(result);
+        return isFinite ? result : digits < 0 ? 0 : a;
     }
 
     /** The next even number away from zero. */

@@ -4,16 +4,24 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.apache.hadoop.shaded.com.google.re2j.Matcher;
+import org.apache.hadoop.shaded.com.google.re2j.Pattern;
+import org.apache.hadoop.shaded.com.google.re2j.PatternSyntaxException;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Regular expressions in RE2's grammar, with the options of DuckDB's functions. */
+/**
+ * Regular expressions of RE2, with the options of DuckDB's functions.
+ *
+ * RE2/J, which comes with Hadoop, takes time in proportion to the text; java.util.regex can take
+ * time exponential in it.
+ */
 public final class Regexes {
     private static final Map PATTERNS = new ConcurrentHashMap(); // options + "/" + text -> Pattern
-    private static final int LIMIT = 1000;
+    private static final int LIMIT = 200; // of patterns that are kept
+    private static final int LONGEST = 20000; // characters of a pattern
+    private static final int REPETITIONS = 1000; // of nested counts, multiplied, as in RE2
 
     private Regexes() {}
 
@@ -28,21 +36,32 @@ public final class Regexes {
     /** A group of the first match; an empty text without one. */
     public static UTF8String regexpExtract(
         UTF8String text, UTF8String pattern, int group, UTF8String options) {
+        if (group < 0 || group > 9) {
+            throw new IllegalArgumentException("Group index must be between 0 and 9!");
+        }
         Matcher matcher = matcher(text, pattern, options);
-        if (!matcher.find() || group > matcher.groupCount()) {
+        if (group > matcher.groupCount() || !matcher.find()) {
             return UTF8String.EMPTY_UTF8;
         }
         String found = matcher.group(group);
         return UTF8String.fromString(found == null ? "" : found);
     }
 
+    /** A group of every match, NULL where it took no part in one. */
     public static ArrayData regexpExtractAll(
         UTF8String text, UTF8String pattern, int group, UTF8String options) {
         Matcher matcher = matcher(text, pattern, options);
+        String whole = text.toString();
         List found = new ArrayList();
         while (matcher.find()) {
-            String part = matcher.group(group);
-            found.add(UTF8String.fromString(part == null ? "" : part));
+            if (isInsideCharacter(whole, matcher.start())) {
+                continue;
+            }
+            if (group < 0 || group > matcher.groupCount()) {
+                throw new IllegalArgumentException("Pattern has " + matcher.groupCount()
+                    + " groups. Cannot access group " + group);
+            }
+            found.add(UTF8String.fromString(matcher.group(group)));
         }
         return new GenericArrayData(found.toArray());
     }
@@ -50,111 +69,207 @@ public final class Regexes {
     /** The first match replaced, or with the option g all; \1 stands for a group. */
     public static UTF8String regexpReplace(
         UTF8String text, UTF8String pattern, UTF8String by, UTF8String options) {
-        Matcher matcher = matcher(text, pattern, options);
-        String replacement = by.toString().replace("$", "\\$").replaceAll("\\\\(\\d)", "\\$$1");
         boolean all = options.toString().indexOf('g') >= 0;
-        return UTF8String.fromString(
-            all ? matcher.replaceAll(replacement) : matcher.replaceFirst(replacement));
-    }
-
-    public static ArrayData regexpSplit(UTF8String text, UTF8String pattern) {
-        String[] parts = pattern(pattern.toString(), "").split(text.toString(), -1);
-        Object[] found = new Object[parts.length];
-        for (int i = 0; i < parts.length; i++) {
-            found[i] = UTF8String.fromString(parts[i]);
+        Pattern compiled = pattern(pattern.toString(), options.toString().replace("g", ""));
+        String whole = text.toString();
+        String replacement = by.toString();
+        Matcher matcher = compiled.matcher(new Watched(whole, 0));
+        if (!isReplacement(replacement, matcher.groupCount())) {
+            return text; // RE2 changes nothing then
         }
-        return new GenericArrayData(found);
+        StringBuilder made = new StringBuilder();
+        int from = 0;
+        boolean isFirst = true;
+        while ((all || isFirst) && matcher.find()) {
+            boolean isEmpty = matcher.start() == matcher.end();
+            boolean isAtLast = isEmpty && !isFirst && matcher.start() == from;
+            if (isAtLast || isEmpty && isInsideCharacter(whole, matcher.start())) {
+                continue;
+            }
+            Texts.requireShort((long) made.length() + matcher.start() - from + replacement.length());
+            made.append(whole, from, matcher.start());
+            append(made, replacement, matcher);
+            from = matcher.end();
+            isFirst = false;
+        }
+        return UTF8String.fromString(made.append(whole, from, whole.length()).toString());
     }
 
-    static boolean glob(String text, String pattern) {
-        StringBuilder regex = new StringBuilder();
-        boolean inside = false;
-        for (int i = 0; i < pattern.length(); i++) {
-            char c = pattern.charAt(i);
-            if (inside) {
-                regex.append(c == '!' && pattern.charAt(i - 1) == '[' ? '^' : c);
-                inside = c != ']';
-            } else if (c == '[') {
-                inside = true;
-                regex.append(c);
-            } else if (c == '\\' && i + 1 < pattern.length()) {
+    /** The parts between matches; where a match is empty, each part has one character at least. */
+    public static ArrayData regexpSplit(UTF8String text, UTF8String pattern) {
+        Pattern compiled = pattern(pattern.toString(), "");
+        String whole = text.toString();
+        List found = new ArrayList();
+        int from = 0;
+        while (from < whole.length()) {
+            Matcher matcher = compiled.matcher(new Watched(whole, from));
+            if (!matcher.find()) {
+                break;
+            }
+            int start = from + matcher.start();
+            int end = from + matcher.end();
+            if (end == from) {
+                start = end = from + Character.charCount(whole.codePointAt(from));
+                if (end == whole.length()) {
+                    break;
+                }
+            }
+            found.add(UTF8String.fromString(whole.substring(from, start)));
+            from = end;
+        }
+        found.add(UTF8String.fromString(whole.substring(from)));
+        return new GenericArrayData(found.toArray());
+    }
+
+    private static boolean isInsideCharacter(String text, int place) {
+        return place > 0 && place < text.length() && Character.isLowSurrogate(text.charAt(place))
+            && Character.isHighSurrogate(text.charAt(place - 1));
+    }
+
+    /** Does a replacement have only escapes that mean something, of groups that are there? */
+    private static boolean isReplacement(String by, int groups) {
+        for (int i = 0; i < by.length(); i++) {
+            if (by.charAt(i) == '\\') {
                 i++;
-                regex.append(Pattern.quote(String.valueOf(pattern.charAt(i))));
-            } else {
-                regex.append(c == '*' ? ".*" : c == '?' ? "." : Pattern.quote(String.valueOf(c)));
+                char next = i < by.length() ? by.charAt(i) : ' ';
+                if (next != '\\' && (next < '0' || next > '9' || next - '0' > groups)) {
+                    return false;
+                }
             }
         }
-        return pattern(regex.toString(), "s").matcher(text).matches();
+        return true;
+    }
+
+    private static void append(StringBuilder made, String by, Matcher matcher) {
+        for (int i = 0; i < by.length(); i++) {
+            char c = by.charAt(i);
+            if (c != '\\') {
+                made.append(c);
+            } else if (by.charAt(++i) == '\\') {
+                made.append('\\');
+            } else {
+                String group = matcher.group(by.charAt(i) - '0');
+                made.append(group == null ? "" : group);
+            }
+        }
     }
 
     private static Matcher matcher(UTF8String text, UTF8String pattern, UTF8String options) {
-        return pattern(pattern.toString(), options.toString()).matcher(text.toString());
+        Pattern compiled = pattern(pattern.toString(), options.toString());
+        return compiled.matcher(new Watched(text.toString(), 0));
     }
 
     private static Pattern pattern(String text, String options) {
         String key = options + "/" + text;
         Pattern known = (Pattern) PATTERNS.get(key);
         if (known == null) {
-            if (PATTERNS.size() > LIMIT) {
+            if (PATTERNS.size() >= LIMIT) {
                 PATTERNS.clear();
             }
-            known = Pattern.compile(java(text, options), flags(options));
+            known = compiled(text, options);
             PATTERNS.put(key, known);
         }
         return known;
+    }
+
+    private static Pattern compiled(String text, String options) {
+        boolean isLiteral = options.indexOf('l') >= 0;
+        String pattern = isLiteral ? Pattern.quote(text) : text;
+        if (text.length() > LONGEST) {
+            throw new IllegalArgumentException("A regular expression cannot have "
+                + text.length() + " characters; at most " + LONGEST + ".");
+        }
+        if (!isLiteral) {
+            requireFewRepetitions(text);
+        }
+        try {
+            return Pattern.compile(pattern, flags(options));
+        } catch (PatternSyntaxException e) {
+            throw new IllegalArgumentException("Invalid regular expression: " + e.getDescription()
+                + ": " + e.getPattern());
+        }
+    }
+
+    /**
+     * Counts such as {3,5} are compiled as copies, so nested ones multiply.
+     *
+     * Of each group that is open, the greatest product of counts in it is kept.
+     */
+    private static void requireFewRepetitions(String text) {
+        List open = new ArrayList();
+        int within = 1; // the greatest product inside of the group that is read
+        int last = 1; // that of the part before a count
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '\\') {
+                i++;
+                last = 1;
+            } else if (c == '[') {
+                i = endOfClass(text, i);
+                last = 1;
+            } else if (c == '(') {
+                open.add(Integer.valueOf(within));
+                within = last = 1;
+            } else if (c == ')' && !open.isEmpty()) {
+                last = within;
+                within = Math.max(within, ((Integer) open.remove(open.size() - 1)).intValue());
+            } else if (c == '{') {
+                last = last * count(text, i);
+                if (last > REPETITIONS) {
+                    throw new IllegalArgumentException(
+                        "Invalid regular expression: invalid repetition size: " + text);
+                }
+                within = Math.max(within, last);
+            } else if (c != '}' && c != ',' && (c < '0' || c > '9') && "*+?".indexOf(c) < 0) {
+                last = 1;
+            }
+        }
+    }
+
+    private static int endOfClass(String text, int start) {
+        int i = start + (text.startsWith("[^", start) ? 2 : 1);
+        for (i++; i < text.length() && text.charAt(i) != ']'; i++) {
+            if (text.charAt(i) == '\\') {
+                i++;
+            } else if (text.startsWith("[:", i) && text.indexOf(":]", i) > 0) {
+                i = text.indexOf(":]", i) + 1;
+            }
+        }
+        return i;
+    }
+
+    /** The greater number of {n,m}; 1 if these signs are nothing but text. */
+    private static int count(String text, int start) {
+        int end = text.indexOf('}', start);
+        if (end < 0 || end > start + 12) {
+            return 1;
+        }
+        String[] bounds = text.substring(start + 1, end).split(",");
+        int most = 1;
+        for (int i = 0; i < bounds.length; i++) {
+            if (!bounds[i].matches("\\d{1,5}")) {
+                return 1;
+            }
+            most = Math.max(most, Integer.parseInt(bounds[i]));
+        }
+        return most;
     }
 
     private static int flags(String options) {
         int flags = 0;
         for (int i = 0; i < options.length(); i++) {
             switch (options.charAt(i)) {
-                case 'i': flags |= Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE; break;
+                case 'c': flags &= ~Pattern.CASE_INSENSITIVE; break;
+                case 'i': flags |= Pattern.CASE_INSENSITIVE; break;
                 case 's': flags |= Pattern.DOTALL; break;
-                case 'm': flags |= Pattern.MULTILINE; break;
-                case 'l': flags |= Pattern.LITERAL; break;
-                case 'c': case 'g': break;
+                case 'm': case 'n': case 'p': flags &= ~Pattern.DOTALL; break;
+                case 'l': break;
+                case 'g': throw new IllegalArgumentException(
+                    "Option 'g' (global replace) is only valid for regexp_replace");
                 default: throw new IllegalArgumentException(
-                    "Unrecognized option of a regular expression: " + options.charAt(i));
+                    "Unrecognized Regex option " + options.charAt(i));
             }
         }
         return flags;
-    }
-
-    /** RE2's grammar in Java's: $ is the end of the text alone, groups and classes are named. */
-    private static String java(String text, String options) {
-        if (options.indexOf('l') >= 0) {
-            return text;
-        }
-        StringBuilder java = new StringBuilder();
-        boolean inside = false; // of a class of characters
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '\\' && i + 1 < text.length()) {
-                java.append(c).append(text.charAt(++i));
-            } else if (text.startsWith("(?P<", i)) {
-                java.append("(?<");
-                i += 3;
-            } else if (inside && text.startsWith("[:", i) && text.indexOf(":]", i) > 0) {
-                int end = text.indexOf(":]", i);
-                java.append(named(text.substring(i + 2, end)));
-                i = end + 1;
-            } else if (c == '$' && !inside && options.indexOf('m') < 0) {
-                java.append("\\z");
-            } else {
-                java.append(inside && (c == '[' || c == '&') ? "\\" : "").append(c);
-                inside = inside ? c != ']' || text.charAt(i - 1) == '[' : c == '[';
-            }
-        }
-        return java.toString();
-    }
-
-    private static String named(String name) {
-        if (name.startsWith("^")) {
-            return "[^" + named(name.substring(1)) + "]";
-        }
-        return name.equals("word")
-            ? "\\w"
-            : "\\p{" + (name.equals("xdigit") ? "XDigit" : name.equals("ascii") ? "ASCII"
-                : Character.toUpperCase(name.charAt(0)) + name.substring(1)) + "}";
     }
 }

@@ -2,6 +2,8 @@ package forklake;
 
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.util.ArrayList;
@@ -17,12 +19,15 @@ import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -31,20 +36,22 @@ import org.apache.spark.unsafe.types.UTF8String;
 public final class Texts {
     private static final Map TYPES = new ConcurrentHashMap(); // text -> DataType
     private static final int PLAIN_DIGITS = 16;
+    private static final long LONGEST = 64L * 1024L * 1024L; // bytes of a text that is computed
+    private static final long MOST_ELEMENTS = 10000000L;
     private static final String HEX = "0123456789ABCDEF";
 
     private Texts() {}
 
     public static UTF8String doubleText(double value) {
-        return UTF8String.fromString(number(value, Double.toString(value)));
+        return UTF8String.fromString(number(value, Double.toString(value), false));
     }
 
     public static UTF8String floatText(float value) {
-        return UTF8String.fromString(number(value, Float.toString(value)));
+        return UTF8String.fromString(number(value, Float.toString(value), true));
     }
 
     /** The shortest digits, plain unless the number is very big or very small. */
-    private static String number(double value, String shortest) {
+    private static String number(double value, String shortest, boolean isFloat) {
         if (Double.isNaN(value)) {
             return "nan";
         }
@@ -54,7 +61,7 @@ public final class Texts {
         if (value == 0) {
             return shortest;
         }
-        BigDecimal decimal = new BigDecimal(shortest).stripTrailingZeros();
+        BigDecimal decimal = shortest(new BigDecimal(shortest).stripTrailingZeros(), value, isFloat);
         int exponent = decimal.precision() - decimal.scale() - 1;
         if (exponent >= -4 && exponent < PLAIN_DIGITS) {
             String plain = decimal.toPlainString();
@@ -65,6 +72,22 @@ public final class Texts {
         String power = (Math.abs(exponent) < 10 ? "0" : "") + Math.abs(exponent);
         return (value < 0 ? "-" : "") + digits.charAt(0) + fraction
             + (exponent < 0 ? "e-" : "e+") + power;
+    }
+
+    /** Java before 19 writes more digits than are needed, now and then. */
+    private static BigDecimal shortest(BigDecimal digits, double value, boolean isFloat) {
+        BigDecimal exact = new BigDecimal(value);
+        BigDecimal found = digits;
+        while (found.precision() > 1) {
+            BigDecimal next =
+                exact.round(new MathContext(found.precision() - 1, RoundingMode.HALF_EVEN));
+            boolean isSame = isFloat ? next.floatValue() == (float) value : next.doubleValue() == value;
+            if (!isSame) {
+                break;
+            }
+            found = next.stripTrailingZeros();
+        }
+        return found;
     }
 
     /** Bytes as text: printable ASCII as it is, the others as \xAB. */
@@ -81,21 +104,40 @@ public final class Texts {
         return UTF8String.fromString(text.toString());
     }
 
-    /** The bytes of a text, in which \xAB stands for one. */
+    /** The bytes of a text, in which \xAB stands for one and all others are ASCII. */
     public static byte[] blob(UTF8String text) {
+        byte[] found = tryBlob(text);
+        if (found == null) {
+            throw Parsing.malformed(text, UTF8String.fromString("BINARY"));
+        }
+        return found;
+    }
+
+    public static byte[] tryBlob(UTF8String text) {
         byte[] given = text.getBytes();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(given.length);
         for (int i = 0; i < given.length; i++) {
-            if (given[i] != '\\') {
-                bytes.write(given[i]);
-            } else if (i + 3 < given.length && given[i + 1] == 'x') {
+            boolean isHex = i + 3 < given.length && given[i] == '\\' && given[i + 1] == 'x'
+                && Character.digit((char) given[i + 2], 16) >= 0
+                && Character.digit((char) given[i + 3], 16) >= 0;
+            if (isHex) {
                 bytes.write(Integer.parseInt(new String(given, i + 2, 2, StandardCharsets.UTF_8), 16));
                 i += 3;
+            } else if (given[i] == '\\' || given[i] < 0) {
+                return null;
             } else {
-                throw new IllegalArgumentException("Invalid hex escape code in a blob: " + text);
+                bytes.write(given[i]);
             }
         }
         return bytes.toByteArray();
+    }
+
+    /** A text that was found to be JSON; an error if it was not. */
+    public static UTF8String json(UTF8String text, boolean isJson) {
+        if (!isJson) {
+            throw Parsing.malformed(text, UTF8String.fromString("VARIANT"));
+        }
+        return text;
     }
 
     public static UTF8String listText(ArrayData list, UTF8String type) {
@@ -116,10 +158,10 @@ public final class Texts {
         return UTF8String.fromString(text.toString());
     }
 
-    private static DataType type(UTF8String text) {
+    static DataType type(UTF8String text) {
         DataType known = (DataType) TYPES.get(text);
         if (known == null) {
-            known = DataType.fromDDL(text.toString());
+            known = DataType.fromJson(text.toString());
             TYPES.put(text.clone(), known);
         }
         return known;
@@ -149,13 +191,24 @@ public final class Texts {
     }
 
     private static void writeStruct(StringBuilder text, InternalRow row, StructType type) {
-        text.append('{');
+        boolean isRow = isRow(type);
+        text.append(isRow ? '(' : '{');
         for (int i = 0; i < type.length(); i++) {
             StructField field = type.fields()[i];
-            text.append(i > 0 ? ", '" : "'").append(field.name()).append("': ");
+            text.append(i > 0 ? ", " : "").append(isRow ? "" : inQuotes(field.name()) + ": ");
             write(text, get(row, i, field.dataType()), field.dataType());
         }
-        text.append('}');
+        text.append(isRow ? ')' : '}');
+    }
+
+    /** Whether the fields have the names that Spark gives to those of row(...). */
+    private static boolean isRow(StructType type) {
+        for (int i = 0; i < type.length(); i++) {
+            if (!type.fields()[i].name().equals("col" + (i + 1))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static void writeMap(StringBuilder text, MapData map, MapType type) {
@@ -169,38 +222,60 @@ public final class Texts {
         text.append('}');
     }
 
-    private static Object get(SpecializedGetters from, int place, DataType type) {
+    static Object get(SpecializedGetters from, int place, DataType type) {
+        if (type instanceof TimeType && !from.isNullAt(place)) {
+            return Long.valueOf(from.getLong(place)); // which Spark has no general access to
+        }
         return from.isNullAt(place) ? null : from.get(place, type);
     }
 
     private static void writeScalar(StringBuilder text, Object value, DataType type) {
         if (type instanceof DoubleType) {
-            text.append(number(((Double) value).doubleValue(), value.toString()));
+            text.append(number(((Double) value).doubleValue(), value.toString(), false));
         } else if (type instanceof FloatType) {
-            text.append(number(((Float) value).doubleValue(), value.toString()));
+            text.append(number(((Float) value).doubleValue(), value.toString(), true));
         } else if (type instanceof StringType) {
             text.append(quoted(value.toString()));
         } else if (type instanceof DateType) {
-            text.append(Times.dateText(((Integer) value).longValue()));
+            text.append(quoted(Times.dateText(((Integer) value).longValue())));
         } else if (type instanceof TimestampNTZType) {
-            text.append(Times.timestampText(((Long) value).longValue()));
+            text.append(quoted(Times.timestampText(((Long) value).longValue())));
         } else if (type instanceof TimestampType) {
-            text.append(Times.timestampText(((Long) value).longValue())).append("+00");
+            text.append(quoted(Times.timestampText(((Long) value).longValue()) + "+00"));
+        } else if (type instanceof TimeType) {
+            text.append(quoted(Times.clockText(((Long) value).longValue() / 1000).toString()));
         } else if (type instanceof BinaryType) {
-            text.append(blobText((byte[]) value).toString());
+            text.append(quoted(blobText((byte[]) value).toString()));
+        } else if (type instanceof DecimalType) {
+            text.append(decimalText((Decimal) value, (DecimalType) type));
         } else {
             text.append(value.toString());
         }
     }
 
+    /** The digits of a decimal; without a zero in front if the type has none there. */
+    private static String decimalText(Decimal value, DecimalType type) {
+        String text = value.toJavaBigDecimal().toPlainString();
+        boolean isFraction = type.precision() == type.scale();
+        return isFraction ? text.replaceFirst("^(-?)0\\.", "$1.") : text;
+    }
+
     /** A text inside of a nested value has quotes if it could be taken for something else. */
     private static String quoted(String text) {
-        boolean plain = text.length() > 0 && text.trim().equals(text)
-            && !text.equalsIgnoreCase("null");
+        boolean plain = text.length() > 0 && !isSpace(text.charAt(0))
+            && !isSpace(text.charAt(text.length() - 1)) && !text.equalsIgnoreCase("null");
         for (int i = 0; plain && i < text.length(); i++) {
-            plain = "'\"\\,[](){}=:;".indexOf(text.charAt(i)) < 0;
+            plain = "'\",[](){}=:".indexOf(text.charAt(i)) < 0;
         }
-        return plain ? text : "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'";
+        return plain ? text : inQuotes(text);
+    }
+
+    private static String inQuotes(String text) {
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'";
+    }
+
+    private static boolean isSpace(char c) {
+        return c == ' ' || (c >= 9 && c <= 13);
     }
 
     /** The parts of a text between separators; an empty separator parts all characters. */
@@ -274,8 +349,84 @@ public final class Texts {
         return UTF8String.fromString(Normalizer.normalize(bare, Normalizer.Form.NFC));
     }
 
-    /** Does a text match a pattern with *, ? and [...]? */
-    public static boolean glob(UTF8String text, UTF8String pattern) {
-        return Regexes.glob(text.toString(), pattern.toString());
+    /** A text several times over. */
+    public static UTF8String repeat(UTF8String text, long times) {
+        int count = (int) Math.max(0L, Math.min(times, (long) Integer.MAX_VALUE));
+        requireShort((long) text.numBytes() * count);
+        return text.repeat(count);
+    }
+
+    public static UTF8String lpad(UTF8String text, int length, UTF8String padding) {
+        requirePadding(text, length, padding, "LPAD");
+        return text.lpad(length, padding);
+    }
+
+    public static UTF8String rpad(UTF8String text, int length, UTF8String padding) {
+        requirePadding(text, length, padding, "RPAD");
+        return text.rpad(length, padding);
+    }
+
+    private static void requirePadding(
+        UTF8String text, int length, UTF8String padding, String function) {
+        if (padding.numBytes() == 0 && text.numChars() < length) {
+            throw new IllegalArgumentException("Insufficient padding in " + function + ".");
+        }
+        requireShort((long) length * 4L);
+    }
+
+    /** An error for a text that would take the memory of others. */
+    static void requireShort(long bytes) {
+        if (bytes > LONGEST) {
+            throw new IllegalArgumentException(
+                "A text cannot have " + bytes + " bytes; at most " + LONGEST + " are computed.");
+        }
+    }
+
+    public static UTF8String replace(UTF8String text, UTF8String from, UTF8String to) {
+        long longer = (long) to.numBytes() - from.numBytes();
+        if (longer > 0L && from.numBytes() > 0
+            && (long) text.numBytes() / from.numBytes() * longer > LONGEST) {
+            String whole = text.toString();
+            String searched = from.toString();
+            long bytes = text.numBytes();
+            for (int at = whole.indexOf(searched); at >= 0;
+                at = whole.indexOf(searched, at + searched.length())) {
+                bytes += longer;
+            }
+            requireShort(bytes);
+        }
+        return text.replace(from, to);
+    }
+
+    /** How often a list is repeated, if the result is not too long. */
+    public static int listTimes(int size, long times) {
+        if (times > 0L && (long) size * Math.min(times, LONGEST) > MOST_ELEMENTS) {
+            throw new IllegalArgumentException(
+                "A list cannot have more than " + MOST_ELEMENTS + " elements.");
+        }
+        return (int) Math.max(0L, Math.min(times, LONGEST));
+    }
+
+    /** The number of bytes to insert, delete or replace to make one text of the other. */
+    public static long levenshtein(UTF8String one, UTF8String other) {
+        Interruption interruption = new Interruption();
+        byte[] left = one.getBytes();
+        byte[] right = other.getBytes();
+        int[] row = new int[right.length + 1];
+        for (int j = 0; j <= right.length; j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= left.length; i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= right.length; j++) {
+                int above = row[j];
+                int replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+                row[j] = Math.min(replaced, Math.min(above, row[j - 1]) + 1);
+                diagonal = above;
+                interruption.step();
+            }
+        }
+        return row[right.length];
     }
 }

@@ -54,9 +54,11 @@ public final class Times {
         LocalDateTime moment = moment(micros);
         String text = dateText(moment.toLocalDate());
         String time = timeText(moment.toLocalTime());
-        return text.endsWith(" (BC)")
-            ? text.substring(0, text.length() - 5) + " " + time + " (BC)"
-            : text + " " + time;
+        return text + " " + time;
+    }
+
+    static UTF8String clockText(long micros) {
+        return UTF8String.fromString(timeText(LocalTime.ofNanoOfDay(micros * 1000)));
     }
 
     public static UTF8String dayText(int day) {

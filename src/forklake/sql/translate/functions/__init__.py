@@ -22,7 +22,8 @@ FUNCTIONS: dict[str, Template | tuple[Template, ...]] = {
     **casts.CASTS,
     **{
         f"aggregate {name}": entry.inner
-        for name, entry in aggregates.AGGREGATES.items()
-        if isinstance(entry, aggregates.Aggregate) and isinstance(entry.inner, ByType)
+        for name, entries in aggregates.AGGREGATES.items()
+        for entry in (entries if isinstance(entries, tuple) else (entries,))
+        if isinstance(entry.inner, ByType)
     },
 }

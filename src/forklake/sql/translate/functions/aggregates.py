@@ -41,6 +41,13 @@ class Aggregate:
     nulls: str = ""  # RESPECT or IGNORE
 
 
+_OF_PAIRS = "{}(cast(_0 as double), cast(_1 as double))"
+_PAIRS = "collect_list(struct(_1 as k, _0 as v))"
+_COMPLETE = "filter(_made, e -> e.k is not null and e.v is not null)"
+_MOST = (
+    "if(size({0}) > 0, transform(slice(array_sort({0}, (l, r) ->"
+    " case when l.k < r.k then {1} when l.k > r.k then -({1}) else 0 end), 1, _2), e -> e.v), null)"
+)
 _LIST = "if(size(_made) > 0, _made, null)"
 _SORTED = "array_sort(_made)"
 _DISC = f"get({_SORTED}, cast(greatest(ceil(size(_made) * _1), 1) as int) - 1)"
@@ -48,18 +55,37 @@ _DISC = f"get({_SORTED}, cast(greatest(ceil(size(_made) * _1), 1) as int) - 1)"
 AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "count": (Aggregate("count(*)"), Aggregate("count(_0)")),
     "count_star": Aggregate("count(*)"),
-    "count_if": Aggregate("count_if(_0)"),
+    "count_if": Aggregate("sum(cast(_0 as int))"),
     "sum": Aggregate(by_type(("boolean", "sum(cast(_0 as int))"), ("number|interval", "sum(_0)"))),
-    "avg": Aggregate(by_type(("number", "avg(cast(_0 as double))"))),
-    "min": (Aggregate("min(_0)"), Aggregate("collect_list(_0)", f"slice({_SORTED}, 1, _1)")),
-    "max": (
-        Aggregate("max(_0)"),
-        Aggregate("collect_list(_0)", "slice(sort_array(_made, false), 1, _1)"),
+    "exact sum": Aggregate(
+        by_type(
+            ("integer", "sum(cast(_0 as decimal(38, 0)))"),
+            ("decimal", "sum(_0)"),
+            ("float", "sum(cast(_0 as double))"),
+        )
     ),
-    "arg_min": Aggregate("min_by(_0, if(_0 is null, null, _1))"),
-    "arg_max": Aggregate("max_by(_0, if(_0 is null, null, _1))"),
-    "arg_min_null": Aggregate("min_by(_0, _1)"),
-    "arg_max_null": Aggregate("max_by(_0, _1)"),
+    "avg": Aggregate("avg(_0)"),  # made of two others
+    "min": (
+        Aggregate(by_type(("nested", "min_by(_0, _duck_order_key(_0))"), ("any", "min(_0)"))),
+        Aggregate("collect_list(_0)", f"if(size(_made) > 0, slice({_SORTED}, 1, _1), null)"),
+    ),
+    "max": (
+        Aggregate(by_type(("nested", "max_by(_0, _duck_order_key(_0))"), ("any", "max(_0)"))),
+        Aggregate(
+            "collect_list(_0)",
+            "if(size(_made) > 0, slice(sort_array(_made, false), 1, _1), null)",
+        ),
+    ),
+    "arg_min": (
+        Aggregate("min_by(_0, if(_0 is null, null, _duck_order_key(_1)))"),
+        Aggregate(_PAIRS, _MOST.format(_COMPLETE, -1)),
+    ),
+    "arg_max": (
+        Aggregate("max_by(_0, if(_0 is null, null, _duck_order_key(_1)))"),
+        Aggregate(_PAIRS, _MOST.format(_COMPLETE, 1)),
+    ),
+    "arg_min_null": Aggregate("min_by(_0, _duck_order_key(_1))"),
+    "arg_max_null": Aggregate("max_by(_0, _duck_order_key(_1))"),
     "list": Aggregate("collect_list(_0)", _LIST, is_sorted=True, nulls="RESPECT"),
     "string_agg": (
         Aggregate("collect_list(_duck_varchar(_0))", _LIST, is_sorted=True),
@@ -77,22 +103,24 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
         "collect_list(cast(_0 as double))",
         "if(size(_made) > 0, aggregate(_made, 1D, (_a, _e) -> _a * _e), null)",
     ),
-    "stddev_samp": Aggregate("stddev_samp(cast(_0 as double))"),
-    "stddev_pop": Aggregate("stddev_pop(cast(_0 as double))"),
-    "var_samp": Aggregate("var_samp(cast(_0 as double))"),
-    "var_pop": Aggregate("var_pop(cast(_0 as double))"),
-    "corr": Aggregate("corr(_0, _1)"),
-    "covar_pop": Aggregate("covar_pop(_0, _1)"),
-    "covar_samp": Aggregate("covar_samp(_0, _1)"),
-    "regr_slope": Aggregate("regr_slope(_0, _1)"),
-    "regr_intercept": Aggregate("regr_intercept(_0, _1)"),
+    **{
+        name: Aggregate(f"{name}(cast(_0 as double))", "_duck_check_statistic(_made)")
+        for name in ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+    },
+    **{
+        name: Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_made)")
+        for name in ("regr_intercept", "regr_r2", "regr_sxx", "regr_syy")
+    },
+    **{
+        f"checked {name}": Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_made)")
+        for name in ("corr", "regr_slope")
+    },
+    "corr": Aggregate("corr(_0, _1)"),  # made of two others
+    "regr_slope": Aggregate("regr_slope(_0, _1)"),  # made of two others
+    **{name: Aggregate(_OF_PAIRS.format(name)) for name in ("covar_pop", "covar_samp", "regr_sxy")},
     "regr_count": Aggregate("regr_count(_0, _1)"),
-    "regr_r2": Aggregate("regr_r2(_0, _1)"),
-    "regr_avgx": Aggregate("regr_avgx(_0, _1)"),
-    "regr_avgy": Aggregate("regr_avgy(_0, _1)"),
-    "regr_sxx": Aggregate("regr_sxx(_0, _1)"),
-    "regr_syy": Aggregate("regr_syy(_0, _1)"),
-    "regr_sxy": Aggregate("regr_sxy(_0, _1)"),
+    "regr_avgx": Aggregate("regr_avgx(cast(_0 as double), cast(_1 as double))"),
+    "regr_avgy": Aggregate("regr_avgy(cast(_0 as double), cast(_1 as double))"),
     "median": Aggregate(by_type(("number", "median(cast(_0 as double))"))),
     "quantile_cont": Aggregate("percentile(cast(_0 as double), _1)"),
     "quantile_disc": Aggregate("collect_list(_0)", _DISC),

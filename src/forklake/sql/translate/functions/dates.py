@@ -44,7 +44,7 @@ PARTS: dict[str, str] = {
     "century": _AGE.format(100),
     "millennium": _AGE.format(1000),
     "epoch": "unix_micros(cast(_0 as timestamp)) / 1e6D",
-    "era": "cast(if(year(_0) > 0, 1, 0) as bigint)",
+    "era": "cast(year(_0) > 0 as bigint)",
 }
 TIME_PARTS: dict[str, str] = {
     "hour": "cast(hour(_0) as bigint)",
@@ -71,6 +71,30 @@ UNITS = (
     "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter",
     "year",
 )  # fmt: skip
+
+# Spark has intervals of months, of days and smaller units, and of both. Only the last are of all
+# sizes, but cannot be compared.
+_OF_MONTHS = "make_interval(0, cast(extract(YEAR FROM {0}) * 12 + extract(MONTH FROM {0}) as int))"
+_OF_DAYS = (
+    "make_interval(0, 0, 0, cast(extract(DAY FROM {0}) as int),"
+    " cast(extract(HOUR FROM {0}) as int), cast(extract(MINUTE FROM {0}) as int),"
+    " cast(extract(SECOND FROM {0}) as decimal(18, 6)))"
+)
+_MIXED = (
+    ("interval of months, interval of days", _OF_MONTHS.format("_0"), _OF_DAYS.format("_1")),
+    ("interval of days, interval of months", _OF_DAYS.format("_0"), _OF_MONTHS.format("_1")),
+    ("mixed interval, interval of months", "_0", _OF_MONTHS.format("_1")),
+    ("mixed interval, interval of days", "_0", _OF_DAYS.format("_1")),
+    ("interval of months, mixed interval", _OF_MONTHS.format("_0"), "_1"),
+    ("interval of days, mixed interval", _OF_DAYS.format("_0"), "_1"),
+)
+_CLOCK = (
+    "time_from_micros(pmod(time_to_micros({time}) {sign}"
+    " unix_micros(timestamp '1970-01-01 00:00:00Z' + {interval}), 86400000000L))"
+)
+_MONTHS = (
+    "java_monthsBetween(unix_micros(cast(_0 as timestamp)), unix_micros(cast(_1 as timestamp)))"
+)
 
 DATES: dict[str, Template | tuple[Template, ...]] = {
     **{
@@ -109,24 +133,38 @@ DATES: dict[str, Template | tuple[Template, ...]] = {
         )
         for unit in UNITS
     },
+    **{
+        f"sub {unit}": by_type(("date|timestamp, date|timestamp", f"{_MONTHS} div {months}"))
+        for unit, months in (("month", 1), ("quarter", 3), ("year", 12))
+    },
     "dayname": by_type(("date|timestamp", "java_strftime(cast(_0 as timestamp_ntz), '%A')")),
     "monthname": by_type(("date|timestamp", "java_strftime(cast(_0 as timestamp_ntz), '%B')")),
     "last_day": by_type(("date|timestamp", "last_day(cast(_0 as date))")),
     "make_date": "make_date(cast(_0 as int), cast(_1 as int), cast(_2 as int))",
-    "make_timestamp": (
-        "cast(timestamp_micros(_0) as timestamp_ntz)",
-        "make_timestamp_ntz(cast(_0 as int), cast(_1 as int), cast(_2 as int), cast(_3 as int),"
-        " cast(_4 as int), cast(_5 as decimal(8, 6)))",
+    "make_timestamp": by_type(
+        ("integer", "cast(timestamp_micros(java_finite(cast(_0 as bigint))) as timestamp_ntz)"),
+        (
+            "integer, integer, integer, integer, integer, number",
+            "cast(timestamp_micros(java_timestamp(cast(_0 as bigint), cast(_1 as bigint),"
+            " cast(_2 as bigint), cast(_3 as bigint), cast(_4 as bigint), cast(_5 as double)))"
+            " as timestamp_ntz)",
+        ),
     ),
-    "make_time": "make_time(cast(_0 as int), cast(_1 as int), cast(_2 as decimal(8, 6)))",
+    "make_time": by_type(
+        (
+            "integer, integer, number",
+            "time_from_micros("
+            "java_clockMicros(cast(_0 as bigint), cast(_1 as bigint), cast(_2 as double)))",
+        )
+    ),
     "epoch_ms": by_type(
         ("integer", "cast(timestamp_millis(_0) as timestamp_ntz)"),
-        ("date|timestamp", "unix_millis(cast(_0 as timestamp))"),
+        ("date|timestamp", "unix_micros(cast(_0 as timestamp)) div 1000"),
     ),
     "epoch_us": by_type(("date|timestamp", "unix_micros(cast(_0 as timestamp))")),
     "epoch_ns": by_type(("date|timestamp", "unix_micros(cast(_0 as timestamp)) * 1000")),
     "to_timestamp": by_type(
-        ("number", "timestamp_micros(cast(cast(_0 as double) * 1000000 as bigint))")
+        ("number", "timestamp_micros(cast(rint(cast(_0 as double) * 1000000) as bigint))")
     ),
     "strftime": by_type(
         ("date|timestamp, text", "java_strftime(cast(_0 as timestamp_ntz), _1)"),
@@ -146,6 +184,9 @@ DATES: dict[str, Template | tuple[Template, ...]] = {
         ("text, timestamptz", "cast(from_utc_timestamp(_1, _0) as timestamp_ntz)"),
     ),
     "-": by_type(
+        ("date, integer", "date_from_unix_date(java_addDays(unix_date(_0), -cast(_1 as bigint)))"),
+        ("time, interval", _CLOCK.format(time="_0", sign="-", interval="_1")),
+        *((kinds, f"{left} - {right}") for kinds, left, right in _MIXED),
         ("date, date", "cast(datediff(_0, _1) as bigint)"),
         ("date, interval", "cast(_0 as timestamp_ntz) - _1"),
         ("timestamp, timestamp|date", "_0 - cast(_1 as {0})"),
@@ -153,6 +194,13 @@ DATES: dict[str, Template | tuple[Template, ...]] = {
         ("any, any", "_0 - _1"),
     ),
     "+": by_type(
+        ("date, integer", "date_from_unix_date(java_addDays(unix_date(_0), cast(_1 as bigint)))"),
+        ("integer, date", "date_from_unix_date(java_addDays(unix_date(_1), cast(_0 as bigint)))"),
+        ("date, time", "make_timestamp_ntz(_0, _1)"),
+        ("time, date", "make_timestamp_ntz(_1, _0)"),
+        ("time, interval", _CLOCK.format(time="_0", sign="+", interval="_1")),
+        ("interval, time", _CLOCK.format(time="_1", sign="+", interval="_0")),
+        *((kinds, f"{left} + {right}") for kinds, left, right in _MIXED),
         ("date, interval", "cast(_0 as timestamp_ntz) + _1"),
         ("interval, date", "cast(_1 as timestamp_ntz) + _0"),
         ("any, any", "_0 + _1"),

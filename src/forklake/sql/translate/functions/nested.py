@@ -54,12 +54,45 @@ ALIASES = {
 
 _IN_RANGE = "get(_0, cast(if(_1 > 0, _1 - 1, if(_1 < 0, size(_0) + _1, -1)) as int))"
 _RANGE = "java_range(cast({} as bigint), cast({} as bigint), cast({} as bigint), {})"
-_MOMENTS = "date|timestamp, date|timestamp, interval"
-_SEQUENCE = "sequence(cast(_0 as timestamp_ntz), cast(_1 as timestamp_ntz), _2)"
+_ENDS = "unix_micros(cast(_0 as timestamp)), unix_micros(cast(_1 as timestamp))"
+_SERIES = {
+    "interval of months": (
+        f"java_monthSeries({_ENDS},"
+        " cast(extract(YEAR FROM _2) * 12 + extract(MONTH FROM _2) as int), {})"
+    ),
+    "interval of days": (
+        f"java_clockSeries({_ENDS}, unix_micros(timestamp '1970-01-01 00:00:00Z' + _2), {{}})"
+    ),
+    "mixed interval": f"java_mixedSeries({_ENDS}, _2, {{}})",
+}
+
+
+def _series(with_last: str) -> list[tuple[str, str]]:
+    """Lists of moments: each is made from the one before, where Spark counts from the first."""
+    made = []
+    for step, template in _SERIES.items():
+        numbers = template.format(with_last)
+        zoned = f"transform({numbers}, e -> timestamp_micros(e))"
+        local = f"transform({numbers}, e -> cast(timestamp_micros(e) as timestamp_ntz))"
+        made.append((f"timestamptz, timestamptz, {step}", zoned))
+        made.append((f"date|timestamp, date|timestamp, {step}", local))
+    return made
+
+
 _SUM = "aggregate(array_compact(_0), cast(null as {0}), (a, e) -> coalesce(a + e, cast(e as {0})))"
-_CONTAINS = "exists(_0, e -> e is not null and e = _1)"
+_CONTAINS = "if(_0 is null or _1 is null, null, exists(_0, e -> e is not null and e = _1))"
+_CONTAINS_IT = _CONTAINS.replace("_0", "_2").replace("_1", "_0").replace("_2", "_1")
+
+_NESTED = ("list", "struct", "map")
+# Lists whose elements are nested are sorted by the keys of these, without NULL.
+_BY_KEY = (
+    "transform(sort_array(transform(array_compact(_0), k0 ->"
+    " named_struct('k', {{element 0}}, 'v', k0)), {}), e -> e.v)"
+)
 
 NESTED: dict[str, Template | tuple[Template, ...]] = {
+    # The condition depends on the element, in a way that Spark does not fold into a constant.
+    "watched": by_type(("any, any", "if(java_goesOn(size(array(_1))), _0, null)")),
     "[]": by_type(
         ("list, integer", _IN_RANGE),
         ("text, integer", "java_slice(_0, cast(_1 as bigint), cast(_1 as bigint))"),
@@ -82,25 +115,72 @@ NESTED: dict[str, Template | tuple[Template, ...]] = {
     "list_length": by_type(("list", "cast(size(_0) as bigint)")),
     "cardinality": by_type(("map|list", "cast(size(_0) as bigint)")),
     "list_contains": by_type(("list, any", _CONTAINS)),
-    "list_position": by_type(("list, any", "nullif(cast(array_position(_0, _1) as int), 0)")),
-    "list_append": by_type(("list, any", "array_append(_0, _1)")),
-    "list_prepend": by_type(("any, list", "array_prepend(_1, _0)")),
+    "list_position": by_type(
+        (
+            "list, any",
+            "nullif(if(_1 is null,"
+            " cast(array_position(transform(_0, e -> e is null), true) as int),"
+            " cast(array_position(_0, _1) as int)), 0)",
+        )
+    ),
+    "list_append": by_type(
+        ("list, any", "concat(coalesce(_0, array()), array(_1))"),
+        ("null, any", "array(_1)"),
+    ),
+    "list_prepend": by_type(
+        ("any, list", "concat(array(_0), coalesce(_1, array()))"),
+        ("any, null", "array(_0)"),
+    ),
     "list_has_any": by_type(
-        ("list, list", "exists(_1, e -> e is not null and array_contains(_0, e) <=> true)")
+        ("list, list of null", "if(_0 is null or _1 is null, null, false)"),
+        (
+            "list, list",
+            "if(_0 is null or _1 is null, null,"
+            " exists(_1, e -> e is not null and array_contains(_0, e) <=> true))",
+        ),
     ),
     "list_has_all": by_type(
-        ("list, list", "forall(_1, e -> e is null or array_contains(_0, e) <=> true)")
+        ("list, list of null", "if(_0 is null or _1 is null, null, true)"),
+        (
+            "list, list",
+            "if(_0 is null or _1 is null, null,"
+            " forall(_1, e -> e is null or array_contains(_0, e) <=> true))",
+        ),
     ),
     "list_distinct": by_type(("list", "array_distinct(array_compact(_0))")),
     "list_unique": by_type(("list", "cast(size(array_distinct(array_compact(_0))) as bigint)")),
-    "list_intersect": by_type(("list, list", "array_compact(array_intersect(_0, _1))")),
+    "list_intersect": by_type(
+        ("list, list", "array_compact(array_intersect(_0, coalesce(_1, array())))")
+    ),
+    "in list": by_type(
+        ("list, list", "_0 = _1"), ("any, list", _CONTAINS_IT), ("any, any", "_0 = _1")
+    ),
     "list_reverse": by_type(("list", "reverse(_0)")),
     "list_transform": "transform(_0, _1)",
     "list_filter": "filter(_0, _1)",
     "flatten": by_type(("list", "flatten(filter(_0, e -> e is not null))")),
-    "list_zip": "arrays_zip(_all)",
-    "list_min": by_type(("list", "array_min(_0)")),
-    "list_max": by_type(("list", "array_max(_0)")),
+    "list_min": by_type(
+        ("list of nested", f"get({_BY_KEY.format('true')}, 0)"), ("list", "array_min(_0)")
+    ),
+    "list_max": by_type(
+        ("list of nested", f"get({_BY_KEY.format('false')}, 0)"), ("list", "array_max(_0)")
+    ),
+    "list upwards": by_type(
+        ("list of nested", f"concat(filter(_0, e -> e is null), {_BY_KEY.format('true')})"),
+        ("list", "sort_array(_0, true)"),
+    ),
+    "list downwards": by_type(
+        ("list of nested", f"concat({_BY_KEY.format('false')}, filter(_0, e -> e is null))"),
+        ("list", "sort_array(_0, false)"),
+    ),
+    # What a value is sorted by, and compared by with another one.
+    "order_key": by_type(
+        *((kind, f"java_{kind}Key(_0, {{json 0}}, {{json 0}})") for kind in _NESTED), ("any", "_0")
+    ),
+    "compared_key": by_type(
+        *((f"{kind}, {kind}", f"java_{kind}Key(_0, {{json 0}}, {{json 1}})") for kind in _NESTED),
+        ("any, any", "_0"),
+    ),
     "list_count": by_type(("list", "cast(size(array_compact(_0)) as bigint)")),
     "list_first": by_type(("list", "get(_0, 0)")),
     "list_last": by_type(("list", "get(_0, size(_0) - 1)")),
@@ -119,29 +199,42 @@ NESTED: dict[str, Template | tuple[Template, ...]] = {
     "list_product": by_type(
         (
             "list of number",
-            "if(size(_0) = 0, null, aggregate(array_compact(_0), 1D, (a, e) -> a * e))",
+            "if(size(array_compact(_0)) = 0, null,"
+            " aggregate(array_compact(_0), 1D, (a, e) -> a * e))",
         )
     ),
-    "list_bool_and": by_type(("list", "forall(_0, e -> e)")),
-    "list_bool_or": by_type(("list", "exists(_0, e -> e)")),
-    "list_string_agg": by_type(("list of text", "nullif(array_join(_0, ','), '')")),
+    "list_bool_and": by_type(
+        ("list", "if(size(array_compact(_0)) = 0, null, forall(array_compact(_0), e -> e))")
+    ),
+    "list_bool_or": by_type(
+        ("list", "if(size(array_compact(_0)) = 0, null, exists(array_compact(_0), e -> e))")
+    ),
     "range": by_type(
         ("integer", _RANGE.format("0", "_0", "1", "false")),
         ("integer, integer", _RANGE.format("_0", "_1", "1", "false")),
         ("integer, integer, integer", _RANGE.format("_0", "_1", "_2", "false")),
-        (_MOMENTS, f"filter({_SEQUENCE}, e -> e <> cast(_1 as timestamp_ntz))"),
+        *_series("false"),
     ),
     "generate_series": by_type(
         ("integer", _RANGE.format("0", "_0", "1", "true")),
         ("integer, integer", _RANGE.format("_0", "_1", "1", "true")),
         ("integer, integer, integer", _RANGE.format("_0", "_1", "_2", "true")),
-        (_MOMENTS, _SEQUENCE),
+        *_series("true"),
     ),
     "map_keys": by_type(("map", "map_keys(_0)")),
     "map_values": by_type(("map", "map_values(_0)")),
     "map_entries": by_type(("map", "map_entries(_0)")),
     "map_from_entries": by_type(("list", "map_from_entries(_0)")),
-    "map_concat": "map_concat(_all)",
+    "map_concat": by_type(
+        (
+            "map, map",
+            "if(_0 is null, _1, if(_1 is null, _0, map_concat("
+            "transform_values(_0, (k, v) -> if(map_contains_key(_1, k), try_element_at(_1, k), v)),"
+            " map_filter(_1, (k, v) -> not map_contains_key(_0, k)))))",
+        ),
+        ("map, null", "_0"),
+        ("null, map", "_1"),
+    ),
     "map_extract": by_type(
         ("map, any", "if(map_contains_key(_0, _1), array(_0[_1]), slice(map_values(_0), 1, 0))"),
     ),
@@ -151,5 +244,4 @@ NESTED: dict[str, Template | tuple[Template, ...]] = {
     "map_of_lists": ("map()", "map_from_arrays(_0, _1)"),
     "list_exists": "_0 is not null and exists(_0, _1)",
     "list_forall": "_0 is null or forall(_0, _1)",
-    "row": "struct(_all)",
 }

@@ -21,7 +21,6 @@ ALIASES = {
     "prefix": "starts_with",
     "ends_with": "suffix",
     "unicode": "ord",
-    "ascii": "ord",
     "levenshtein": "editdist3",
     "base64": "to_base64",
     "to_hex": "hex",
@@ -33,6 +32,8 @@ ALIASES = {
     "regexp_like": "regexp_matches",
 }
 
+_JOINED = "if(size(array_compact(_0)) = 0, null, array_join(_0, _1))"
+
 STRINGS: dict[str, Template | tuple[Template, ...]] = {
     "length": by_type(
         ("text", "cast(length(_0) as bigint)"),
@@ -41,18 +42,21 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
     "strlen": "cast(octet_length(_0) as bigint)",
     "octet_length": "cast(octet_length(_0) as bigint)",
     "bit_length": "cast(bit_length(_0) as bigint)",
-    "lower": "lower(_0)",
-    "upper": "upper(_0)",
+    "lower": by_type(("text", "java_lower(_0)")),
+    "upper": by_type(("text", "java_upper(_0)")),
     "trim": ("trim(_0)", "btrim(_0, _1)"),
     "trim_left": ("ltrim(_0)", "ltrim(_1, _0)"),
     "trim_right": ("rtrim(_0)", "rtrim(_1, _0)"),
     "concat_ws": "concat_ws(_all)",
-    "replace": "replace(_0, _1, _2)",
+    "replace": by_type(("text, text, text", "java_replace(_0, _1, _2)")),
     "repeat": by_type(
-        ("text, integer", "repeat(_0, cast(_1 as int))"),
-        ("list, integer", "flatten(array_repeat(_0, cast(_1 as int)))"),
+        ("text, integer", "java_repeat(_0, cast(_1 as bigint))"),
+        (
+            "list, integer",
+            "flatten(array_repeat(_0, java_listTimes(size(_0), cast(_1 as bigint))))",
+        ),
     ),
-    "reverse": by_type(("text", "reverse(_0)")),
+    "reverse": by_type(("text", "java_reverse(_0)")),
     "left": by_type(
         ("text, integer", "java_slice(_0, 1L, if(_1 < 0, _1 - 1L, cast(_1 as bigint)))")
     ),
@@ -61,8 +65,8 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
         ("text, integer", "java_substring(_0, cast(_1 as bigint), 2147483647L)"),
         ("text, integer, integer", "java_substring(_0, cast(_1 as bigint), cast(_2 as bigint))"),
     ),
-    "lpad": "lpad(_0, cast(_1 as int), _2)",
-    "rpad": "rpad(_0, cast(_1 as int), _2)",
+    "lpad": by_type(("text, integer, text", "java_lpad(_0, cast(_1 as int), _2)")),
+    "rpad": by_type(("text, integer, text", "java_rpad(_0, cast(_1 as int), _2)")),
     "instr": "cast(instr(_0, _1) as bigint)",
     "starts_with": "startswith(_0, _1)",
     "suffix": "endswith(_0, _1)",
@@ -75,17 +79,19 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
         ("map, any", "map_contains_key(_0, _1)"),
     ),
     "translate": "translate(_0, _1, _2)",
+    "ascii": by_type(("text", "ascii(_0)")),
     "ord": by_type(("text", "if(length(_0) = 0, -1, ascii(_0))")),
     "chr": by_type(("integer", "java_chr(cast(_0 as int))")),
     "string_split": by_type(("text, text", "java_split(_0, _1)")),
     "split_part": by_type(
         ("text, text, integer", "java_splitPart(_0, _1, cast(_2 as bigint))"),
     ),
-    "editdist3": "cast(levenshtein(_0, _1) as bigint)",
+    "editdist3": by_type(("text, text", "java_levenshtein(_0, _1)")),
     "md5": "md5(_0)",
     "sha256": "sha2(_0, 256)",
     "sha1": "sha1(_0)",
-    "to_base64": "base64(_0)",
+    # Spark breaks the text into lines of 76 characters.
+    "to_base64": "replace(base64(_0), concat(char(13), char(10)), '')",
     "from_base64": "unbase64(_0)",
     "hex": by_type(("text", "hex(_0)"), ("blob", "hex(_0)"), ("integer", "hex(_0)")),
     "unhex": "unhex(_0)",
@@ -93,7 +99,7 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
     "encode": "encode(_0, 'UTF-8')",
     "decode": "decode(_0, 'UTF-8')",
     "url_encode": "replace(url_encode(_0), '+', '%20')",
-    "url_decode": "url_decode(_0)",
+    "url_decode": by_type(("text", "java_urlDecode(_0)")),
     "strip_accents": by_type(("text", "java_stripAccents(_0)")),
     "regexp_matches": by_type(
         ("text, text", "java_regexpMatches(_0, _1, '')"),
@@ -118,8 +124,17 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
     ),
     "regexp_split_to_array": by_type(("text, text", "java_regexpSplit(_0, _1)")),
     "glob": by_type(("text, text", "java_glob(_0, _1)")),
+    "like": by_type(
+        ("text, text", "java_like(_0, _1, '')"),
+        ("text, text, text", "java_like(_0, _1, _2)"),
+    ),
+    "ilike": by_type(
+        ("text, text", "java_ilike(_0, _1, '')"),
+        ("text, text, text", "java_ilike(_0, _1, _2)"),
+    ),
+    "list_joined": by_type(("list of text, text", _JOINED)),
     "list_to_text": by_type(
-        ("list, text", "array_join(cast(_0 as array<string>), _1)"),
+        ("list of text, text", f"if(size(_0) = 0, '', {_JOINED})"),
     ),
     "uuid": "uuid()",
     "gen_random_uuid": "uuid()",

@@ -1,0 +1,98 @@
+package forklake;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+import scala.collection.immutable.Seq;
+
+/**
+ * Tasks that run, by job group, also those of jobs that were cancelled.
+ *
+ * Spark forgets the tasks of a cancelled job, although they keep their slots until they end.
+ */
+public final class Tasks extends SparkListener {
+    private static final int MOST = 10000;
+    private static final Map STAGES = new LinkedHashMap(); // number of a stage -> group
+    private static final Map RUNNING = new HashMap(); // number of a task -> group
+
+    private static SparkContext watched;
+
+    private Tasks() {}
+
+    /** Begin to watch the tasks of a Spark; again does nothing. */
+    public static void watch(SparkContext context) {
+        synchronized (STAGES) {
+            if (watched == context) {
+                return;
+            }
+            watched = context;
+            STAGES.clear();
+            RUNNING.clear();
+        }
+        context.addSparkListener(new Tasks());
+    }
+
+    /** Does a task of a job group still have a thread? */
+    public static boolean isRunning(String group) {
+        synchronized (STAGES) {
+            Iterator running = RUNNING.entrySet().iterator();
+            while (running.hasNext()) {
+                Map.Entry one = (Map.Entry) running.next();
+                if (one.getValue().equals(group) && hasThread((Long) one.getKey())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Events can get lost; the name of a thread holds the number of its task. */
+    private static boolean hasThread(Long task) {
+        Iterator threads = Thread.getAllStackTraces().keySet().iterator();
+        while (threads.hasNext()) {
+            if (((Thread) threads.next()).getName().endsWith("(TID " + task + ")")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    public void onJobStart(SparkListenerJobStart event) {
+        Properties properties = event.properties();
+        String group = properties == null ? null : properties.getProperty("spark.jobGroup.id");
+        Seq stages = event.stageInfos();
+        synchronized (STAGES) {
+            for (int i = 0; group != null && i < stages.size(); i++) {
+                STAGES.put(Integer.valueOf(
+                    ((org.apache.spark.scheduler.StageInfo) stages.apply(i)).stageId()), group);
+            }
+            Iterator oldest = STAGES.keySet().iterator();
+            while (STAGES.size() > MOST) {
+                oldest.next();
+                oldest.remove();
+            }
+        }
+    }
+
+    public void onTaskStart(SparkListenerTaskStart event) {
+        synchronized (STAGES) {
+            Object group = STAGES.get(Integer.valueOf(event.stageId()));
+            if (group != null) {
+                RUNNING.put(Long.valueOf(event.taskInfo().taskId()), group);
+            }
+        }
+    }
+
+    public void onTaskEnd(SparkListenerTaskEnd event) {
+        synchronized (STAGES) {
+            RUNNING.remove(Long.valueOf(event.taskInfo().taskId()));
+        }
+    }
+}

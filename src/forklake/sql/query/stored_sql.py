@@ -1,0 +1,192 @@
+"""Rules for stored SQL: what bodies of views and macros may call, and names that macros may have.
+
+Rows of a catalog can be written by other clients, so the rules are enforced when a query is bound,
+not only when a view or macro is created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput
+from forklake.model.names import folded
+from forklake.spark.calculator import calculator
+from forklake.sql.dialect import nodes
+from forklake.sql.dialect.nodes import function_call
+from forklake.sql.functions import files, registry
+from forklake.sql.query.names import tables
+
+if TYPE_CHECKING:
+    from forklake.spark.attachments import Attachment
+    from forklake.sql.session import Session
+
+# Statements, and clauses that are statements by themselves.
+_STATEMENTS = (
+    *(exp.DDL, exp.DML, exp.Merge, exp.Alter, exp.Drop, exp.TruncateTable, exp.Command, exp.Set),
+    *(exp.Use, exp.Attach, exp.Detach, exp.Into, exp.QueryTransform, exp.Cache, exp.Uncache),
+    *(exp.Copy, exp.Analyze, exp.Pragma, exp.Transaction, exp.Commit, exp.Rollback, exp.Comment),
+    *(exp.Describe, exp.Show, exp.LoadData, exp.Kill, exp.Install, exp.Export, nodes.Call),
+    *(nodes.Explain, nodes.Prepare, nodes.Execute, nodes.Checkpoint, nodes.Load, nodes.Reset),
+)
+_CALLING_JAVA = frozenset({"reflect", "java_method", "try_reflect"})
+SPARK_SOURCES = frozenset(
+    "range explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple"
+    " variant_explode variant_explode_outer".split()
+)
+METADATA_PREFIX = "__ducklake_metadata_"
+# Named forms of operators. A macro of such a name cannot take the place of an operator.
+_OPERATORS = frozenset({"add", "subtract", "multiply", "divide"})
+
+
+@cache
+def built_in_names() -> frozenset[str]:
+    """Return the folded names of all functions of DuckDB, Spark and the lake."""
+    from pyspark.sql import functions as spark_functions
+
+    with calculator() as cursor:
+        query = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal"
+        found = {folded(name) for (name,) in cursor.execute(query).fetchall()}
+    found |= {folded(name) for name in (*exp.FUNCTION_BY_NAME, *spark_functions.__all__)}
+    found |= {*registry.FUNCTIONS, *(registry.PREFIX + name for name in registry.FUNCTIONS)}
+    return frozenset((found | set(files.READERS)) - _OPERATORS)
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a function of DuckDB, Spark or the lake has this name."""
+    return folded(name) in built_in_names()
+
+
+def refuse_built_in(name: str) -> None:
+    """Raise InvalidInput if a macro would have the name of a built-in function."""
+    if is_built_in(name):
+        raise InvalidInput(
+            f"A macro cannot be named '{name}': a built-in function has this name.",
+            remedy="Choose another name.",
+        )
+
+
+def check_body(session: Session, body: exp.Expr, what: str, home: Attachment) -> None:
+    """Raise InvalidInput unless a stored body is a query that only reads tables.
+
+    It changes nothing, reads no files and no tables of the metastore, and asks about no catalog
+    by functions but its own.
+    """
+    refused = body if isinstance(body, _STATEMENTS) else body.find(*_STATEMENTS)
+    if refused is not None:
+        raise InvalidInput(
+            f"{what} contains {refused.key.upper()}, which is not part of a query.",
+            remedy="Write a single SELECT.",
+        )
+    refuse_changes(session, body, what)
+    for call in _calls(body):
+        _check_call(session, call, what, home)
+    for table in tables(body):
+        _check_source(session, table, what)
+
+
+def _check_call(session: Session, call: exp.Expr, what: str, home: Attachment) -> None:
+    parts, positional, named = function_call(call)
+    name = folded(parts[-1])
+    if name in files.READERS:
+        raise _reads_files(what, parts[-1])
+    bound = registry.find(session, parts)
+    if bound is None:
+        return
+    asked = bound.alias
+    if asked is None and bound.function.name != "catalogs":
+        given = [*positional, *named.values()]
+        asked = given[0].name if given and isinstance(given[0], exp.Literal) else ""
+    if bound.function.name == "diff" or folded(asked or home.alias) != folded(home.alias):
+        raise InvalidInput(
+            f"{what} calls {bound} about another catalog than its own.",
+            remedy="Call the function in the query that reads the view or macro.",
+        )
+
+
+def _check_source(session: Session, table: exp.Table, what: str) -> None:
+    if isinstance(table.this, exp.Func):
+        return
+    if len(table.parts) == 1 and table.name in session.frames:
+        raise InvalidInput(
+            f"{what} cannot read the DataFrame '{table.name}'.",
+            remedy="Write it to a table first.",
+        )
+    if len(table.parts) == 1 and files.is_path(table.name):
+        raise _reads_files(what, table.name)
+    if folded(table.parts[0].name).startswith(METADATA_PREFIX):
+        session.guard.metadata(".".join(part.name for part in table.parts))  # which may audit it
+        raise InvalidInput(
+            f"{what} reads '{table.sql()}' of the metastore itself.",
+            remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
+        )
+
+
+def check_spark_calls(query: exp.Expr, what: str, is_ours: Callable[[Sequence[str]], bool]) -> None:
+    """Raise InvalidInput if a stored body in Spark SQL calls what is not a function of Spark.
+
+    Functions that call Java, functions that a session has registered and table functions that
+    read files are not for stored SQL.
+    """
+    for call in _calls(query):
+        parts, _, _ = function_call(call)
+        allowed = SPARK_SOURCES if isinstance(call, exp.Table | exp.Lateral) else _spark_functions()
+        if folded(parts[-1]) not in allowed and not is_ours(parts):
+            raise InvalidInput(
+                f"{what} calls the function '{'.'.join(parts)}' which stored SQL may not.",
+                remedy="Write it without this function, or in the dialect duckdb.",
+            )
+
+
+@cache
+def _spark_functions() -> frozenset[str]:
+    from pyspark.sql import functions as spark_functions
+
+    names = {folded(name) for name in (*exp.FUNCTION_BY_NAME, *spark_functions.__all__)}
+    return frozenset(names - _CALLING_JAVA)
+
+
+def refuse_changes(
+    session: Session, query: exp.Expr, what: str, *, allowed: exp.Expr | None = None
+) -> None:
+    """Raise InvalidInput if a query calls a function that changes something, but for one call."""
+    for call in _calls(query):
+        found = registry.find(session, function_call(call)[0])
+        if call is not allowed and found is not None and found.function.changes:
+            raise InvalidInput(
+                f"{what} calls {found}, which changes something.",
+                remedy=f"Run it as a statement: CALL {found}(…).",
+            )
+
+
+def outermost_call(query: exp.Expr) -> exp.Expr | None:
+    """Return the call that is the only source, or the only expression, of a query."""
+    if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("joins"):
+        return None
+    source = query.args.get("from_")
+    if source is not None:
+        table: exp.Expr = source.this
+        is_call = isinstance(table, exp.Table) and isinstance(table.this, exp.Func)
+        return table if is_call and not table.args.get("joins") else None
+    return query.expressions[0] if len(query.expressions) == 1 else None
+
+
+def _calls(query: exp.Expr) -> Iterator[exp.Expr]:
+    for one in query.find_all(exp.Func):
+        parent = one.parent
+        is_table = isinstance(parent, exp.Table) and one.arg_key == "this"
+        is_qualified = isinstance(parent, exp.Dot) and one.arg_key == "expression"
+        if parent is not None and (is_table or is_qualified):
+            yield parent
+        elif isinstance(one, exp.Anonymous):
+            yield one
+
+
+def _reads_files(what: str, name: str) -> InvalidInput:
+    return InvalidInput(
+        f"{what} reads files by '{name}'. Views and macros read tables only.",
+        remedy="Copy the files into a table: CREATE TABLE name AS FROM 'file.parquet'.",
+    )

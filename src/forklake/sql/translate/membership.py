@@ -1,0 +1,101 @@
+"""`x IN (SELECT …)` where it matters whether it is false or NULL.
+
+Spark makes a join of it, whose answer is false instead of NULL everywhere but in a condition that
+is the whole WHERE or a part of it.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from forklake.model.names import folded
+from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.trees import bare
+
+_CLAUSES = (exp.Where, exp.Having, exp.Qualify, exp.Join)
+
+
+def translate_membership(tree: exp.Expr) -> exp.Expr:
+    """Every IN of a query that may be NULL is NULL when it is neither true nor false."""
+    holder = exp.Tuple(expressions=[tree])
+    for node in reversed(list(tree.find_all(exp.In))):
+        if node.args.get("query") is None:
+            continue
+        if not _is_filter(node) or _is_negated_from_outside(node):
+            node.replace(_three_valued(node))
+    root: exp.Expr = holder.expressions[0]
+    return root.pop()
+
+
+def _is_filter(node: exp.Expr) -> bool:
+    """Whether NULL and false have the same effect in the place of IN or NOT IN."""
+    place = _around(node)
+    if isinstance(place.parent, exp.Not):
+        place = _around(place.parent)
+    while isinstance(place.parent, exp.And | exp.Or):
+        place = _around(place.parent)
+    above = place.parent
+    if isinstance(above, exp.If):
+        return place.arg_key == "this" and isinstance(above.parent, exp.Case)
+    return isinstance(above, _CLAUSES) and place.arg_key in ("this", "on")
+
+
+def _is_negated_from_outside(node: exp.In) -> bool:
+    """Whether NOT IN looks for a value of a query around its own.
+
+    Spark takes NULL for no match there, instead of an unknown one.
+    """
+    around, select = _around(node), node.find_ancestor(exp.Select)
+    if not isinstance(around.parent, exp.Not) or select is None:
+        return False
+    origin = select.args.get("from_")
+    sources = [origin.this] if origin is not None else []
+    sources += [join.this for join in select.args.get("joins") or []]
+    own = {folded(source.alias_or_name) for source in sources}
+    is_inner = isinstance(select.find_ancestor(exp.Select, exp.From, exp.Join, exp.CTE), exp.Select)
+    return any(
+        folded(column.table) not in own if column.table else is_inner
+        for column in node.this.find_all(exp.Column)
+    )
+
+
+def _around(node: exp.Expr) -> exp.Expr:
+    while isinstance(node.parent, exp.Paren):
+        node = node.parent
+    return node
+
+
+def _three_valued(node: exp.In) -> exp.Expr:
+    value, query = bare(node.this), node.args["query"].unnest()
+    if isinstance(value, exp.Tuple):
+        raise unsupported(
+            f"{node.sql(dialect='duckdb')}, which may be NULL,",
+            remedy="Use it as a condition of WHERE, or write EXISTS.",
+        )
+    name = exp.to_identifier("_value")
+    rows = exp.Subquery(
+        this=query.copy(),
+        alias=exp.TableAlias(this=exp.to_identifier("_list"), columns=[name]),
+    )
+    nulls = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=rows))
+    nulls.set("where", exp.Where(this=_is_null(exp.column("_value", table="_list"))))
+    is_unknown: exp.Expr = exp.Exists(this=nulls)
+    if not isinstance(value, exp.Literal):
+        is_any = exp.Exists(this=query.copy())
+        is_unknown = exp.Or(this=is_unknown, expression=_both(_is_null(value.copy()), is_any))
+    found = exp.Case(
+        ifs=[
+            exp.If(this=node.copy(), true=exp.Boolean(this=True)),
+            exp.If(this=is_unknown, true=exp.Null()),
+        ],
+        default=exp.Boolean(this=False),
+    )
+    return exp.Paren(this=found)
+
+
+def _is_null(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=exp.Paren(this=value), expression=exp.Null())
+
+
+def _both(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=exp.And(this=one, expression=other))

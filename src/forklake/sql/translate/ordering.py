@@ -1,0 +1,132 @@
+"""The order of nested values: NULL inside of structs, lists and maps is highest, as at the top.
+
+What is compared or sorted by is put into `order_key`, which is the value itself unless that is
+nested. Values that cannot be nested are left alone, so that filters stay what files can answer.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from forklake.sql.translate.trees import bare, call, named, rewrite
+
+_NESTED = (exp.DataType.Type.LIST, exp.DataType.Type.ARRAY, exp.DataType.Type.STRUCT,
+           exp.DataType.Type.MAP)  # fmt: skip
+_SCALAR = (
+    *(exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.Neg, exp.Not, exp.And, exp.Or),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Is, exp.EQ, exp.NEQ, exp.LT),
+    *(exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Like, exp.ILike, exp.Exists),
+    *(exp.Subquery, exp.Query),
+)
+_OF_SCALARS = frozenset("varchar + - * / // % sum avg count count_star row_number rank".split())
+
+
+def order_nested(tree: exp.Expr) -> exp.Expr:
+    """Comparisons and ORDER BY go by keys where values may be nested."""
+    return rewrite(tree, _translated)
+
+
+def order_key(node: exp.Expr) -> exp.Expr:
+    """What a value is sorted by."""
+    return node if _is_scalar(node) else call("order_key", node)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    if node.meta.get("spark"):
+        return node
+    if isinstance(node, exp.LT | exp.LTE | exp.GT | exp.GTE):
+        return _compared(node)
+    if isinstance(node, exp.Between):
+        return _between(node)
+    if isinstance(node, exp.Order):
+        return _ordered(node)
+    if isinstance(node, exp.Anonymous) and node.name.lower() in ("greatest", "least"):
+        return _extreme(node)
+    return node
+
+
+def _compared(node: exp.Binary) -> exp.Expr:
+    left, right = bare(node.this), bare(node.expression)
+    if not (_is_scalar(left) or _is_scalar(right)):
+        node.set("this", call("compared_key", left, right.copy()))
+        node.set("expression", call("compared_key", right, left.copy()))
+    return node
+
+
+def _between(node: exp.Between) -> exp.Expr:
+    value, low, high = node.this, node.args["low"], node.args["high"]
+    if any(map(_is_scalar, (value, low, high))):
+        return node
+    above = _compared(exp.GTE(this=value.copy(), expression=low))
+    below = _compared(exp.LTE(this=value, expression=high))
+    return exp.Paren(this=exp.And(this=above, expression=below))
+
+
+def _extreme(node: exp.Anonymous) -> exp.Expr:
+    if any(map(_is_scalar, node.expressions)):
+        return node
+    name = "list_max" if node.name.lower() == "greatest" else "list_min"
+    return call(name, call("list_value", *node.expressions))
+
+
+def _ordered(node: exp.Order) -> exp.Expr:
+    if isinstance(node.parent, exp.Anonymous):  # inside of an aggregate
+        return node
+    _expand_all(node)
+    for one in node.expressions:
+        if not isinstance(one, exp.Ordered) or _is_all(one):
+            continue
+        if isinstance(one.this, exp.Literal) and one.this.is_int:
+            one.set("this", _numbered(node.parent, one.this))
+        else:
+            one.set("this", order_key(bare(one.this)))
+    return node
+
+
+def _numbered(query: exp.Expr | None, number: exp.Literal) -> exp.Expr:
+    """Return the key of a column by its number, where its name is unique."""
+    columns = _columns(query)
+    at = int(number.name) - 1
+    if not 0 <= at < len(columns) or _is_scalar(columns[at].unalias()):
+        return number
+    return order_key(named(columns[at].alias_or_name))
+
+
+def _columns(query: exp.Expr | None) -> list[exp.Expr]:
+    """The columns of a query, if each can be known by its name."""
+    while isinstance(query, exp.SetOperation):
+        query = query.this.unnest()
+    columns = query.expressions if isinstance(query, exp.Select) else []
+    names = {one.alias_or_name.lower() for one in columns}
+    is_known = not any(one.is_star for one in columns) and "" not in names
+    return columns if is_known and len(names) == len(columns) else []
+
+
+def _is_all(one: exp.Expr) -> bool:
+    is_word = isinstance(one.this, exp.Column | exp.Var)
+    return is_word and one.this.sql(dialect="duckdb").upper() == "ALL"
+
+
+def _expand_all(order: exp.Order) -> None:
+    """ORDER BY ALL, where some column may be nested, as the columns."""
+    columns = _columns(order.parent)
+    every = [one for one in order.expressions if isinstance(one, exp.Ordered) and _is_all(one)]
+    if not every or not columns or all(_is_scalar(one.unalias()) for one in columns):
+        return
+    made = []
+    for column in columns:
+        key = every[0].copy()
+        key.set("this", named(column.alias_or_name))
+        made.append(key)
+    order.set("expressions", made)
+
+
+def _is_scalar(node: exp.Expr) -> bool:
+    """Whether a value is certainly not nested."""
+    node = node.unnest()
+    if isinstance(node, exp.Cast):
+        return node.to.this not in _NESTED
+    if isinstance(node, exp.Anonymous):
+        name = node.name.lower()
+        return name in _OF_SCALARS or name.startswith(("cast ", "try_cast "))
+    return isinstance(node, _SCALAR)

@@ -1,0 +1,138 @@
+"""Relations in FROM and WITH: their names, and different names for the columns of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sqlglot import exp
+
+from forklake.errors import InvalidInput
+
+ColumnsOf = Callable[[exp.Expr], list[str]]
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return names as DuckDB makes them different: `a`, `a_1`, `a_2`."""
+    taken: set[str] = set()
+    made = []
+    for name in names:
+        number, unique = 0, name
+        while unique.lower() in taken:
+            number += 1
+            unique = f"{name}_{number}"
+        taken.add(unique.lower())
+        made.append(unique)
+    return made
+
+
+def sources(select: exp.Expr) -> list[exp.Expr]:
+    """Return the relations in FROM, in their order, those inside of parentheses too."""
+    origin = select.args.get("from_")
+    return [] if origin is None else list(_leaves(origin.this, select.args.get("joins")))
+
+
+def _leaves(start: exp.Expr, joins: Sequence[exp.Expr] | None) -> Iterator[exp.Expr]:
+    for one in [start, *(join.this for join in joins or [])]:
+        inner = parenthesized(one)
+        if inner is not None:
+            yield from _leaves(inner, None)
+            continue
+        yield one
+        for join in one.args.get("joins") or []:
+            yield from _leaves(join.this, None)
+
+
+def parenthesized(source: exp.Expr) -> exp.Expr | None:
+    """Return the first source of a join in parentheses that has no name of its own."""
+    is_join = isinstance(source, exp.Subquery | exp.Paren) and not source.args.get("alias")
+    inner = source.this if is_join else None
+    return inner if isinstance(inner, exp.Table | exp.Subquery | exp.Paren) else None
+
+
+def name_sources(select: exp.Expr) -> None:
+    """Give every source a name."""
+    taken = {one.alias_or_name.lower() for one in sources(select)}
+    for one in sources(select):
+        if one.alias_or_name:
+            continue
+        base = "unnest" if isinstance(one, exp.Unnest) else "unnamed_subquery"
+        name = unique_names([*sorted(taken), base])[-1]
+        taken.add(name.lower())
+        alias = one.args.get("alias") or exp.TableAlias()
+        alias.set("this", exp.to_identifier(name, quoted=True))
+        one.set("alias", alias)
+
+
+def name_columns_apart(tree: exp.Expr, columns: ColumnsOf) -> None:
+    """Give the columns of a query in FROM or WITH different names, and all that are to have one."""
+    for one in reversed(list(tree.find_all(exp.Subquery, exp.CTE, exp.Table))):
+        alias = one.args.get("alias")
+        given = alias.args.get("columns") if alias is not None else None
+        if isinstance(one, exp.Table) and (not given or isinstance(one.this, exp.Func)):
+            continue
+        if isinstance(one, exp.Subquery) and not isinstance(one.parent, _FROM):
+            continue
+        query = one if isinstance(one, exp.Table) else one.this
+        if isinstance(query, exp.Values) or not (given or _may_repeat(query)):
+            continue
+        if isinstance(one, exp.CTE) and _is_recursive(one):
+            continue
+        if isinstance(one.parent, exp.Lateral):
+            continue
+        _complete(one, query, columns)
+
+
+_FROM = (exp.From, exp.Join, exp.Lateral)
+
+
+def _is_recursive(table: exp.Expr) -> bool:
+    above = table.parent
+    return above is not None and bool(above.args.get("recursive"))
+
+
+def _may_repeat(query: exp.Expr) -> bool:
+    """Whether two columns of a query could have the same name."""
+    first = query.unnest()
+    while isinstance(first, exp.SetOperation):
+        first = first.this.unnest()
+    if not isinstance(first, exp.Select):
+        return False
+    has_star = any(one.is_star or _is_columns(one) for one in first.expressions)
+    if has_star and (len(first.expressions) > 1 or len(sources(first)) > 1):
+        return True
+    names = [one.alias_or_name.lower() for one in first.expressions if one.alias_or_name]
+    return len(set(names)) < len(names)
+
+
+def _is_columns(node: exp.Expr) -> bool:
+    return any(one.name.lower() == "columns" for one in node.find_all(exp.Anonymous))
+
+
+def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
+    """Write down the names of all columns, if those that are there are not enough."""
+    alias = source.args.get("alias")
+    given = [one.name for one in (alias.args.get("columns") or [])] if alias is not None else []
+    if isinstance(query, exp.Table):
+        bare = query.copy()
+        bare.set("alias", None)
+        query = select_all(bare, source)
+    own = columns(query)
+    if len(given) > len(own):
+        raise InvalidInput(
+            f"{len(given)} columns are named in {source.alias_or_name}, which has {len(own)}.",
+            remedy="Name at most as many columns as there are.",
+        )
+    names = unique_names([*given, *own[len(given) :]])
+    if names == (given or own):
+        return
+    if alias is None:
+        alias = exp.TableAlias(this=exp.to_identifier("unnamed_subquery", quoted=True))
+        source.set("alias", alias)
+    alias.set("columns", [exp.to_identifier(name, quoted=True) for name in names])
+
+
+def select_all(source: exp.Expr, place: exp.Expr) -> exp.Select:
+    """Return a query for all columns of a source, in the place of a part of another query."""
+    found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
+    found.parent = place
+    return found

@@ -1,0 +1,208 @@
+"""Totals of ROLLUP, CUBE and GROUPING SETS over no rows: Spark has none, DuckDB has one row each.
+
+A second query gives these rows, and only if there is nothing to group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from sqlglot import exp
+
+from forklake.sql.translate.functions.aggregates import AGGREGATES, ALIASES
+from forklake.sql.translate.trees import aliased, call, named
+
+_AGGREGATES = {*AGGREGATES, *ALIASES}
+_GROUPING = ("grouping", "grouping_id")
+_ENDS = ("limit", "offset")
+_CONDITION = "_having"
+
+
+def add_totals(tree: exp.Expr) -> exp.Expr:
+    """Every query with a total over all rows has it over no rows too."""
+    holder = exp.Tuple(expressions=[tree])
+    for select in reversed(list(tree.find_all(exp.Select))):
+        group = select.args.get("group")
+        if group is None or group.args.get("all"):
+            continue
+        if all(_is_empty(one) for one in group.expressions):
+            _group_all_rows(select)
+        elif any(isinstance(one, _SETS) for one in group.expressions):
+            inner = _filter_outside(select, _keys(group.expressions))
+            if total := prod(_empty_sets(one) for one in group.expressions):
+                _replace(inner, total)
+    root: exp.Expr = holder.expressions[0]
+    return root.pop()
+
+
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def _empty_sets(part: exp.Expr) -> int:
+    if isinstance(part, exp.GroupingSets):
+        return sum(_empty_sets(one) for one in part.expressions)
+    return 1 if _is_empty(part) or isinstance(part, exp.Rollup | exp.Cube) else 0
+
+
+def _is_empty(part: exp.Expr) -> bool:
+    return isinstance(part, exp.Tuple) and not part.expressions
+
+
+def _group_all_rows(select: exp.Select) -> None:
+    """GROUP BY () gives one row, whatever there is."""
+    select.set("group", None)
+    if select.args.get("having") is None:
+        select.set("having", exp.Having(this=exp.Boolean(this=True)))
+
+
+def _filter_outside(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
+    """Filter by HAVING around the query if it names keys, which Spark finds only among columns.
+
+    Returns the SELECT that groups.
+    """
+    having = select.args.get("having")
+    outputs = [one.alias_or_name for one in select.expressions]
+    is_plain = len(set(outputs)) == len(outputs) and select.find(exp.Window) is None
+    is_ordered = select.args.get("order") is not None and not _is_ordered_by_output(select)
+    if having is None or is_ordered or not is_plain or not _names_keys(having.this, keys):
+        return select
+    clauses = {name: select.args.get(name) for name in ("order", *_ENDS)}
+    for name in (*clauses, "having"):
+        select.set(name, None)
+    inner = select.copy()
+    inner.set("with_", None)
+    inner.append("expressions", aliased(having.this.copy(), _CONDITION))
+    rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("_grouped")))
+    for name in ("joins", "where", "group", "distinct"):
+        select.set(name, None)
+    select.set("expressions", [named(name) for name in outputs])
+    select.set("from_", exp.From(this=rows))
+    select.set("where", exp.Where(this=named(_CONDITION)))
+    for name, clause in clauses.items():
+        select.set(name, clause)
+    return inner
+
+
+def _names_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
+    if _is_key(node, keys):
+        return True
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _AGGREGATES:
+        return False
+    return any(_names_keys(child, keys) for child in node.iter_expressions())
+
+
+def _replace(select: exp.Select, number: int) -> None:
+    total = _total(select, _keys(select.args["group"].expressions))
+    whole: exp.Expr = select.copy()
+    outer = exp.Union(distinct=False)
+    if (defined := select.args.get("with_")) is not None:
+        outer.set("with_", defined.copy())
+        whole.set("with_", None)
+        total.set("with_", None)
+    if _is_ordered_by_output(select):
+        for clause in ("order", *_ENDS):
+            if (found := select.args.get(clause)) is not None:
+                outer.set(clause, found.copy())
+                whole.set(clause, None)
+                total.set(clause, None)
+    for _ in range(number - 1):
+        whole = exp.Union(this=exp.Subquery(this=whole), expression=total.copy(), distinct=False)
+    outer.set("this", exp.Subquery(this=whole))
+    outer.set("expression", exp.Subquery(this=total))
+    is_part = isinstance(select.parent, exp.SetOperation)
+    select.replace(exp.Subquery(this=outer) if is_part else outer)
+
+
+def _keys(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
+    found: list[exp.Expr] = []
+    for part in parts:
+        if isinstance(part, (*_SETS, exp.Tuple)):
+            found += _keys(part.expressions)
+        else:
+            found.append(part.unnest())
+    return found
+
+
+def _total(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
+    """Return the query for the total over no rows, which has a row only if there are none."""
+    made = select.copy()
+    for clause in ("group", "order"):
+        made.set(clause, None)
+    for one in [*made.expressions, made.args.get("having"), made.args.get("qualify")]:
+        if one is not None:
+            _forget_keys(one, keys)
+    is_empty: exp.Expr = exp.EQ(this=call("count_star"), expression=exp.Literal.number(0))
+    if _stands_alone(select):
+        rows = exp.Select(expressions=[exp.Literal.number(1)], from_=select.args["from_"].copy())
+        for clause in ("joins", "where"):
+            found = select.args.get(clause)
+            if isinstance(found, list):
+                rows.set(clause, [one.copy() for one in found])
+            elif found is not None:
+                rows.set(clause, found.copy())
+        made.set("where", exp.Where(this=exp.Boolean(this=False)))
+        is_empty = exp.Not(this=exp.Exists(this=rows))
+    having = made.args.get("having")
+    condition = is_empty if having is None else exp.and_(is_empty, having.this.copy())
+    made.set("having", exp.Having(this=condition))
+    return made
+
+
+def _stands_alone(select: exp.Select) -> bool:
+    """Whether a query can use no columns of a query around it: it is in FROM or WITH, or whole."""
+    place: exp.Expr = select
+    while place.parent is not None:
+        above = place.parent
+        if isinstance(place, exp.Lateral):
+            return False
+        is_source = isinstance(above, exp.From | exp.Join | exp.CTE | exp.With)
+        if not isinstance(above, exp.Query | exp.Tuple) and not is_source:
+            return False
+        if isinstance(above, exp.Select) and place.arg_key not in ("from_", "joins", "with_"):
+            return False
+        place = above
+    return select.args.get("from_") is not None
+
+
+def _forget_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> None:
+    """Put NULL in the place of keys outside of aggregates."""
+    if isinstance(node, exp.Alias | exp.Having | exp.Qualify):
+        _forget_keys(node.this, keys)
+        return
+    if _is_key(node, keys):
+        node.replace(exp.Null())
+        return
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _GROUPING:
+        node.replace(exp.Literal.number(2 ** len(node.expressions) - 1))
+        return
+    is_window = isinstance(node.parent, exp.Window)
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _AGGREGATES and not is_window:
+        return
+    for child in list(node.iter_expressions()):
+        _forget_keys(child, keys)
+
+
+def _is_ordered_by_output(select: exp.Select) -> bool:
+    order = select.args.get("order")
+    if order is None:
+        return any(select.args.get(clause) is not None for clause in _ENDS)
+    names = {one.alias_or_name.lower() for one in select.expressions}
+    return all(_is_output(one.this, names) for one in order.expressions)
+
+
+def _is_output(key: exp.Expr, names: set[str]) -> bool:
+    if isinstance(key, exp.Literal | exp.Var):  # a number, or ALL
+        return not key.is_string
+    return isinstance(key, exp.Column) and not key.table and key.name.lower() in names
+
+
+def _is_key(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
+    return any(node == key or _is_same_column(node, key) for key in keys)
+
+
+def _is_same_column(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether two columns can be one of which only one is qualified."""
+    if not isinstance(one, exp.Column) or not isinstance(other, exp.Column):
+        return False
+    return one.name.lower() == other.name.lower() and not (one.table and other.table)

@@ -1,0 +1,53 @@
+"""Texts that a UUID may be compared with: DuckDB reads them as UUIDs, Spark has texts.
+
+Which columns are UUIDs is resolved by Spark. Only texts in another form than the stored one are
+changed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from forklake.sql.translate.trees import bare, call, rewrite
+
+_COMPARISONS = (
+    exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ,
+)  # fmt: skip
+_STORED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_DIGITS = re.compile(r"[0-9a-fA-F]{32}")
+
+
+def compare_uuids(tree: exp.Expr) -> exp.Expr:
+    """Texts that look like UUIDs become those in the form in which columns have them."""
+    return rewrite(tree, _translated)
+
+
+def _translated(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, _COMPARISONS):
+        left, right = node.this, node.expression
+        node.set("this", _compared(left, right))
+        node.set("expression", _compared(right, left))
+    elif isinstance(node, exp.Between):
+        for place in ("low", "high"):
+            node.set(place, _compared(node.args[place], node.this))
+    elif isinstance(node, exp.In) and node.expressions:
+        node.set("expressions", [_compared(one, node.this) for one in node.expressions])
+    elif isinstance(node, exp.Case) and node.this is not None:
+        for one in node.args["ifs"]:
+            one.set("this", _compared(one.this, node.this))
+    return node
+
+
+def _compared(text: exp.Expr, other: exp.Expr) -> exp.Expr:
+    inner = bare(text)
+    if not inner.is_string or not _is_other_form(inner.name) or bare(other).is_string:
+        return text
+    return call("compared uuid", inner.copy(), bare(other).copy())
+
+
+def _is_other_form(text: str) -> bool:
+    bare = text[1:-1] if text.startswith("{") and text.endswith("}") else text
+    is_uuid = _DIGITS.fullmatch(bare.replace("-", "")) is not None
+    return is_uuid and _STORED.fullmatch(text) is None

@@ -1,0 +1,103 @@
+"""Failed reads: only a file that was shown to be damaged is called damaged."""
+
+from __future__ import annotations
+
+import pytest
+
+from forklake.errors import Corruption, Forbidden, ForklakeError, NotFound, Unavailable, Unsupported
+from forklake.files.systems import is_storage_failure
+from forklake.spark.engine.failures import of_files
+
+READ = "[FAILED_READ_FILE.{}] Encountered error while reading file {}.  SQLSTATE: KD001"
+FILE = "s3a://bucket/lake/a.parquet"
+
+
+def failed(cause: str, condition: str = "NO_HINT") -> ForklakeError:
+    """The error for a file that Spark could not read."""
+    found = of_files([READ.format(condition, FILE), cause])
+    assert found is not None
+    assert "'s3a://bucket/lake/a.parquet'" in found.message
+    return found
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "s3a://bucket/lake/a.parquet is not a Parquet file. Expected magic number at tail",
+        "s3a://bucket/lake/a.parquet is not a Parquet file (length is too low: 0)",
+        "can not read class org.apache.parquet.format.PageHeader: don't know what type: 14",
+        "could not decode the dictionary for [id] optional int64 id\nFAILED_TO_UNCOMPRESS(5)",
+        "Reached the end of stream with 299476 bytes left to read",
+    ],
+)
+def test_what_readers_of_parquet_refuse_is_damaged(cause: str) -> None:
+    assert type(failed(cause)) is Corruption
+
+
+def test_a_type_that_the_table_does_not_have_is_damage() -> None:
+    assert type(failed("", "PARQUET_COLUMN_DATA_TYPE_MISMATCH")) is Corruption
+
+
+@pytest.mark.parametrize(
+    ("cause", "shown"),
+    [
+        (
+            "getFileStatus on s3a://bucket/lake/a.parquet: software.amazon.awssdk.services.s3"
+            ".model.S3Exception: Slow Down (Service: S3, Status Code: 503, Request ID: 1)",
+            "Status Code: 503",
+        ),
+        ("java.net.SocketException: Connection reset", "Connection reset"),
+        ("Connection reset", "Connection reset"),
+        ("Unable to execute HTTP request: Read timed out", "Read timed out"),
+        ("Reached the end of stream with 9 bytes left to read\nConnection reset", "Connection"),
+        ("", "Spark gives no reason"),
+    ],
+)
+def test_a_failed_request_is_not_damage(cause: str, shown: str) -> None:
+    error = failed(cause)
+    assert type(error) is Unavailable
+    assert error.retryable
+    assert shown in error.message
+    assert "backup" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        'No FileSystem for scheme "nofs"',
+        "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
+    ],
+)
+def test_a_missing_file_system_is_named_with_what_to_add(cause: str) -> None:
+    error = failed(cause)
+    assert type(error) is Unsupported
+    assert "spark.jars.packages" in error.remedy
+
+
+def test_missing_files_and_keys_are_told_apart() -> None:
+    missing = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file a.parquet. "
+    assert type(of_files([f"{missing}File does not exist."])) is NotFound
+    assert type(failed("No keys available")) is Forbidden
+
+
+def test_a_delete_file_that_could_not_be_fetched_is_not_damaged() -> None:
+    text = f"The delete file {FILE} cannot be read: java.net.SocketException: Connection reset"
+    assert type(of_files([text])) is Unavailable
+    text = (
+        f"The delete file {FILE} cannot be read: java.lang.RuntimeException: is not a Parquet file"
+    )
+    assert type(of_files([text])) is Corruption
+
+
+@pytest.mark.parametrize(
+    ("error", "is_storage"),
+    [
+        (OSError(5, "Input/output error"), True),
+        (OSError("When reading 'a': AWS Error SLOW_DOWN (HTTP status 503)"), True),
+        (OSError("Couldn't deserialize thrift: TProtocolException: Invalid data"), False),
+        (OSError("Corrupt snappy compressed data."), False),
+        (ValueError("Connection"), False),
+    ],
+)
+def test_errors_of_storage_and_of_files_are_told_apart(error: Exception, is_storage: bool) -> None:
+    assert is_storage_failure(error) is is_storage
