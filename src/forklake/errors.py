@@ -8,6 +8,7 @@
     ├── Unauthenticated nobody knows who is asking
     ├── Forbidden       the caller or the metastore may not be written
     ├── QuotaExceeded   a limit set by the operator is reached
+    │   └── RateLimited it was asked for too often (retryable after `retry_after` seconds)
     ├── Cancelled       a statement that was stopped
     ├── Unsupported     something this version does not do
     ├── Unavailable     the metadata database cannot be reached (retryable)
@@ -20,6 +21,8 @@ one table from which HTTP status and command exit code follow.
 from __future__ import annotations
 
 from typing import Any, ClassVar
+
+_ENDS = (".", "!", "?", "…", ":", ";")
 
 
 class ForklakeError(Exception):
@@ -35,7 +38,11 @@ class ForklakeError(Exception):
         self.details = details
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".strip()
+        if not self.remedy:
+            return self.message
+        # Some messages are those of DuckLake, which end without a full stop.
+        stop = "" if self.message.endswith(_ENDS) else "."
+        return f"{self.message}{stop} {self.remedy}"
 
 
 class NotFound(ForklakeError):
@@ -81,6 +88,13 @@ class QuotaExceeded(ForklakeError):
     code = "quota_exceeded"
 
 
+class RateLimited(QuotaExceeded):
+    """The caller asked too often; `retry_after` in the details is in seconds."""
+
+    code = "rate_limited"
+    retryable = True
+
+
 class Cancelled(ForklakeError):
     """The statement was stopped: by its user, or because its time was over."""
 
@@ -115,6 +129,7 @@ OUTCOMES: dict[type[ForklakeError], tuple[int, int]] = {
     Unauthenticated: (401, 11),
     Forbidden: (403, 6),
     QuotaExceeded: (429, 7),
+    RateLimited: (429, 13),
     Unsupported: (422, 8),
     Unavailable: (503, 9),
     Corruption: (500, 10),

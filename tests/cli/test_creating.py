@@ -163,6 +163,13 @@ class TestFork:
         made = cli.document("fork", "sales", "agent", "--count", "3", "--if-not-exists")
         assert len(made["catalogs"]) == 3
 
+    def test_refuses_a_catalog_that_is_another_fork(self, cli: CommandLine) -> None:
+        cli.ok("create", "stock")
+        cli.ok("fork", "stock", "agent")
+        code, error = cli.error("fork", "sales", "agent", "--if-not-exists")
+        assert code == 4
+        assert "a fork of 'stock', not of 'sales'" in error["message"]
+
     @pytest.mark.parametrize(
         "wrong", [["--mode", "other"], ["--count", "0"], ["--count", "many"], ["--at", "today"]]
     )

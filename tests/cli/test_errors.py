@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from forklake.cli.output import Output
+from forklake.errors import NotFound
+from forklake.merging.outcome import DefinitionConflict, RowConflict, TableMerge, refused
 from tests.cli.conftest import CommandLine
 
 COMMANDS = {
@@ -58,6 +61,33 @@ class TestForm:
         assert done.err.splitlines()[0] == (
             r"error: Catalog '[red]\x1b[31m\n:smile:' does not exist"
         )
+
+    def test_of_a_merge_lists_conflicts_on_lines_and_names_both_sides(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        rows = tuple(RowConflict(number, "changed", "removed") for number in (3, 4))
+        table = TableMerge("main.t", conflict_count=2, conflicts=rows)
+        view = DefinitionConflict("view main.v", "its schema is not there")
+        Output().error(refused("agent", "sales", [table, view]))
+        assert capsys.readouterr().err.splitlines() == [
+            "error: The source 'agent' cannot be merged into the target 'sales':",
+            *(
+                f"  row {number} of table main.t: changed in the source 'agent', removed in the"
+                " target 'sales'"
+                for number in (3, 4)
+            ),
+            "  view main.v: its schema is not there",
+            "hint: Resolve the conflicts in 'agent' or 'sales', or choose a side for rows:"
+            " --on-conflict ours (rows of 'sales') or --on-conflict theirs (rows of 'agent'); in"
+            " SQL on_conflict => 'ours' or 'theirs'.",
+        ]
+        assert "on-conflict" not in refused("agent", "sales", [view]).remedy
+
+    def test_is_one_sentence_after_the_other(self) -> None:
+        error = NotFound("Table 't' does not exist", remedy="Did you mean 'u'?")
+        assert str(error) == "Table 't' does not exist. Did you mean 'u'?"
+        assert str(NotFound("It is gone.", remedy="Restore it.")) == "It is gone. Restore it."
+        assert str(NotFound("Table 't' does not exist")) == "Table 't' does not exist"
 
     def test_is_json_wherever_the_option_stands(self, cli: CommandLine) -> None:
         before, after = cli("--json", "drop", "nothing"), cli("drop", "nothing", "--json")

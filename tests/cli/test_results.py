@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from forklake.cli.results import Answer, Form, csv_lines, drawn, json_lines, show
+from forklake.cli.results import Answer, Form, csv_lines, drawn, fit_columns, json_lines, show
 
 ODD = 'quote " comma , line \n caf\u00e9 \U0001f600'
 ROWS = pa.table(
@@ -105,3 +105,53 @@ def test_what_was_done_is_said_to_people_only(capsys: pytest.CaptureFixture[str]
         '[{"Count":2}]',
         *("Count", "2"),
     ]
+
+
+def drawn_lines(rows: pa.Table, width: int) -> list[str]:
+    """The lines of a table on a terminal of a width."""
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    with console.capture() as captured:
+        console.print(drawn(rows, width))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_a_wide_table_shows_which_columns_it_leaves_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pa.table({f"column_{n}": ["x" * 40, "short"] for n in range(6)})
+    heading, rule, first, second = drawn_lines(rows, 80)
+    assert heading.split() == [*(f"column_{n}" for n in range(5)), "…"]
+    *cut, more = first.split()
+    assert more == "…"
+    assert {cell.lstrip("x") for cell in cut} == {"…"}
+    assert {len(cell) for cell in cut} == {12, 13}
+    assert second.split() == [*["short"] * 5, "…"]
+    assert len(rule) <= 80
+    monkeypatch.setenv("COLUMNS", "40")
+    show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=None)
+    assert capsys.readouterr().out.splitlines()[-1] == "6 columns (2 shown)"
+
+
+def test_a_table_that_fits_shows_all_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = pa.table({"id": [1], "long": ["word " * 30], "n": [2]})
+    heading, _, only = drawn_lines(rows, 60)
+    assert heading.split() == ["id", "long", "n"]
+    assert only.startswith(" 1   word word")
+    assert only.endswith("…   2")
+    assert len(only) == 60
+    assert len(drawn_lines(rows, 400)[2]) == len(drawn_lines(rows, 200)[2])
+    show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=None)
+    assert "shown" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [1, 5, 10, 40, 80, 200])
+@pytest.mark.parametrize("natural", [[1], [300], [2] * 30, [50, 1, 50, 3, 9], [12] * 7])
+def test_columns_never_take_more_than_the_width(natural: list[int], width: int) -> None:
+    widths = fit_columns(natural, width)
+    assert 1 <= len(widths) <= len(natural)
+    taken = sum(widths) + 3 * (len(widths) - 1) + (4 if len(widths) < len(natural) else 0)
+    assert taken <= max(width, 5)
+    assert all(
+        min(one, 12) <= found or len(widths) == 1
+        for one, found in zip(natural, widths, strict=False)
+    )

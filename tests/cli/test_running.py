@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from forklake.cli.results import Form
-from forklake.cli.running import Runner
+from forklake.cli.running import Runner, WarmUp, WatchedSession
 from forklake.cli.scripts import Script
 from forklake.errors import InvalidInput
 from forklake.spark.engine import jobs
+from forklake.sql.results import Result
 from forklake.sql.session import Session
 
 
@@ -38,3 +40,46 @@ def test_ctrl_c_is_seen_whichever_thread_is_given_it(monkeypatch: pytest.MonkeyP
         with pytest.raises(KeyboardInterrupt):
             next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
     assert in_time == [True]
+
+
+def test_ctrl_c_ends_the_wait_for_spark_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    starting, is_up = threading.Event(), threading.Event()
+    main = threading.get_ident()
+
+    def start(_: WarmUp) -> None:
+        starting.set()
+        is_up.wait(60)
+
+    monkeypatch.setattr(WarmUp, "run", start)
+    monkeypatch.setattr(jobs, "is_up", is_up.is_set)
+    monkeypatch.setattr(jobs, "cancel_jobs", lambda: None)
+    monkeypatch.setattr(WatchedSession, "_start_engine", lambda _: Started())
+    with WatchedSession() as session, closing(Runner(session)) as runner:
+
+        def statements(*_: Any, **__: Any) -> Iterator[Result]:
+            assert session.engine is not None
+            yield Result("SELECT", pa.table({"n": [1]}))
+
+        def interrupt() -> None:
+            starting.wait(60)
+            signal.pthread_kill(main, signal.SIGINT)
+
+        monkeypatch.setattr(session, "run", statements)
+        interrupting = threading.Thread(target=interrupt)
+        interrupting.start()
+        with pytest.raises(KeyboardInterrupt):
+            next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
+        interrupting.join()
+        assert not is_up.is_set()  # it starts still, for the next statement
+        is_up.set()
+        answer, _ = next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
+        assert answer.rows.num_rows == 1
+
+
+class Started:
+    """A Spark that runs."""
+
+    has_died = False
+
+    def close(self) -> None:
+        """Nothing to let go of."""

@@ -18,6 +18,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import to_filter
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
@@ -78,6 +81,22 @@ class TestPrompt:
 
     def test_gives_up_a_line_with_ctrl_c(self, session: Session) -> None:
         assert self.typed(session, "SELECT 1\x03SELECT 2;\r") == ["^C", "SELECT 2;"]
+
+    def test_finds_earlier_input_with_ctrl_r(self, session: Session) -> None:
+        self.typed(session, "SELECT 'needle';\rSELECT 2;\r")
+        assert self.typed(session, "\x12needle\r\r") == ["SELECT 'needle';"]
+
+    def test_a_search_is_not_taken_for_an_unfinished_statement(self, session: Session) -> None:
+        with create_pipe_input() as source:
+            inner = Prompt(session, warm_up=False, input=source, output=DummyOutput())._prompt
+            inner.default_buffer.reset(Document("SELECT 1;"))
+            inner.search_buffer.reset(Document("needle"))
+            with set_app(inner.app):
+                inner.layout.focus(inner.search_buffer)
+                assert inner.app.current_buffer is inner.search_buffer
+                assert not to_filter(inner.multiline)()
+                inner.default_buffer.reset(Document("SELECT 1"))
+                assert to_filter(inner.multiline)()
 
     def test_keeps_history_for_its_user_alone(self, session: Session, home: Path) -> None:
         self.typed(session, "SELECT\r1;\r")

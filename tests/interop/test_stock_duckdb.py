@@ -18,6 +18,7 @@ from forklake import Catalog, ColumnSpec, MacroSpec, Metastore, NewDataFile, New
 from forklake.access import tenants
 from forklake.access.credentials import Claim
 from forklake.access.roles import Right
+from forklake.access.signing_keys import stored_secret
 from forklake.errors import AlreadyExists, NotFound, Unsupported
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.children import BY_STORED_VALUES
@@ -264,7 +265,7 @@ def test_a_metastore_in_a_schema_of_its_own_has_views_beside_it(
 def test_a_tenant_attaches_its_own_catalog_with_a_token(lake: Exposed) -> None:
     metastore, now = lake.metastore, datetime.now(UTC)
     install(metastore.database)
-    add_signing_key(metastore.database, SECRET, now)
+    add_signing_key(metastore.database, stored_secret(SECRET), now)
     alice = insert_principal(metastore.database, "alice", "alice", is_root=False, now=now)
     grant = PrefixGrant("sales", "reader")
     write_prefix_grant(metastore.database, alice.principal_id, grant, None)

@@ -337,7 +337,7 @@ def test_what_a_fork_does_to_a_table_that_its_parent_told_it_and_dropped_is_a_co
     change(fork, fork.now().state.table("late"), "mine")
     with sales.transaction() as transaction:
         transaction.drop_table("late")
-    with pytest.raises(Conflict, match=r"table main\.late: changed on one side, removed"):
+    with pytest.raises(Conflict, match=r"table main\.late: changed in the source, removed"):
         publish(session, metastore, "agent")
 
 

@@ -65,7 +65,9 @@ class Output:
     def _labelled(self, label: str, style: str, message: str) -> None:
         from rich.text import Text
 
-        line = Text.assemble((label, style), " ", visible(message))
+        # Lists are indented. Any other line break may be part of a name, which is shown escaped.
+        text = "\n  ".join(map(visible, message.split("\n  ")))
+        line = Text.assemble((label, style), " ", text)
         console_for(sys.stderr).print(line, soft_wrap=True)
 
     def confirm(self, question: str, *, otherwise: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import count
@@ -23,10 +23,14 @@ from forklake.model.names import folded
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from forklake.sql.results import Result
 
 SHOWN = 100
+_MORE = "…"
+# The least width of a column, unless it needs less, and the spaces between two.
+_LEAST, _GAP = 12, 3
 # So many rows are fetched to tell how many there are besides those that a table shows.
 _COUNTED = 10_000
 
@@ -160,8 +164,10 @@ def _draw(answer: Answer, limit: int, seconds: float | None) -> None:
     elif answer.count is not None:
         said = [answer.kind, counted(answer.count, "row")]
     else:
-        console.print(drawn(answer.rows.slice(0, limit)))
+        found = drawn(answer.rows.slice(0, limit), console.width)
+        console.print(found)
         said = _footer(answer, limit, is_brief=not console.is_terminal)
+        said += _columns_footer(answer.rows.num_columns, found)
     if seconds is not None and console.is_terminal:
         said.append(duration(seconds))
     if said:
@@ -177,21 +183,67 @@ def _footer(answer: Answer, limit: int, *, is_brief: bool) -> list[str]:
     return [] if is_brief else [counted(total, "row")]
 
 
-def drawn(rows: pa.Table) -> Table:
-    """Rows as a table: numbers to the right, and each row on one line as far as it fits."""
+def _columns_footer(count: int, table: Table) -> list[str]:
+    """Return how many columns are shown, if not all of them."""
+    shown = sum(column.header != _MORE for column in table.columns)
+    return [] if shown == count else [f"{counted(count, 'column')} ({shown} shown)"]
+
+
+def drawn(rows: pa.Table, width: int | None = None) -> Table:
+    """Return rows as a table of a width: numbers to the right, and each row on one line.
+
+    Long texts are cut. Columns for which there is no place are left out; a last one shows that.
+    """
     from rich import box
     from rich.table import Table
 
+    cells = [list(map(_cell, row)) for row in texts(rows)]
+    headers = list(map(_cell, rows.column_names))
+    natural = [max(map(_width, column)) for column in zip(headers, *cells, strict=True)]
+    widths = fit_columns(natural, width)
     found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for name, kind in zip(rows.column_names, rows.schema.types, strict=True):
-        side = "right" if _is_number(kind) else "left"
-        found.add_column(_cell(name), justify=side, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
-    for row in texts(rows):
-        found.add_row(*map(_cell, row))
+    for header, kind, most in zip(headers, rows.schema.types, widths, strict=False):
+        side: Any = "right" if _is_number(kind) else "left"
+        found.add_column(header, justify=side, no_wrap=True, overflow="ellipsis", width=most)
+    is_cut = len(widths) < len(headers)
+    if is_cut:
+        found.add_column(_MORE, width=1)
+    for row in cells:
+        found.add_row(*row[: len(widths)], *([_MORE] if is_cut else []))
     return found
 
 
-def _cell(text: str | None) -> Any:
+def fit_columns(natural: Sequence[int], width: int | None) -> list[int]:
+    """Return the widths of the columns that fit side by side, given those that they would take.
+
+    Each gets at least `_LEAST`, or all it would take; the rest is shared evenly.
+    """
+    if width is None:
+        return list(natural)
+    least = [min(one, _LEAST) for one in natural]
+    if _total(least) > width:
+        room = width - _GAP - 1  # for the column that shows that there are more
+        fitting = [end for end in range(1, len(least)) if _total(least[:end]) <= room]
+        least = least[: max(fitting, default=1)]
+        width = max(room, 1)
+    widths, spare = [min(one, width) for one in least], max(0, width - _total(least))
+    waiting = sorted(range(len(widths)), key=lambda place: natural[place])
+    for rank, place in enumerate(waiting):
+        more = min(natural[place] - widths[place], spare // (len(waiting) - rank))
+        widths[place] += more
+        spare -= more
+    return widths
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _width(cell: Text) -> int:
+    return max(1, *(line.cell_len for line in cell.split("\n", allow_blank=True)))
+
+
+def _cell(text: str | None) -> Text:
     from rich.text import Text
 
     if text is None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from forklake.cli.output import console_for
 from forklake.cli.results import Answer, Form, fetched
 from forklake.cli.scripts import Script, located
+from forklake.errors import Cancelled
 from forklake.sql.parameters import Parameters
 from forklake.sql.session import Session
 
@@ -28,17 +29,37 @@ _loading = threading.Lock()
 
 
 class WatchedSession(Session):
-    """A session that says so when it starts Spark, which takes seconds."""
+    """A session that shows when it starts Spark, which takes seconds and can be given up."""
+
+    _starting: WarmUp | None = None
 
     @property
     def engine(self) -> Engine:
         """Spark, as this session uses it."""
         from forklake.spark.engine.jobs import is_up
 
-        if self._engine is not None or is_up():
-            return super().engine
-        with _status("Starting Spark …"):
-            return super().engine
+        if self._engine is None:
+            with nullcontext() if is_up() else _status("Starting Spark …"):
+                self._wait_for_spark()
+        return super().engine
+
+    def cancel_start(self) -> None:
+        """End the wait of a statement for Spark. Spark goes on starting, for the next one."""
+        if self._starting is not None:
+            self._starting.cancel_waiting()
+
+    def close(self) -> None:
+        """Close the session, and let go of the Spark that was started for it."""
+        super().close()
+        if self._starting is not None:
+            self._starting.close()
+
+    def _wait_for_spark(self) -> None:
+        """Wait on this thread while another one starts Spark: only this one can be interrupted."""
+        if self._starting is None or self._starting.has_failed:
+            self._starting = WarmUp()
+            self._starting.start()
+        self._starting.wait()
 
 
 class OtherSession(Protocol):
@@ -123,6 +144,8 @@ class Runner:
         if not isinstance(self.session, Session):
             self.session.cancel()
             return
+        if isinstance(self.session, WatchedSession):
+            self.session.cancel_start()
         from forklake.spark.engine.jobs import cancel_jobs
 
         cancel_jobs()
@@ -144,6 +167,7 @@ class WarmUp(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="forklake-start", daemon=True)
         self._engine: Engine | None = None
+        self._is_cancelled = threading.Event()
 
     def run(self) -> None:
         with suppress(Exception):  # the statement that needs Spark will tell
@@ -151,6 +175,23 @@ class WarmUp(threading.Thread):
                 from forklake.spark.engine.engine import Engine
 
             self._engine = Engine.start()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it has ended without a Spark."""
+        return not self.is_alive() and self._engine is None
+
+    def wait(self) -> None:
+        """Wait until Spark has started, or failed to; Cancelled if the wait is given up."""
+        self._is_cancelled.clear()
+        while self.is_alive():
+            if self._is_cancelled.is_set():
+                raise Cancelled("The statement was cancelled while Spark was starting.")
+            self.join(_INTERVAL)
+
+    def cancel_waiting(self) -> None:
+        """Raise Cancelled in the thread that waits."""
+        self._is_cancelled.set()
 
     def close(self) -> None:
         """Let go of Spark, which goes when nobody else has it."""

@@ -349,7 +349,7 @@ def _is_told(row: Row) -> bool:
 
 
 def _both(source: Did, target: Did) -> str:
-    return f"{source.value} on one side, {target.value} on the other"
+    return f"{source.value} in the source, {target.value} in the target"
 
 
 def _key(row: Row) -> Key:

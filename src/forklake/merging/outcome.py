@@ -87,21 +87,29 @@ class Merged:
 def refused(
     source: str, target: str, problems: Sequence[DefinitionConflict | TableMerge]
 ) -> Conflict:
-    """The error of a merge that does not go, with all that is in its way."""
-    told = [line for one in problems for line in _lines(one)]
-    shown = "".join(f"\n  {line}" for line in told[:10]) + ("\n  …" if len(told) > 10 else "")
+    """Return the error of a merge, with the conflicts of source and target."""
+    lines = [line for one in problems for line in _lines(source, target, one)]
+    shown = "".join(f"\n  {line}" for line in lines[:10]) + ("\n  …" if len(lines) > 10 else "")
+    remedy = f"Resolve the conflicts in '{source}' or '{target}'."
+    if any(isinstance(one, TableMerge) for one in problems):
+        remedy = (
+            f"Resolve the conflicts in '{source}' or '{target}', or choose a side for rows:"
+            f" --on-conflict ours (rows of '{target}') or --on-conflict theirs (rows of"
+            f" '{source}'); in SQL on_conflict => 'ours' or 'theirs'."
+        )
     return Conflict(
-        f"'{source}' cannot be merged into '{target}':{shown}",
-        remedy="Settle it in one of the two, or say for rows whose version is to be used.",
+        f"The source '{source}' cannot be merged into the target '{target}':{shown}",
+        remedy=remedy,
         conflicts=[_plain(one) for one in problems],
     )
 
 
-def _lines(problem: DefinitionConflict | TableMerge) -> list[str]:
+def _lines(source: str, target: str, problem: DefinitionConflict | TableMerge) -> list[str]:
     if isinstance(problem, DefinitionConflict):
         return [f"{problem.what}: {problem.reason}"]
     return [
-        f"row {one.row_id} of table {problem.table}: {one.source_did} here, {one.target_did} there"
+        f"row {one.row_id} of table {problem.table}: {one.source_did} in the source '{source}',"
+        f" {one.target_did} in the target '{target}'"
         for one in problem.conflicts
     ]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
@@ -37,7 +36,7 @@ class Prompt:
             completer=SqlCompleter(session) if isinstance(session, Session) else None,
             complete_while_typing=False,
             auto_suggest=AutoSuggestFromHistory(),
-            multiline=Condition(_is_unfinished),
+            multiline=Condition(self._is_unfinished),
             prompt_continuation=lambda width, *_: _CONTINUED.rjust(width),
             **parts,
         )
@@ -45,6 +44,10 @@ class Prompt:
     def read(self) -> str:
         """What is typed next."""
         return self._prompt.prompt(prompt_text(self._session), pre_run=self._begin)
+
+    def _is_unfinished(self) -> bool:
+        # Of the statement: during a search with Ctrl-R another buffer is the current one.
+        return not is_whole(self._prompt.default_buffer.text)
 
     def close(self) -> None:
         """Let go of the Spark that was started."""
@@ -60,10 +63,6 @@ def prompt_text(session: Session | OtherSession) -> str:
     """Where names are looked up, with a star in a transaction."""
     place = ".".join(session.current or ("forklake",))
     return f"{place}{'*' if session.in_transaction else ''}> "
-
-
-def _is_unfinished() -> bool:
-    return not is_whole(get_app().current_buffer.text)
 
 
 def _history() -> History:
