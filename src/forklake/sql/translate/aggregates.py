@@ -14,7 +14,7 @@ from forklake.sql.translate.refusing import unsupported
 from forklake.sql.translate.templates import ByType, Template, arity, filled
 from forklake.sql.translate.trees import rewrite
 
-_WITHIN = {"quantile_cont", "quantile_disc"}
+_WITHIN = {"quantile_cont": 1, "quantile_disc": 1, "mode": 0}  # arguments before WITHIN GROUP
 _RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"}
 _TABLES = {**AGGREGATES, **WINDOWS}
 
@@ -78,7 +78,7 @@ def _read(node: exp.Expr) -> _Call:
 
 def _read_within(found: _Call) -> None:
     """Take the values from `(fraction ORDER BY values)`, as WITHIN GROUP is written by now."""
-    if found.name not in _WITHIN or len(found.arguments) != 1 or found.order is None:
+    if found.order is None or len(found.arguments) != _WITHIN.get(found.name):
         return
     if len(found.order) != 1:
         raise unsupported("WITHIN GROUP with several values to order by")
@@ -119,12 +119,12 @@ def _read_arguments(found: _Call) -> None:
         if isinstance(argument, exp.Distinct):
             found.distinct = True
             found.arguments.extend(argument.expressions)
-        elif not isinstance(argument, exp.Star):
+        elif argument is not None and not isinstance(argument, exp.Star):
             found.arguments.append(argument)
 
 
-def _bare(found: _Call, node: exp.Expr) -> exp.Expr:
-    """An argument without ORDER BY and IGNORE NULLS behind it."""
+def _bare(found: _Call, node: exp.Expr | None) -> exp.Expr | None:
+    """Return an argument without the ORDER BY and IGNORE NULLS behind it, if there is one."""
     if isinstance(node, exp.Order):
         found.order = node.expressions
     elif isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
@@ -177,12 +177,10 @@ _COMPOSED: dict[str, Callable[[_Call], exp.Expr]] = {
 
 
 def _entry(found: _Call) -> Aggregate:
-    entry = _TABLES[found.name]
-    if isinstance(entry, Aggregate):
-        return entry
-    for one in entry:
-        wanted = max(_inner_arity(one.inner), _outer_arity(one.outer))
-        if len(found.arguments) == wanted or (one is entry[-1] and found.name == "string_agg"):
+    entries = _TABLES[found.name]
+    for one in entries if isinstance(entries, tuple) else (entries,):
+        required = max(_inner_arity(one.inner), _outer_arity(one.outer))
+        if required <= len(found.arguments) <= required + one.optional:
             return one
     raise unsupported(f"The function {found.name} with {len(found.arguments)} arguments")
 

@@ -4,7 +4,9 @@ import java.time.DayOfWeek;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.time.format.TextStyle;
 import java.time.temporal.IsoFields;
 import java.util.Locale;
@@ -70,7 +72,18 @@ public final class Times {
     }
 
     public static UTF8String strftime(long micros, UTF8String format) {
-        LocalDateTime moment = moment(micros);
+        return formatted(moment(micros), format, "", ZoneOffset.UTC);
+    }
+
+    /** Format a moment as a clock in a time zone shows it. */
+    public static UTF8String strftimeIn(long micros, UTF8String format, UTF8String zone) {
+        ZonedDateTime at = moment(micros).atZone(ZoneOffset.UTC)
+            .withZoneSameInstant(ZoneId.of(zone.toString(), ZoneId.SHORT_IDS));
+        return formatted(at.toLocalDateTime(), format, zone.toString(), at.getOffset());
+    }
+
+    private static UTF8String formatted(
+            LocalDateTime moment, UTF8String format, String zone, ZoneOffset offset) {
         StringBuilder text = new StringBuilder();
         String pattern = format.toString();
         for (int i = 0; i < pattern.length(); i++) {
@@ -79,17 +92,17 @@ public final class Times {
                 text.append(c);
             } else if (pattern.charAt(i + 1) == '-' && i + 2 < pattern.length()) {
                 i += 2;
-                String part = part(moment, pattern.charAt(i));
+                String part = part(moment, pattern.charAt(i), zone, offset);
                 text.append(part.replaceFirst("^0+(?=.)", ""));
             } else {
                 i++;
-                text.append(part(moment, pattern.charAt(i)));
+                text.append(part(moment, pattern.charAt(i), zone, offset));
             }
         }
         return UTF8String.fromString(text.toString());
     }
 
-    private static String part(LocalDateTime at, char code) {
+    private static String part(LocalDateTime at, char code, String zone, ZoneOffset offset) {
         DayOfWeek weekday = at.getDayOfWeek();
         switch (code) {
             case 'Y': return padded(at.getYear(), 4);
@@ -118,11 +131,17 @@ public final class Times {
             case 'x': return dateText(at.toLocalDate());
             case 'X': return timeText(at.toLocalTime().withNano(0));
             case 'c': return dateText(at.toLocalDate()) + " " + timeText(at.toLocalTime().withNano(0));
-            case 'z': return "+00";
-            case 'Z': return "";
+            case 'z': return offsetText(offset);
+            case 'Z': return zone;
             case '%': return "%";
             default: throw new IllegalArgumentException(UNKNOWN + code);
         }
+    }
+
+    private static String offsetText(ZoneOffset offset) {
+        int minutes = offset.getTotalSeconds() / 60;
+        String hours = (minutes < 0 ? "-" : "+") + padded(Math.abs(minutes / 60), 2);
+        return minutes % 60 == 0 ? hours : hours + ":" + padded(Math.abs(minutes % 60), 2);
     }
 
     /** The moment that a text tells in a format; an error if it does not. */

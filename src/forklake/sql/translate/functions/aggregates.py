@@ -39,6 +39,7 @@ class Aggregate:
     outer: str = "_made"
     is_sorted: bool = False
     nulls: str = ""  # RESPECT or IGNORE
+    optional: int = 0  # arguments that neither template names
 
 
 _OF_PAIRS = "{}(cast(_0 as double), cast(_1 as double))"
@@ -87,9 +88,8 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "arg_min_null": Aggregate("min_by(_0, _duck_order_key(_1))"),
     "arg_max_null": Aggregate("max_by(_0, _duck_order_key(_1))"),
     "list": Aggregate("collect_list(_0)", _LIST, is_sorted=True, nulls="RESPECT"),
-    "string_agg": (
-        Aggregate("collect_list(_duck_varchar(_0))", _LIST, is_sorted=True),
-        Aggregate("collect_list(_duck_varchar(_0))", _LIST, is_sorted=True),
+    "string_agg": Aggregate(
+        "collect_list(_duck_varchar(_0))", _LIST, is_sorted=True, optional=1
     ),
     "first": Aggregate("first(_0)"),
     "last": Aggregate("last(_0)"),
