@@ -23,6 +23,8 @@ SELECT epoch_ms(ts), era(day), century(day), to_timestamp(0.0000015 * id), day +
 SELECT generate_series(DATE '2024-01-31', DATE '2024-06-30', INTERVAL 1 MONTH), range(day, day + INTERVAL 60 DAY, INTERVAL '1 month 1 day') FROM items;
 SELECT generate_series(TIMESTAMP '2024-03-31', TIMESTAMP '2023-12-01', INTERVAL '-1' MONTH), range(day, day - INTERVAL 1 DAY, INTERVAL 1 DAY) FROM items;
 SELECT strftime(ts, '%Z|%z'), strftime(day, '%Z') FROM items;
+SELECT strftime(ts AT TIME ZONE 'Asia/Kolkata', '%Z|%z|%c'), strftime('%Z', ts::TIMESTAMPTZ) FROM items;
+SELECT mode() WITHIN GROUP (ORDER BY kind), mode() WITHIN GROUP (ORDER BY id % 1 DESC) FROM items;
 SELECT regexp_replace(name, '', '-', 'g'), regexp_split_to_array(name, ''), regexp_extract_all(name, 'x*'), regexp_replace(name, 'a*', '-', 'g') FROM items;
 SELECT regexp_replace('😀b' || name, '', '-', 'g'), regexp_split_to_array('😀b' || name, ''), regexp_extract_all('😀' || name, '') FROM items;
 SELECT ascii(name), ascii(''), unicode(''), reverse(name || '👨‍👩‍👧e'), upper(name || 'ß'), lower(name || 'İΣ'), levenshtein(name, 'é'), url_decode(name || '%2') FROM items;

@@ -97,3 +97,9 @@ SELECT INTERVAL 'garbage 27 days';
 SELECT day + INTERVAL '1 day foo' FROM items;
 -- with 3 arguments
 SELECT upper(name, name, name) FROM items;
+-- The function list with 0 arguments
+SELECT list(ORDER BY id) FROM items;
+-- The function row_number with 1 arguments
+SELECT row_number(1) OVER () FROM items;
+-- The function corr with 1 arguments
+SELECT corr(id) FROM items;
