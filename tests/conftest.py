@@ -19,6 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     So no worker is left alone with a long file when all else is done.
     """
+    for item in items:
+        if "engine" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.jvm)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     spark = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (item.path not in slow, item.path not in spark))

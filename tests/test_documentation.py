@@ -20,7 +20,7 @@ from forklake.spark.engine.engine import Engine
 from tests.crucible.served import running
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SERVICE = "http://127.0.0.1:8480"  # where examples think that a service is
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -113,7 +113,7 @@ def test_queries_run_on_a_metastore_with_a_fork(tmp_path: Path) -> None:
 
 def test_pages_name_files_that_exist() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        for target in re.findall(r"\]\((?!https://)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
         for target in re.findall(r"`((?:tests|stress|examples)/[\w/.]+)`", page.read_text()):
             assert (ROOT / target).exists(), f"{page.name}: {target}"

@@ -19,9 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("src", "tests", "stress", "benchmarks", "examples", "tools", "docs", ".")
 _MARKER = "language: ok"
-_PROGRAMS = (
-    "Arrow|Delta|DuckDB|DuckLake|Forklake|Iceberg|Java|MariaDB|MySQL|Parquet|PostgreSQL|PySpark|Python|Spark|SQLite|sqlglot"
-)
+_PROGRAMS = "Arrow|Delta|DuckDB|DuckLake|Forklake|Iceberg|Java|MariaDB|MySQL|Parquet|PostgreSQL|PySpark|Python|Spark|SQLite|sqlglot"
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ RULES = (
     _rule(r"\basks?\b|\basked\b", "code is not a person: query, request, call"),
     _rule(r"\banew\b", "again, or newly"),
     _rule(r"\b(?:is|are|was|were) no\b(?! (?:longer|more|less)\b)", "is not a"),
-    _rule(rf"\b(?:{_PROGRAMS})[’']s\b", "no possessive for programs: `Spark cast`"),
+    _rule(rf"\b(?:{_PROGRAMS})'s\b", "no possessive for programs: `Spark cast`"),
     _rule(
         r"\b\w*(?:behaviour|colour|favour|honour|neighbour|centre|licence|catalogue)\w*\b"
         r"|\b\w*(?:material|normal|recogn|optim|initial|serial|summar|organ|author|final|minim"
@@ -82,15 +80,17 @@ def check(paths: Iterable[Path]) -> Iterator[Finding]:
     """Yield the findings in files, and in the files below folders."""
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if (read := _READERS.get(file.suffix)) and file.is_file() and file.name != Path(__file__).name:
+            if (
+                (read := _READERS.get(file.suffix))
+                and file.is_file()
+                and file.name != Path(__file__).name
+            ):
                 yield from _check_file(file, read)
 
 
 def _check_file(file: Path, read: _Reader) -> Iterator[Finding]:
     source = file.read_text()
-    allowed = {
-        number for number, line in enumerate(source.splitlines(), 1) if _MARKER in line
-    }
+    allowed = {number for number, line in enumerate(source.splitlines(), 1) if _MARKER in line}
     for first, text in read(source):
         for rule in RULES:
             for found in rule.pattern.finditer(text):
@@ -107,11 +107,13 @@ def _check_docstrings(file: Path, tree: ast.Module) -> Iterator[Finding]:
             continue
         text = ast.get_docstring(node)
         if text and (found := _NOT_IMPERATIVE.match(text)):
-            yield Finding(file, node.lineno + 1, found.group(), "docstrings of functions are imperative")
+            yield Finding(
+                file, node.lineno + 1, found.group(), "docstrings of functions are imperative"
+            )
 
 
 def _is_noun(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether a noun phrase suits a function: properties, and tests, which are statements."""
+    """Return whether a noun phrase suits a function: a property, or a test, which is a statement."""
     names = [ast.unparse(one) for one in node.decorator_list]
     return _TEST.match(node.name) is not None or any("property" in name for name in names)
 
