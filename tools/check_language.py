@@ -12,14 +12,18 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("src", "tests", "stress", "benchmarks", "examples", "tools", "docs", ".")
+FOLDERS = ("src", "tests", "stress", "benchmarks", "examples", "tools", "docs")
+Reader = Callable[[str], Iterator[tuple[int, str]]]  # the texts of a file, with their first lines
 _MARKER = "language: ok"
-_PROGRAMS = "Arrow|Delta|DuckDB|DuckLake|Forklake|Iceberg|Java|MariaDB|MySQL|Parquet|PostgreSQL|PySpark|Python|Spark|SQLite|sqlglot"
+_PROGRAMS = "|".join(
+    "Arrow Delta DuckDB DuckLake Forklake Iceberg Java MariaDB MySQL Parquet PostgreSQL PySpark Python"
+    " Spark SQLite sqlglot".split()
+)
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def check(paths: Iterable[Path]) -> Iterator[Finding]:
                 yield from _check_file(file, read)
 
 
-def _check_file(file: Path, read: _Reader) -> Iterator[Finding]:
+def _check_file(file: Path, read: Reader) -> Iterator[Finding]:
     source = file.read_text()
     allowed = {number for number, line in enumerate(source.splitlines(), 1) if _MARKER in line}
     for first, text in read(source):
@@ -113,7 +117,7 @@ def _check_docstrings(file: Path, tree: ast.Module) -> Iterator[Finding]:
 
 
 def _is_noun(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether a noun phrase suits a function: a property, or a test, which is a statement."""
+    """Return whether a noun phrase suits a function: properties, and tests (statements)."""
     names = [ast.unparse(one) for one in node.decorator_list]
     return _TEST.match(node.name) is not None or any("property" in name for name in names)
 
@@ -137,8 +141,7 @@ def _read_all(source: str) -> Iterator[tuple[int, str]]:
     yield 1, source
 
 
-_Reader = type(_read_all)
-_READERS = {
+_READERS: dict[str, Reader] = {
     ".py": _read_python,
     ".java": _read_java,
     ".md": _read_all,
@@ -157,7 +160,7 @@ def main() -> int:
 
 
 def _whole_project() -> list[Path]:
-    folders = [ROOT / name for name in FOLDERS if name != "."]
+    folders = [ROOT / name for name in FOLDERS]
     return [*folders, *ROOT.glob("*.md")]
 
 
