@@ -21,8 +21,8 @@ FOLDERS = ("src", "tests", "stress", "benchmarks", "examples", "tools", "docs")
 Reader = Callable[[str], Iterator[tuple[int, str]]]  # the texts of a file, with their first lines
 _MARKER = "language: ok"
 _PROGRAMS = "|".join(
-    "Arrow Delta DuckDB DuckLake Forklake Iceberg Java MariaDB MySQL Parquet PostgreSQL PySpark Python"
-    " Spark SQLite sqlglot".split()
+    "Arrow Delta DuckDB DuckLake Forklake Iceberg Java MariaDB MySQL Parquet PostgreSQL PySpark"
+    " Python Spark SQLite sqlglot".split()
 )
 
 
