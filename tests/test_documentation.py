@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,16 @@ def test_pages_name_files_that_exist() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
         for target in re.findall(r"`((?:tests|stress|examples)/[\w/.]+)`", page.read_text()):
             assert (ROOT / target).exists(), f"{page.name}: {target}"
+
+
+def test_glossary_names_modules_that_exist() -> None:
+    modules = re.findall(r"`(forklake(?:\.\w+)+)`", (ROOT / "docs/glossary.md").read_text())
+    assert modules
+    for name in modules:
+        assert find_spec(name) is not None, name
+
+
+def test_glossary_defines_each_term_once() -> None:
+    terms = re.findall(r"^\| \*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    assert terms
+    assert len(terms) == len(set(terms))
