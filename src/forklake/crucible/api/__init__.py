@@ -1,4 +1,4 @@
-"""The routes of the service, a module for each kind of thing."""
+"""Routes of the service, one module per resource."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from forklake.crucible.api import (
     views,
 )
 
-# Routes are tried in this order: what is asked for most comes first.
+# Routes are matched in this order: the most frequently requested ones come first.
 ROUTERS: tuple[APIRouter, ...] = (
     forks.router,
     catalogs.router,

@@ -1,4 +1,4 @@
-"""Who may do what to a catalog: its grants, tokens for it, its audit; and who asks."""
+"""Routes for the grants, tokens and audit log of a catalog, and for the caller's identity."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from forklake.crucible.shapes.base import Limit, Name, nothing
 
 router = APIRouter(prefix="/v1", tags=["access"])
 After = Annotated[
-    str | None, Query(pattern=r"^[0-9]{1,64}$", description="Go on after this entry.")
+    str | None,
+    Query(pattern=r"^[0-9]{1,64}$", description="Return the entries that follow this entry id."),
 ]
 
 
-@router.get("/me", summary="Who asks", response_model=Me)
+@router.get("/me", summary="Get the caller", response_model=Me)
 def me(visit: Asking) -> Response:
-    """The caller as the service knows it; with a token also what that is narrowed to."""
+    """Return the caller's principal and, for a token, the catalog and rights it is limited to."""
     caller, bound = visit.caller, visit.caller.bound
     return Me(
         principal=caller.name,
@@ -43,7 +44,7 @@ def me(visit: Asking) -> Response:
 
 @router.get("/catalogs/{catalog}/grants", summary="List grants", response_model=Grants)
 def list_grants(visit: Asking, catalog: Name) -> Response:
-    """The roles that principals have on this catalog, besides those by prefix."""
+    """List the roles granted on this catalog. Roles granted by prefix are not included."""
     rows = visit.access.grants(visit.caller, catalog)
     found = [
         Grant(principal=row.principal, role=row.role, expires_at=row.expires_at) for row in rows
@@ -53,42 +54,48 @@ def list_grants(visit: Asking, catalog: Name) -> Response:
 
 @router.put("/catalogs/{catalog}/grants/{principal}", summary="Grant a role", status_code=204)
 def grant(visit: Asking, catalog: Name, principal: Name, body: SetGrant) -> Response:
-    """In place of the one that the principal had; admins and owners are made by owners only."""
+    """Grant a role on this catalog, replacing the principal's current role.
+
+    Only an owner can grant the roles `admin` and `owner`.
+    """
     visit.access.grant(visit.caller, catalog, principal, body.role, expires_at=body.expires_at)
     return nothing()
 
 
-@router.delete(
-    "/catalogs/{catalog}/grants/{principal}", summary="Take a role away", status_code=204
-)
+@router.delete("/catalogs/{catalog}/grants/{principal}", summary="Revoke a role", status_code=204)
 def revoke(visit: Asking, catalog: Name, principal: Name) -> Response:
-    """What was granted by prefix stays."""
+    """Revoke the role granted on this catalog. Roles granted by prefix are not affected."""
     visit.access.revoke(visit.caller, catalog, principal)
     return nothing()
 
 
 @router.post(
-    "/catalogs/{catalog}/tokens", summary="Make a token", status_code=201, response_model=Token
+    "/catalogs/{catalog}/tokens", summary="Create a token", status_code=201, response_model=Token
 )
 def mint(visit: Asking, catalog: Name, body: NewToken) -> Response:
-    """For this catalog only, with no more rights than the caller has, for a while."""
+    """Create a token that is limited to this catalog and expires.
+
+    Its rights cannot exceed those of the caller.
+    """
     rights = frozenset(right_named(name) for name in body.rights)
     return Token(token=visit.access.mint(visit.caller, catalog, rights, body.seconds)).response(201)
 
 
-@router.get("/catalogs/{catalog}/audit", summary="What was done to it", response_model=Audit)
+@router.get(
+    "/catalogs/{catalog}/audit", summary="List audit entries of a catalog", response_model=Audit
+)
 def audit_of_catalog(
     visit: Asking, catalog: Name, after: After = None, limit: Limit = 100
 ) -> Response:
-    """Newest first, what was denied included."""
+    """List audit entries of this catalog, newest first, including denied and failed operations."""
     rows = visit.access.audit(visit.caller, catalog=catalog, after=after, limit=limit)
     more = rows[-1].audit_id if len(rows) == limit else None
     return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()
 
 
-@router.get("/audit", summary="What was done at all", response_model=Audit)
+@router.get("/audit", summary="List all audit entries", response_model=Audit)
 def audit(visit: Asking, after: After = None, limit: Limit = 100) -> Response:
-    """Newest first; for roots."""
+    """List audit entries of all catalogs, newest first. Requires a root principal."""
     rows = visit.access.audit(visit.caller, after=after, limit=limit)
     more = rows[-1].audit_id if len(rows) == limit else None
     return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()

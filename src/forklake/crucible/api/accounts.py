@@ -1,4 +1,4 @@
-"""Accounts: in which stamp each lives. They are moved with `forklake account move`."""
+"""Routes for accounts and their stamps. `forklake account move` moves an account."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ router = APIRouter(prefix="/v1/accounts", tags=["accounts"])
 
 @router.get("", summary="List accounts", response_model=Accounts)
 def list_accounts(visit: Asking) -> Response:
-    """Those that were given a stamp; others live in the home metastore. For roots."""
+    """List the accounts that are assigned to a stamp. All others are stored in the home metastore.
+
+    Requires a root principal.
+    """
     visit.access.require(visit.caller, "account.list")
     stamps = visit.service.stamps
     found = [Account.of(row) for row in stamps.accounts()]
     return Accounts(accounts=found, stamps=list(stamps.names)).response()
 
 
-@router.post("", summary="Make an account", status_code=201, response_model=Account)
+@router.post("", summary="Create an account", status_code=201, response_model=Account)
 def create_account(visit: Asking, body: NewAccount) -> Response:
-    """In a stamp, or in the one that has the fewest accounts. For roots."""
+    """Create an account in the given stamp, or else in the stamp with the fewest accounts.
+
+    Requires a root principal.
+    """
     visit.access.require(visit.caller, "account.create")
     with visit.access.audited(visit.caller, "account.create", body.name):
         made = visit.service.stamps.create_account(body.name, body.stamp)

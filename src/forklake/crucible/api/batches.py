@@ -1,4 +1,4 @@
-"""Many catalogs at once, in one snapshot."""
+"""Routes that create or drop many catalogs in one snapshot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
 
 @router.post("/create", summary="Create many catalogs", status_code=201, response_model=Catalogs)
 def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
-    """All of them, or none."""
+    """Create the catalogs in one transaction: all of them, or none."""
     rows = visit.access.create(
         visit.caller,
         body.names,
@@ -28,7 +28,10 @@ def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
 
 @router.post("/drop", summary="Drop many catalogs", response_model=Dropped)
 def drop_catalogs(visit: Asking, body: DropCatalogs) -> Response:
-    """All of them, or none; with `if_exists` those that are there."""
+    """Drop the catalogs in one transaction: all of them, or none.
+
+    With `if_exists`, names that do not exist are ignored.
+    """
     dropped = visit.access.drop(visit.caller, body.names, if_exists=body.if_exists)
     visit.service.metrics.dropped.inc(dropped)
     return Dropped(dropped=dropped).response()

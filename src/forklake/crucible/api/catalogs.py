@@ -1,4 +1,4 @@
-"""Catalogs: list, create, look, rename, drop."""
+"""Routes for catalogs: list, create, get, change, materialize, drop."""
 
 from __future__ import annotations
 
@@ -22,21 +22,25 @@ from forklake.errors import Forbidden
 router = APIRouter(prefix="/v1/catalogs", tags=["catalogs"])
 
 
-@router.get("", summary="List catalogs by name", response_model=CatalogPage)
+@router.get("", summary="List catalogs", response_model=CatalogPage)
 def list_catalogs(
     visit: Asking,
-    prefix: Annotated[str, Query(max_length=255, description="Names begin with it.")] = "",
-    after: Annotated[str, Query(max_length=255, description="Go on after this name.")] = "",
+    prefix: Annotated[
+        str, Query(max_length=255, description="Return only names with this prefix.")
+    ] = "",
+    after: Annotated[
+        str, Query(max_length=255, description="Return the catalogs that follow this name.")
+    ] = "",
     limit: Limit = 100,
 ) -> Response:
-    """Those that the caller may read, page by page."""
+    """List the catalogs that the caller can read, ordered by name."""
     rows = visit.access.visible(visit.caller, prefix=prefix, after=after, limit=limit)
     return CatalogPage.of(rows, limit).response()
 
 
 @router.post("", summary="Create a catalog", status_code=201, response_model=Catalog)
 def create_catalog(visit: Asking, body: NewCatalog) -> Response:
-    """An empty one with the schema `main`; the caller becomes its owner."""
+    """Create an empty catalog with the schema `main`. The caller becomes its owner."""
     rows = visit.access.create(
         visit.caller,
         [body.name],
@@ -49,17 +53,18 @@ def create_catalog(visit: Asking, body: NewCatalog) -> Response:
 
 
 def data_path_of(visit: Visit, wanted: str | None) -> str | None:
-    """Where the files of a new catalog go: only a root may say so."""
+    """Return the data path of a new catalog. Raise Forbidden unless a root chose it."""
     if wanted is not None and not visit.caller.is_root:
         raise Forbidden(
-            "Only a root says where the files of a catalog go.", remedy="Leave data_path out."
+            "Only a root principal can set data_path.",
+            remedy="Omit data_path to use the path configured for the service.",
         )
     return wanted or visit.service.settings.data_path
 
 
-@router.get("/{catalog}", summary="A catalog", response_model=CatalogInFull)
+@router.get("/{catalog}", summary="Get a catalog", response_model=CatalogInFull)
 def get_catalog(visit: Asking, catalog: Name) -> Response:
-    """What the metastore keeps about it."""
+    """Return a catalog with its parent and expiry."""
     found = visit.catalog(catalog, "catalog.get")
     return CatalogInFull(
         **Catalog.of(found.row).model_dump(),
@@ -69,10 +74,10 @@ def get_catalog(visit: Asking, catalog: Name) -> Response:
 
 
 @router.patch(
-    "/{catalog}", summary="Rename it, or change its time to live", response_model=CatalogInFull
+    "/{catalog}", summary="Rename a catalog or change its expiry", response_model=CatalogInFull
 )
 def change_catalog(visit: Asking, catalog: Name, body: ChangeCatalog) -> Response:
-    """Its folder and contents stay."""
+    """Change the name, the expiry, or both. The data folder and contents stay the same."""
     if body.sets_lifetime:
         _extend(visit, catalog, body)
     if body.name is None:
@@ -89,17 +94,18 @@ def _extend(visit: Visit, name: str, body: ChangeCatalog) -> None:
 
 @router.delete("/{catalog}", summary="Drop a catalog", status_code=204)
 def drop_catalog(visit: Asking, catalog: Name, if_exists: bool = False) -> Response:
-    """Its forks live on."""
+    """Drop a catalog. Its forks are not affected."""
     dropped = visit.access.drop(visit.caller, [catalog], if_exists=if_exists)
     visit.service.metrics.dropped.inc(dropped)
     return nothing()
 
 
-@router.post(
-    "/{catalog}/materialize", summary="Give a fork rows of its own", response_model=Materialized
-)
+@router.post("/{catalog}/materialize", summary="Materialize a fork", response_model=Materialized)
 def materialize(visit: Asking, catalog: Name) -> Response:
-    """Nothing that can be seen changes; its line to its ancestors is cut."""
+    """Copy the metadata rows that a fork inherits into the fork, and detach it from its ancestors.
+
+    What queries return does not change, and no data files are copied.
+    """
     found = visit.catalog(catalog, "catalog.materialize")
     with visit.access.audited(visit.caller, "catalog.materialize", catalog, catalog=found):
         snapshot = visit.access.metastore.materialize(catalog)

@@ -1,4 +1,4 @@
-"""Columns of a table."""
+"""Routes for the columns of a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(
 def add_column(
     visit: Asking, catalog: Name, schema: Name, table: Name, body: NewColumn
 ) -> Response:
-    """Rows from before show its default."""
+    """Add a column. Existing rows return its default value."""
     spec = body.spec()
     after = changed(
         visit,
@@ -37,7 +37,10 @@ def add_column(
 def change_column(
     visit: Asking, catalog: Name, schema: Name, table: Name, column: Name, body: ChangeColumn
 ) -> Response:
-    """Its name, type (to a wider one), default, comment; nulls can be allowed, not forbidden."""
+    """Change the name, type, default, comment or nullability of a column, in one snapshot.
+
+    A type can only be widened. Nulls can be allowed, but not forbidden.
+    """
 
     def change(transaction: Transaction) -> None:
         found = transaction.table(table, schema)
@@ -59,7 +62,7 @@ def change_column(
 
 @router.delete("/{column}", summary="Drop a column", status_code=204)
 def drop_column(visit: Asking, catalog: Name, schema: Name, table: Name, column: Name) -> Response:
-    """Snapshots and forks that saw it still do."""
+    """Drop a column. Earlier snapshots and existing forks keep it."""
     changed(
         visit,
         catalog,

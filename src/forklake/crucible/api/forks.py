@@ -1,4 +1,4 @@
-"""Forks: make one or many, list them, walk the tree."""
+"""Routes for forks: create one or many, list them, return the fork tree."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["forks"])
 
 @router.post("/forks", summary="Fork a catalog", status_code=201, response_model=Made)
 async def fork(visit: Asking, catalog: Name, body: NewForks) -> Response:
-    """One fork or many, of now or of a snapshot; nothing is copied unless the mode is copy.
+    """Create one or many forks of the current state or of a retained snapshot.
 
-    Forks that are asked for at the same moment may share a snapshot.
+    Nothing is copied unless `mode` is `copy`. Forks requested concurrently may share a snapshot.
     """
     if body.if_not_exists:
         rows, made = await to_thread.run_sync(_fork_or_find, visit, catalog, body)
@@ -52,23 +52,28 @@ def _fork_or_find(visit: Visit, catalog: str, body: NewForks) -> tuple[list[Cata
 def list_forks(
     visit: Asking,
     catalog: Name,
-    after: Annotated[str, Query(max_length=255, description="Go on after this name.")] = "",
+    after: Annotated[
+        str, Query(max_length=255, description="Return the forks that follow this name.")
+    ] = "",
     limit: Limit = 100,
 ) -> Response:
-    """Those made of it directly that the caller may read, in the order of their names."""
+    """List the direct forks of a catalog that the caller can read, ordered by name."""
     parent = visit.catalog(catalog, "catalog.forks").row
     rows = list(islice(visit.access.forks(visit.caller, parent, after=after), limit))
     return CatalogPage.of(rows, limit).response()
 
 
-@router.get("/tree", summary="The tree of forks below a catalog", response_model=Tree)
+@router.get("/tree", summary="Get the fork tree of a catalog", response_model=Tree)
 def tree(
     visit: Asking,
     catalog: Name,
-    depth: Annotated[int, Query(ge=1, le=64, description="How many levels.")] = 3,
+    depth: Annotated[int, Query(ge=1, le=64, description="Maximum number of levels.")] = 3,
     limit: Limit = 100,
 ) -> Response:
-    """Level by level until `limit` catalogs are found; then each before its own forks."""
+    """Return the forks below a catalog, each followed by its own forks.
+
+    Levels are read from the top until `limit` catalogs are found.
+    """
     root = visit.catalog(catalog, "catalog.tree").row
     children: dict[int, list[CatalogRow]] = {}
     waiting, count, is_cut = deque([(0, root)]), 1, False

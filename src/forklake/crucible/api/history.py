@@ -1,4 +1,4 @@
-"""What became of a catalog: its snapshots, its storage, its mirrors."""
+"""Routes for the snapshots, storage use and Delta mirrors of a catalog."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def list_snapshots(
     visit: Asking,
     catalog: Name,
     before: Annotated[
-        int | None, Query(ge=0, le=MAX_NUMBER, description="Only older ones than this.")
+        int | None, Query(ge=0, le=MAX_NUMBER, description="Return snapshots before this one.")
     ] = None,
     limit: Limit = 100,
 ) -> Response:
-    """The newest ones, oldest first: also what happened before the catalog was forked off."""
+    """Return the newest snapshots, oldest first, including the inherited ones of a fork."""
     rows = visit.catalog(catalog, "snapshot.list").snapshots(before=before, limit=limit + 1)
     found = [Snapshot.of(one) for one in rows[-limit:]]
     more = found[0].snapshot_id if len(rows) > limit else None
     return Snapshots(snapshots=found, next=more).response()
 
 
-@router.get("/storage", summary="What its files take", response_model=Storage)
+@router.get("/storage", summary="Get storage use", response_model=Storage)
 def storage(visit: Asking, catalog: Name) -> Response:
-    """Bytes of its own, bytes that others see too, and bytes that go if it is dropped."""
+    """Return the private and shared bytes of a catalog, and the bytes that dropping it frees."""
     visit.catalog(catalog, "storage.get")
     (found,) = visit.access.metastore.storage([catalog])
     return Storage.of(found).response()
 
 
-@router.get("/mirrors", summary="Its Delta tables", response_model=Mirrors)
+@router.get("/mirrors", summary="List Delta mirrors", response_model=Mirrors)
 def mirrors(visit: Asking, catalog: Name) -> Response:
-    """Where they are and how far their mirrors have got."""
+    """Return the Delta tables of a catalog with their locations and mirrored versions."""
     found = standings(visit.catalog(catalog, "mirror.list"))
     return Mirrors(mirrors=[Mirror.of(one) for one in found]).response()

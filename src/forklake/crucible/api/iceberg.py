@@ -1,7 +1,7 @@
-"""Catalogs as Iceberg's REST catalogs, to be read: a catalog is a warehouse, a schema a namespace.
+"""Routes of the read-only Iceberg REST catalog: catalogs as warehouses, schemas as namespaces.
 
-Addresses, answers and errors are those of Iceberg's specification. Loading a table publishes it as
-it is at that moment; nothing can be changed here.
+Paths, responses and errors follow the Iceberg REST specification. Loading a table publishes its
+current snapshot as an Iceberg table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMESPACE = f"{_NAMESPACES}/{{schema}}"
 _TABLES = f"{_NAMESPACE}/tables"
 _TABLE = f"{_TABLES}/{{table}}"
 _VIEWS = f"{_NAMESPACE}/views"
-# What clients may ask for, in the words of the specification.
+# The supported endpoints, in the notation of the specification.
 _ENDPOINTS = [
     f"{method} {path.format(catalog='{prefix}', schema='{namespace}', table='{table}')}"
     for method, path in (
@@ -43,7 +43,7 @@ _ENDPOINTS = [
     )
 ]
 _KEPT_HEADERS = frozenset({"www-authenticate", "retry-after"})
-# How the specification calls errors, by their status.
+# Error types of the specification by HTTP status.
 _ERRORS = {
     400: "BadRequestException",
     401: "NotAuthorizedException",
@@ -55,7 +55,7 @@ _ERRORS = {
 
 
 class _Route(APIRoute):
-    """A route whose errors have Iceberg's shape."""
+    """Route that returns errors in the format of the Iceberg specification."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         inside = super().get_route_handler()
@@ -75,12 +75,12 @@ router = APIRouter(prefix="/iceberg", route_class=_Route, include_in_schema=Fals
 
 
 def _refusal(request: Request, error: ForklakeError) -> Response:
-    """An error as Iceberg's clients read it; what it tells is what any answer of ours would."""
+    """Return an error as an Iceberg error response, with the message that /v1 would return."""
     plain = problems.answer(error, problems.request_id_of(request.scope))
-    told = json.loads(bytes(plain.body))["error"]
+    shown = json.loads(bytes(plain.body))["error"]
     status, _ = outcome(error)
     body = {
-        "message": f"{told['message']} {told['remedy']}".strip(),
+        "message": f"{shown['message']} {shown['remedy']}".strip(),
         "type": _ERRORS.get(status, "ServerErrorException"),
         "code": status,
     }
@@ -96,10 +96,11 @@ def _answer(
 
 @router.get("/v1/config")
 def get_config(visit: Asking, warehouse: Annotated[str, Query(max_length=255)] = "") -> Response:
-    """The catalog that a client names as its warehouse."""
+    """Return the configuration for the catalog that the client names as its warehouse."""
     if not warehouse:
         raise InvalidInput(
-            "The client names no warehouse.", remedy="Set it to the name of a catalog."
+            "The request does not name a warehouse.",
+            remedy="Set the parameter 'warehouse' to the name of a catalog.",
         )
     found = visit.catalog(warehouse, "catalog.get")
     overrides = {"prefix": quote(found.name, safe="")}
@@ -110,7 +111,7 @@ def get_config(visit: Asking, warehouse: Annotated[str, Query(max_length=255)] =
 def list_namespaces(
     visit: Asking, catalog: Name, parent: Annotated[str, Query(max_length=255)] = ""
 ) -> Response:
-    """The schemas; there are none inside of others."""
+    """Return the schemas of a catalog. Namespaces are not nested: with `parent`, return none."""
     state = visit.catalog(catalog, "schema.list").now().state
     names = [[row.schema_name] for row in state.schemas() if not parent]
     return _answer({"namespaces": names})
@@ -118,21 +119,21 @@ def list_namespaces(
 
 @router.get(_NAMESPACE)
 def load_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
-    """A schema."""
+    """Return a schema."""
     found = visit.catalog(catalog, "schema.list").now().state.schema(schema)
     return _answer({"namespace": [found.schema_name], "properties": {}})
 
 
 @router.head(_NAMESPACE)
 def has_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
-    """Whether there is a schema."""
+    """Return 204 if the schema exists."""
     visit.catalog(catalog, "schema.list").now().state.schema(schema)
     return Response(status_code=204)
 
 
 @router.get(_TABLES)
 def list_tables(visit: Asking, catalog: Name, schema: Name) -> Response:
-    """The tables of a schema."""
+    """Return the tables of a schema."""
     state = _seen(visit, catalog, schema, "table.list").state
     names = [{"namespace": [schema], "name": row.table_name} for row in state.tables(schema)]
     return _answer({"identifiers": names})
@@ -140,14 +141,14 @@ def list_tables(visit: Asking, catalog: Name, schema: Name) -> Response:
 
 @router.get(_VIEWS)
 def list_views(visit: Asking, catalog: Name, schema: Name) -> Response:
-    """None: what a view says is not Iceberg's."""
+    """Return an empty list: SQL views are not converted to Iceberg views."""
     _seen(visit, catalog, schema, "view.list")
     return _answer({"identifiers": []})
 
 
 @router.get(_TABLE)
 def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
-    """A table as it is now, with some of its past."""
+    """Publish a table at its current snapshot and return its Iceberg metadata."""
     found = visit.catalog(catalog, "file.list")
     from forklake.iceberg.publishing import publish_table
 
@@ -159,18 +160,18 @@ def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Respo
 
 @router.head(_TABLE)
 def has_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
-    """Whether there is a table."""
+    """Return 204 if the table exists."""
     _seen(visit, catalog, schema, "table.get").state.table(table, schema)
     return Response(status_code=204)
 
 
 @router.api_route("/v1/{catalog}/{anything:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
 def change(visit: Asking, catalog: Name, anything: str) -> Response:
-    """Refused, whatever it is."""
+    """Reject all changes."""
     visit.catalog(catalog, "catalog.get")
     raise Forbidden(
-        "Catalogs can be read through Iceberg's interface, and not changed.",
-        remedy="Change them with SQL in a session, or through /v1.",
+        "The Iceberg REST interface is read-only.",
+        remedy="Change the catalog with SQL in a session, or through the API at /v1.",
     )
 
 

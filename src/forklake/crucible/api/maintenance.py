@@ -1,4 +1,4 @@
-"""Maintenance of a catalog: run it, and see what ran."""
+"""Routes that start maintenance of a catalog and list its runs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,22 @@ from forklake.crucible.shapes.history import Maintain, Run, Runs
 router = APIRouter(prefix="/v1/catalogs/{catalog}/maintenance", tags=["maintenance"])
 
 
-@router.get("/runs", summary="List runs of maintenance", response_model=Runs)
+@router.get("/runs", summary="List maintenance runs", response_model=Runs)
 def list_runs(visit: Asking, catalog: Name) -> Response:
-    """Those that were asked for since the service began, newest first."""
+    """List the maintenance runs requested since the service started, newest first."""
     found = visit.service.maintaining.runs(visit.catalog(catalog, "maintenance.list"))
     return Runs(runs=[_shape(run) for run in found]).response()
 
 
-@router.post("/{operation}", summary="Run maintenance", status_code=202, response_model=Run)
+@router.post("/{operation}", summary="Start maintenance", status_code=202, response_model=Run)
 async def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain) -> Response:
-    """Expire snapshots, clean up files, or merge, flush and rewrite them, in the background."""
+    """Start a maintenance run in the background.
+
+    `expire` removes snapshots, `cleanup` deletes unused files, `merge` compacts small files,
+    `flush` writes inlined rows to files, and `rewrite` removes deleted rows from files.
+    """
     started = await to_thread.run_sync(_started, visit, catalog, operation, body)
-    if body.wait_seconds:  # no thread waits
+    if body.wait_seconds:  # asynchronous: a waiting request does not occupy a thread
         await asyncio.wait([asyncio.wrap_future(started.over)], timeout=body.wait_seconds)
     return _shape(started).response(202)
 

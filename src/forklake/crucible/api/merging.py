@@ -1,4 +1,4 @@
-"""Comparing catalogs, and merging forks."""
+"""Routes that compare catalogs and merge forks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.merging import Differences, Merge, Merged
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["merging"])
-# All that is asked for stands in the address, and those beyond 64 KiB are nothing that HTTP reads.
+# The parameters are part of the URL, and servers reject request lines over 64 KiB.
 _TableName = Annotated[str, Field(max_length=255)]
-Tables = Annotated[list[_TableName] | None, Query(max_length=16, description="Only these.")]
+Tables = Annotated[
+    list[_TableName] | None, Query(max_length=16, description="Compare only these tables.")
+]
 
 
 @router.get("/diff/{other}", summary="Compare two catalogs", response_model=Differences)
@@ -26,10 +28,14 @@ async def diff(
     catalog: Name,
     other: Name,
     table: Tables = None,
-    rows: Annotated[bool, Query(description="Also show rows.")] = False,
+    rows: Annotated[bool, Query(description="Include the rows that differ.")] = False,
     limit: Limit = 20,
 ) -> Response:
-    """What the other one has otherwise: tables, their columns, and how many rows."""
+    """Return the differences of catalog `other` from catalog `catalog`.
+
+    Lists tables, columns and other definitions that differ, and counts added, removed and changed
+    rows.
+    """
 
     def compare() -> merging.Diff:
         names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
@@ -44,9 +50,10 @@ async def diff(
 
 @router.post("/merge", summary="Merge a fork into a catalog", response_model=Merged)
 async def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
-    """Take over what a fork has done since the last time, as one snapshot, or only look.
+    """Merge the changes made in `source` since the last merge into this catalog, as one snapshot.
 
-    The same merges a catalog into a fork of it. Rows that both changed are listed.
+    `source` can be a fork of this catalog, or its parent. Rows changed in both catalogs are
+    returned as conflicts. With `dry_run`, nothing is changed.
     """
     merged = await to_thread.run_sync(_merged, visit, catalog, body, limiter=visit.service.jobs)
     return Merged.of(merged).response()

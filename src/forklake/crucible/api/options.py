@@ -1,4 +1,4 @@
-"""Options of a catalog, of a schema, of a table."""
+"""Routes for the options of a catalog, schema or table."""
 
 from __future__ import annotations
 
@@ -15,31 +15,35 @@ from forklake.errors import NotFound
 from forklake.model.options import OPTIONS
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}/options", tags=["options"])
-OfSchema = Annotated[str | None, Query(description="Those of this schema.")]
-OfTable = Annotated[str | None, Query(description="Those of this table (of `main`, or schema).")]
+OfSchema = Annotated[str | None, Query(description="Schema that the option applies to.")]
+OfTable = Annotated[
+    str | None,
+    Query(description="Table that the option applies to, in `schema` or else in `main`."),
+]
 
 
 @router.get("", summary="List options", response_model=Options)
 def list_options(
     visit: Asking, catalog: Name, schema: OfSchema = None, table: OfTable = None
 ) -> Response:
-    """Each with the value in force and where it was set."""
+    """List the options with the effective value of each and the scope where it is set."""
     rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
     found = [Option(name=name, value=value, scope=scope) for name, value, scope in rows]
     return Options(options=found).response()
 
 
-@router.get("/{option}", summary="An option", response_model=Option)
+@router.get("/{option}", summary="Get an option", response_model=Option)
 def get_option(
     visit: Asking, catalog: Name, option: Name, schema: OfSchema = None, table: OfTable = None
 ) -> Response:
-    """The value in force and where it was set."""
+    """Return the effective value of an option and the scope where it is set."""
     rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
     for name, value, scope in rows:
         if name == option.lower():
             return Option(name=name, value=value, scope=scope).response()
     raise NotFound(
-        f"There is no option {option!r}.", remedy="Options are: " + ", ".join(sorted(OPTIONS))
+        f"Option {option!r} does not exist.",
+        remedy=f"Use one of: {', '.join(sorted(OPTIONS))}.",
     )
 
 
@@ -52,7 +56,7 @@ def set_option(
     schema: OfSchema = None,
     table: OfTable = None,
 ) -> Response:
-    """For the catalog, a schema or a table; null removes it there."""
+    """Set an option for the catalog, a schema or a table. A null value removes the setting."""
     changed(
         visit,
         catalog,

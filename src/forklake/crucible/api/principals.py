@@ -1,4 +1,4 @@
-"""Principals, their keys and their limits."""
+"""Routes for principals, their API keys, roles by prefix, and quotas."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ router = APIRouter(prefix="/v1/principals", tags=["principals"])
 
 @router.get("", summary="List principals", response_model=Principals)
 def list_principals(visit: Asking) -> Response:
-    """All of them; for roots."""
+    """List all principals. Requires a root principal."""
     found = [Principal.of(row) for row in visit.access.principals(visit.caller)]
     return Principals(principals=found).response()
 
 
-@router.post("", summary="Make a principal", status_code=201, response_model=Principal)
+@router.post("", summary="Create a principal", status_code=201, response_model=Principal)
 def create_principal(visit: Asking, body: NewPrincipal) -> Response:
-    """It can do nothing but create catalogs whose names begin with one of its prefixes."""
+    """Create a principal. Unless it is a root, it can only create catalogs under its prefixes."""
     visit.access.require(visit.caller, "principal.create")
     row = visit.service.stamps.access_for(body.account).create_principal(
         visit.caller, body.name, body.account, is_root=body.is_root, prefixes=body.prefixes
@@ -44,7 +44,7 @@ def create_principal(visit: Asking, body: NewPrincipal) -> Response:
 
 @router.delete("/{principal}", summary="Disable a principal", status_code=204)
 def disable_principal(visit: Asking, principal: Name) -> Response:
-    """Its keys and tokens are good no more; its name stays taken."""
+    """Disable a principal. Its keys and tokens become invalid, and its name stays reserved."""
     visit.access.disable(visit.caller, principal)
     visit.service.forget_callers()
     return nothing()
@@ -52,29 +52,35 @@ def disable_principal(visit: Asking, principal: Name) -> Response:
 
 @router.put("/{principal}/prefixes", summary="Grant a role by prefix", status_code=204)
 def grant_prefix(visit: Asking, principal: Name, body: PrefixGrant) -> Response:
-    """On all catalogs whose names begin so, future ones included; for roots."""
+    """Grant a role on all current and future catalogs whose names begin with a prefix.
+
+    Requires a root principal.
+    """
     visit.access_to(principal).grant_prefix(visit.caller, body.prefix, principal, body.role)
     return nothing()
 
 
 @router.get("/{principal}/prefixes", summary="List roles by prefix", response_model=Prefixes)
 def list_prefixes(visit: Asking, principal: Name) -> Response:
-    """One's own; those of others for roots."""
+    """List the roles of a principal by prefix. Only a root can list those of other principals."""
     rows = visit.access_to(principal).prefixes(visit.caller, principal)
     found = [PrefixGrant.model_construct(prefix=row.prefix, role=Role(row.role)) for row in rows]
     return Prefixes(prefixes=found).response()
 
 
-@router.delete("/{principal}/prefixes", summary="Take a role by prefix away", status_code=204)
+@router.delete("/{principal}/prefixes", summary="Revoke a role by prefix", status_code=204)
 def revoke_prefix(visit: Asking, principal: Name, prefix: str) -> Response:
-    """What was granted on single catalogs stays; for roots."""
+    """Revoke a role granted by prefix. Roles granted on single catalogs are not affected.
+
+    Requires a root principal.
+    """
     visit.access_to(principal).revoke_prefix(visit.caller, prefix, principal)
     return nothing()
 
 
 @router.get("/{principal}/keys", summary="List API keys", response_model=Keys)
 def list_keys(visit: Asking, principal: Name) -> Response:
-    """One's own; those of others for roots."""
+    """List the API keys of a principal. Only a root can list those of other principals."""
     found = [
         Key(key_id=row.key_id, created_at=row.created_at, is_revoked=row.is_revoked)
         for row in visit.access.keys(visit.caller, principal)
@@ -82,29 +88,31 @@ def list_keys(visit: Asking, principal: Name) -> Response:
     return Keys(keys=found).response()
 
 
-@router.post("/{principal}/keys", summary="Make a key", status_code=201, response_model=NewKey)
+@router.post(
+    "/{principal}/keys", summary="Create an API key", status_code=201, response_model=NewKey
+)
 def create_key(visit: Asking, principal: Name) -> Response:
-    """Its text is shown this once: only a hash of it is kept."""
+    """Create an API key. Only its hash is stored: the key is returned once and never again."""
     key_id, text = visit.access.create_key(visit.caller, principal)
     return NewKey(key_id=key_id, key=text).response(201)
 
 
-@router.delete("/{principal}/keys/{key}", summary="Revoke a key", status_code=204)
+@router.delete("/{principal}/keys/{key}", summary="Revoke an API key", status_code=204)
 def revoke_key(visit: Asking, principal: Name, key: Name) -> Response:
-    """It is good no more."""
+    """Revoke an API key. It becomes invalid immediately, or within a second on other processes."""
     visit.access.revoke_key(visit.caller, principal, key)
     visit.service.forget_callers()
     return nothing()
 
 
-@router.get("/{principal}/quota", summary="The limits of a principal", response_model=Quota)
+@router.get("/{principal}/quota", summary="Get the quota of a principal", response_model=Quota)
 def get_quota(visit: Asking, principal: Name) -> Response:
-    """One's own; those of others for roots."""
+    """Return the limits of a principal. Only a root can read those of other principals."""
     return Quota(**visit.access_to(principal).quota(visit.caller, principal)._asdict()).response()
 
 
-@router.put("/{principal}/quota", summary="Set the limits of a principal", response_model=Quota)
+@router.put("/{principal}/quota", summary="Set the quota of a principal", response_model=Quota)
 def set_quota(visit: Asking, principal: Name, body: SetQuota) -> Response:
-    """All of them: what is left out is without limit; for roots."""
+    """Replace all limits of a principal; an omitted limit is removed. Requires a root principal."""
     visit.access_to(principal).set_quota(visit.caller, principal, **body.model_dump())
     return get_quota(visit, principal)

@@ -1,4 +1,4 @@
-"""Schemas of a catalog."""
+"""Routes for the schemas of a catalog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas", tags=["schemas"])
 def list_schemas(
     visit: Asking, catalog: Name, snapshot: AtSnapshot = None, timestamp: AtTime = None
 ) -> Response:
-    """All of them, now or as it was."""
+    """List all schemas, at the current or a given snapshot."""
     view = seen(visit.catalog(catalog, "schema.list"), snapshot, timestamp)
     rows = sorted(view.state.schemas(), key=lambda row: row.schema_name)
     found = [Schema.of(view.state, row) for row in rows]
@@ -26,7 +26,7 @@ def list_schemas(
 
 @router.post("", summary="Create a schema", status_code=201, response_model=Schema)
 def create_schema(visit: Asking, catalog: Name, body: NewSchema) -> Response:
-    """Tried again when others change the catalog at the same moment."""
+    """Create a schema. Retried if other commits change the catalog concurrently."""
     after = changed(
         visit,
         catalog,
@@ -40,7 +40,7 @@ def create_schema(visit: Asking, catalog: Name, body: NewSchema) -> Response:
 
 @router.patch("/{schema}", summary="Rename a schema", response_model=Schema)
 def rename_schema(visit: Asking, catalog: Name, schema: Name, body: Renamed) -> Response:
-    """Its folder stays."""
+    """Rename a schema. Its data folder keeps its name."""
     after = changed(
         visit,
         catalog,
@@ -56,7 +56,7 @@ def rename_schema(visit: Asking, catalog: Name, schema: Name, body: Renamed) -> 
 def drop_schema(
     visit: Asking, catalog: Name, schema: Name, cascade: bool = False, if_exists: bool = False
 ) -> Response:
-    """With `cascade` everything in it too."""
+    """Drop an empty schema, or with `cascade` a schema and everything in it."""
     changed(
         visit,
         catalog,

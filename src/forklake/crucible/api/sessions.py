@@ -1,4 +1,4 @@
-"""Sessions: opened on a catalog, they run statements and keep the answers."""
+"""Routes for sessions: open them on a catalog, run statements, read the results."""
 
 from __future__ import annotations
 
@@ -29,9 +29,15 @@ MAX_ROWS = 100_000
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 
-SessionId = Annotated[str, Path(alias="session", max_length=100, description="A session's id.")]
+SessionId = Annotated[str, Path(alias="session", max_length=100, description="Session id.")]
 StatementNumber = Annotated[
-    int, Path(alias="statement", ge=1, le=MAX_NUMBER, description="A statement's number.")
+    int,
+    Path(
+        alias="statement",
+        ge=1,
+        le=MAX_NUMBER,
+        description="Number of the statement in its session.",
+    ),
 ]
 _ROWS: dict[int | str, dict[str, Any]] = {
     200: {
@@ -48,7 +54,10 @@ def _found(visit: Visit, session: str) -> ServedSession:
 
 @router.post("", summary="Open a session", status_code=201, response_model=Session)
 def open_session(visit: Asking, body: NewSession) -> Response:
-    """It uses the catalog, read-only where the caller may not write, until nobody uses it."""
+    """Open a session that uses a catalog. It is closed when it has been idle for too long.
+
+    The catalog is read-only if the caller cannot write to it.
+    """
     opened = visit.service.sessions.open(
         visit.access, visit.caller, body.catalog, alias=body.alias, snapshot=body.snapshot
     )
@@ -57,20 +66,20 @@ def open_session(visit: Asking, body: NewSession) -> Response:
 
 @router.get("", summary="List sessions", response_model=SessionList)
 def list_sessions(visit: Asking) -> Response:
-    """Those of the caller, oldest first."""
+    """List the sessions of the caller, oldest first."""
     own = visit.service.sessions.of(visit.caller)
     return SessionList(sessions=[Session.of(one) for one in own]).response()
 
 
 @router.get("/{session}", summary="Get a session", response_model=Session)
 def get_session(visit: Asking, session: SessionId) -> Response:
-    """As it is now."""
+    """Return the current state of a session."""
     return Session.of(_found(visit, session)).response()
 
 
 @router.delete("/{session}", summary="Close a session", status_code=204)
 def close_session(visit: Asking, session: SessionId) -> Response:
-    """What runs is stopped, and an open transaction rolled back."""
+    """Close a session. Running statements are cancelled, an open transaction is rolled back."""
     visit.service.sessions.close(visit.caller, session)
     return nothing()
 
@@ -79,10 +88,15 @@ def close_session(visit: Asking, session: SessionId) -> Response:
     "/{session}/statements",
     summary="Run a statement",
     response_model=StatementState,
-    responses={202: {"model": StatementState, "description": "It has not ended yet"}},
+    responses={
+        202: {"model": StatementState, "description": "The statement is queued or still running"}
+    },
 )
 async def run_statement(visit: Asking, session: SessionId, body: NewStatement) -> Response:
-    """After those that were sent before; the answer comes when it has ended, or `wait_seconds`."""
+    """Queue a statement behind the earlier statements of the session.
+
+    The response is sent when the statement ends, or after `wait_seconds` (status 202).
+    """
     most = visit.service.settings.statement_seconds
     request = Request(
         caller=visit.caller,
@@ -98,7 +112,7 @@ async def run_statement(visit: Asking, session: SessionId, body: NewStatement) -
 
 @router.get("/{session}/statements", summary="List statements", response_model=StatementList)
 def list_statements(visit: Asking, session: SessionId) -> Response:
-    """Those that are kept, oldest first."""
+    """List the statements that the session retains, oldest first."""
     found = _found(visit, session).statements()
     return StatementList(statements=[StatementState.of(one) for one in found]).response()
 
@@ -110,9 +124,12 @@ async def get_statement(
     visit: Asking,
     session: SessionId,
     statement: StatementNumber,
-    wait_seconds: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Wait for its end.")] = 0.0,
+    wait_seconds: Annotated[
+        float,
+        Query(ge=0, le=MAX_WAIT, description="Maximum time to wait for the statement to end."),
+    ] = 0.0,
 ) -> Response:
-    """How far it is."""
+    """Return the state of a statement."""
     found = _found(visit, session).statement(statement)
     await found.waited(wait_seconds)
     return StatementState.of(found).response()
@@ -128,11 +145,16 @@ def read_rows(
     visit: Asking,
     session: SessionId,
     statement: StatementNumber,
-    offset: Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Leave out so many.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=MAX_ROWS, description="Most to read.")] = 1000,
+    offset: Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Number of rows to skip.")] = 0,
+    limit: Annotated[
+        int, Query(ge=1, le=MAX_ROWS, description="Maximum number of rows to return.")
+    ] = 1000,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    """As JSON, or as a stream of Arrow's if that is what the request accepts."""
+    """Return result rows as JSON, or as an Arrow IPC stream if the request accepts it.
+
+    The Arrow media type is `application/vnd.apache.arrow.stream`.
+    """
     rows = _found(visit, session).statement(statement).answer()
     page = rows.page(min(offset, rows.count), limit)
     if ARROW in accept:
@@ -148,7 +170,7 @@ def read_rows(
 async def cancel_statement(
     visit: Asking, session: SessionId, statement: StatementNumber
 ) -> Response:
-    """It ends soon; what it has committed stays. One that has ended stays as it is."""
+    """Cancel a statement. What it has committed stays, and one that has ended is not changed."""
     found = _found(visit, session)
     cancelled = await to_thread.run_sync(found.cancel, statement)
     await cancelled.waited(1.0)

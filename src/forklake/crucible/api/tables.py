@@ -1,4 +1,4 @@
-"""Tables of a schema, and their files."""
+"""Routes for the tables of a schema, and their data files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ def list_tables(
     schema: Name,
     snapshot: AtSnapshot = None,
     timestamp: AtTime = None,
-    after: Annotated[str, Query(max_length=255, description="Go on after this name.")] = "",
+    after: Annotated[
+        str, Query(max_length=255, description="Return the tables that follow this name.")
+    ] = "",
     limit: Limit = 100,
 ) -> Response:
-    """In the order of their names, now or as it was."""
+    """List tables ordered by name, at the current or a given snapshot."""
     view = seen(visit.catalog(catalog, "table.list"), snapshot, timestamp)
     view.state.schema(schema)
     rows = [row for row in view.state.tables(schema) if row.table_name > after]
@@ -57,7 +59,7 @@ def list_tables(
 
 @router.post("", summary="Create a table", status_code=201, response_model=Table)
 def create_table(visit: Asking, catalog: Name, schema: Name, body: NewTable) -> Response:
-    """With its columns, in one snapshot."""
+    """Create a table with its columns, in one snapshot."""
     columns = [column.spec() for column in body.columns]
     after = changed(
         visit,
@@ -80,7 +82,7 @@ def _pairs(keys: Iterable[PartitionKey]) -> list[tuple[str, str]]:
     return [(key.column, key.transform) for key in keys]
 
 
-@router.get("/{table}", summary="A table", response_model=Table)
+@router.get("/{table}", summary="Get a table", response_model=Table)
 def get_table(
     visit: Asking,
     catalog: Name,
@@ -89,7 +91,7 @@ def get_table(
     snapshot: AtSnapshot = None,
     timestamp: AtTime = None,
 ) -> Response:
-    """Its columns, rows and bytes, now or as it was."""
+    """Return columns, row count and size of a table, at the current or a given snapshot."""
     view = seen(visit.catalog(catalog, "table.get"), snapshot, timestamp)
     return Table.of(view, view.state.table(table, schema)).response()
 
@@ -98,7 +100,7 @@ def get_table(
 def change_table(
     visit: Asking, catalog: Name, schema: Name, table: Name, body: ChangeTable
 ) -> Response:
-    """Its name, comment, partitioning, order of rows: all that is given, in one snapshot."""
+    """Change the name, comment, partitioning or sort order of a table, in one snapshot."""
 
     def change(transaction: Transaction) -> None:
         found = transaction.table(table, schema)
@@ -120,7 +122,7 @@ def change_table(
 def drop_table(
     visit: Asking, catalog: Name, schema: Name, table: Name, if_exists: bool = False
 ) -> Response:
-    """Snapshots and forks that saw it still do."""
+    """Drop a table. Earlier snapshots and existing forks keep it."""
     changed(
         visit,
         catalog,
@@ -131,7 +133,7 @@ def drop_table(
     return nothing()
 
 
-@router.get("/{table}/files", summary="List the data files of a table", response_model=Files)
+@router.get("/{table}/files", summary="List data files", response_model=Files)
 def list_files(
     visit: Asking,
     catalog: Name,
@@ -139,10 +141,12 @@ def list_files(
     table: Name,
     snapshot: AtSnapshot = None,
     timestamp: AtTime = None,
-    after: Annotated[int, Query(ge=-1, le=MAX_NUMBER, description="Go on after this id.")] = -1,
+    after: Annotated[
+        int, Query(ge=-1, le=MAX_NUMBER, description="Return the files that follow this id.")
+    ] = -1,
     limit: Limit = 100,
 ) -> Response:
-    """In the order of their ids, now or as it was."""
+    """List the data files of a table ordered by id, at the current or a given snapshot."""
     view = seen(visit.catalog(catalog, "file.list"), snapshot, timestamp)
     files = view.scan_files(view.state.table(table, schema))
     rest = sorted(

@@ -1,4 +1,4 @@
-"""Views of a schema."""
+"""Routes for the views of a schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def list_views(
     snapshot: AtSnapshot = None,
     timestamp: AtTime = None,
 ) -> Response:
-    """All of them with their queries, now or as it was."""
+    """List views with their queries, at the current or a given snapshot."""
     view = seen(visit.catalog(catalog, "view.list"), snapshot, timestamp)
     view.state.schema(schema)
     rows = sorted(view.state.views(schema), key=lambda row: row.view_name)
@@ -39,7 +39,7 @@ def list_views(
 
 @router.post("", summary="Create a view", status_code=201, response_model=View)
 async def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
-    """Its query is checked, in a session of the caller's, and may read what the caller may."""
+    """Create a view. Its query is checked with the rights of the caller."""
     made = await to_thread.run_sync(
         _created, visit, catalog, schema, body, limiter=visit.service.jobs
     )
@@ -57,14 +57,16 @@ def _created(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
 def _definition(schema: str, body: NewView) -> str:
     statements = parse(body.sql)
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-        raise InvalidInput("A view is one query.", remedy="Give a single SELECT.")
+        raise InvalidInput(
+            "A view must consist of one query.", remedy="Set 'sql' to a single SELECT statement."
+        )
     create = "CREATE OR REPLACE VIEW" if body.or_replace else "CREATE VIEW"
     name = ".".join(map(quoted, (_ALIAS, schema, checked_name(body.name, "view"))))
     return f"{create}{' IF NOT EXISTS' if body.if_not_exists else ''} {name} AS {body.sql}"
 
 
 def _run(visit: Visit, catalog: Catalog, sql: str) -> None:
-    """Run a statement in a session of its own, in the name of the caller."""
+    """Run a statement as the caller, in a session opened and closed for it."""
     sessions, settings = visit.service.sessions, visit.service.settings
     session = sessions.open(visit.access, visit.caller, catalog.name, alias=_ALIAS)
     try:
@@ -76,7 +78,7 @@ def _run(visit: Visit, catalog: Catalog, sql: str) -> None:
         sessions.close(visit.caller, session.session_id)
 
 
-@router.get("/{view}", summary="A view", response_model=View)
+@router.get("/{view}", summary="Get a view", response_model=View)
 def get_view(
     visit: Asking,
     catalog: Name,
@@ -85,7 +87,7 @@ def get_view(
     snapshot: AtSnapshot = None,
     timestamp: AtTime = None,
 ) -> Response:
-    """Its query, now or as it was."""
+    """Return a view with its query, at the current or a given snapshot."""
     state = seen(visit.catalog(catalog, "view.get"), snapshot, timestamp).state
     return View.of(state, state.view(view, schema)).response()
 
@@ -94,7 +96,7 @@ def get_view(
 def drop_view(
     visit: Asking, catalog: Name, schema: Name, view: Name, if_exists: bool = False
 ) -> Response:
-    """Snapshots and forks that saw it still do."""
+    """Drop a view. Earlier snapshots and existing forks keep it."""
     changed(
         visit,
         catalog,

@@ -1,1 +1,1 @@
-"""What requests and answers look like."""
+"""Models of request and response bodies."""

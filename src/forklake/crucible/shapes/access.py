@@ -1,4 +1,4 @@
-"""Principals, keys, grants, tokens, quotas and the audit, as requests and answers."""
+"""Models of principals, keys, grants, tokens, quotas and audit entries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RightName = Literal["read", "fork", "write", "administer", "own"]
 
 
 class Me(Answer):
-    """Who asks, as the service knows them."""
+    """Principal of the caller; for a token also its catalog, rights and expiry."""
 
     principal: str
     account: str
@@ -27,7 +27,7 @@ class Me(Answer):
 
 
 class Principal(Answer):
-    """Somebody who may ask for something."""
+    """Principal: a user or program that can call the service."""
 
     name: str
     account: str
@@ -36,7 +36,7 @@ class Principal(Answer):
 
     @classmethod
     def of(cls, row: store.Principal) -> Principal:
-        """A principal as the metastore keeps it."""
+        """Return the model of a stored principal."""
         return cls(
             name=row.name,
             account=row.account,
@@ -46,26 +46,26 @@ class Principal(Answer):
 
 
 class Principals(Answer):
-    """All principals."""
+    """List of all principals."""
 
     principals: list[Principal]
 
 
 class PrefixGrant(Body):
-    """A role on all catalogs whose names begin with a text, future ones included."""
+    """Role on all current and future catalogs whose names begin with `prefix`."""
 
     prefix: str
     role: Role
 
 
 class Prefixes(Answer):
-    """The roles of a principal by prefix."""
+    """Roles of a principal by prefix."""
 
     prefixes: list[PrefixGrant]
 
 
 class NewPrincipal(Body):
-    """A principal to be made, who may create catalogs whose names begin with its prefixes."""
+    """New principal, and the prefixes of the catalogs that it can create."""
 
     name: str
     account: str
@@ -74,7 +74,7 @@ class NewPrincipal(Body):
 
 
 class Key(Answer):
-    """An API key without its secret."""
+    """API key without its secret."""
 
     key_id: str
     created_at: datetime
@@ -82,20 +82,20 @@ class Key(Answer):
 
 
 class Keys(Answer):
-    """The keys of a principal, oldest first."""
+    """API keys of a principal, oldest first."""
 
     keys: list[Key]
 
 
 class NewKey(Answer):
-    """A key as it is made: its text is shown this once."""
+    """New API key with its secret, which is returned only once."""
 
     key_id: str
     key: str
 
 
 class Quota(Answer):
-    """Limits of a principal: catalogs that it owns, bytes of each of them, sessions at a time."""
+    """Limits of a principal: catalogs it owns, bytes per catalog, concurrent sessions."""
 
     catalogs: int | None
     bytes: int | None
@@ -103,7 +103,7 @@ class Quota(Answer):
 
 
 class SetQuota(Body):
-    """The limits that a principal is to have; null is none."""
+    """New limits of a principal; null means unlimited."""
 
     catalogs: Number | None = None
     bytes: Number | None = None
@@ -111,7 +111,7 @@ class SetQuota(Body):
 
 
 class Grant(Answer):
-    """A role of a principal on a catalog."""
+    """Role of a principal on a catalog."""
 
     principal: str
     role: Role
@@ -119,33 +119,33 @@ class Grant(Answer):
 
 
 class Grants(Answer):
-    """The roles that were granted on a catalog."""
+    """Roles granted on a catalog."""
 
     grants: list[Grant]
 
 
 class SetGrant(Body):
-    """The role that a principal is to have, for ever or for a while."""
+    """Role to grant, with an optional expiry."""
 
     role: Role
     expires_at: Moment | None = None
 
 
 class NewToken(Body):
-    """A token to be made: for these rights, for so many seconds."""
+    """Rights and lifetime of a new token."""
 
     rights: Annotated[list[RightName], Field(min_length=1, max_length=5)]
     seconds: Annotated[int, Field(ge=1, le=30 * 86_400)] = 3600
 
 
 class Token(Answer):
-    """A token, shown this once."""
+    """New token, which is returned only once."""
 
     token: str
 
 
 class AuditEntry(Answer):
-    """What somebody did, was denied or failed to do."""
+    """Operation that a principal performed, failed to perform or was denied."""
 
     audit_id: str
     time: datetime
@@ -157,7 +157,7 @@ class AuditEntry(Answer):
 
     @classmethod
     def of(cls, row: AuditRow) -> AuditEntry:
-        """An entry as the metastore keeps it."""
+        """Return the model of a stored audit entry."""
         return cls(
             audit_id=row.audit_id,
             time=row.happened_at,
@@ -170,7 +170,7 @@ class AuditEntry(Answer):
 
 
 class Audit(Answer):
-    """Entries, newest first; older ones come `after` the id `next`."""
+    """Audit entries, newest first. To get older ones, pass `next` as `after`."""
 
     entries: list[AuditEntry]
     next: str | None

@@ -1,4 +1,4 @@
-"""Accounts and stamps, as requests and answers."""
+"""Models of accounts and stamps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ StampName = Annotated[str, Field(min_length=1, max_length=128)]
 
 
 class Account(Answer):
-    """An account, the stamp it lives in, and what happens to it."""
+    """Account with its stamp.
+
+    `state` is `ready`, `moving` (to `other_stamp`, read-only) or `cleaning` (`other_stamp` still
+    holds rows from before the move).
+    """
 
     name: str
     stamp: str
@@ -22,21 +26,21 @@ class Account(Answer):
 
     @classmethod
     def of(cls, row: store.Account) -> Account:
-        """An account as the metastore keeps it."""
+        """Return the model of a stored account."""
         return cls(
             name=row.name, stamp=row.stamp, state=row.state.value, other_stamp=row.other_stamp
         )
 
 
 class Accounts(Answer):
-    """The accounts that were given a stamp, and the stamps there are."""
+    """Accounts that are assigned to a stamp, and the names of all stamps."""
 
     accounts: list[Account]
     stamps: list[str]
 
 
 class NewAccount(Body):
-    """An account to make; without a stamp it goes where the fewest are."""
+    """New account. Without `stamp`, the stamp with the fewest accounts is used."""
 
     name: Annotated[str, Field(min_length=1, max_length=128)]
     stamp: StampName | None = None

@@ -1,7 +1,7 @@
-"""What all shapes share: how bodies are read, how answers are written, and names in paths.
+"""Base classes and common types of request and response models.
 
-An answer is made of its shape once and written at once: what FastAPI would do besides, checking our
-own answer again, takes longer than most of what is asked for.
+Responses are serialized directly: validating them a second time, as FastAPI does by default, would
+take longer than most requests.
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ def _in_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("the moment is out of range") from None
+        raise ValueError("the timestamp is out of range") from None
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="Most to list.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="Maximum number of results to return.")]
 Lifetime = Annotated[
-    int | None, Field(ge=1, le=10 * 366 * 86_400, description="Seconds after which it is dropped.")
+    int | None,
+    Field(ge=1, le=10 * 366 * 86_400, description="Seconds until the catalog expires."),
 ]
 AtSnapshot = Annotated[
-    int | None, Query(ge=0, le=MAX_NUMBER, description="As it was at this snapshot.")
+    int | None, Query(ge=0, le=MAX_NUMBER, description="Read the state at this snapshot.")
 ]
 AtTime = Annotated[
-    Moment | None, Query(description="As it was at this moment (RFC 3339, with a zone).")
+    Moment | None,
+    Query(description="Read the state at this time (RFC 3339 with a time zone)."),
 ]
 
 
@@ -49,21 +51,21 @@ Name = Annotated[str, Path(description="A name, percent-encoded."), AfterValidat
 
 
 class Body(BaseModel):
-    """What a request says. What is not known is refused: it may be a word that was misspelt."""
+    """Request body. Unknown fields are rejected, because they may be misspelled."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Answer(BaseModel):
-    """What a request is told."""
+    """Response body."""
 
     model_config = ConfigDict(frozen=True)
 
     def response(self, status: int = 200) -> Response:
-        """The answer, written."""
+        """Return the response with this body as JSON."""
         return Response(self.model_dump_json(), status, media_type="application/json")
 
 
 def nothing() -> Response:
-    """The answer of a change that has nothing to tell."""
+    """Return an empty response with status 204."""
     return Response(status_code=204)

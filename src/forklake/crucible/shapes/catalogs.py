@@ -1,4 +1,4 @@
-"""Catalogs and forks, as requests and answers."""
+"""Models of catalogs and forks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Names = Annotated[list[str], Field(min_length=1, max_length=MAX_BATCH)]
 
 
 class Catalog(Answer):
-    """A catalog; a fork names the catalog and the snapshot that it was forked from."""
+    """Catalog. For a fork, `parent_catalog_id` and `fork_snapshot` are its origin."""
 
     name: str
     catalog_id: int
@@ -28,7 +28,7 @@ class Catalog(Answer):
 
     @classmethod
     def of(cls, row: CatalogRow) -> Catalog:
-        """A catalog as the metastore keeps it."""
+        """Return the model of a stored catalog."""
         return cls(
             name=row.catalog_name,
             catalog_id=row.catalog_id,
@@ -42,64 +42,66 @@ class Catalog(Answer):
 
 
 class CatalogInFull(Catalog):
-    """A catalog, the one that it was forked from, if that is there and may be read, and from when
-    on it may be dropped by itself."""
+    """Catalog with the name of its parent, and the time from which on it may be dropped.
+
+    `parent` is null if the parent was dropped or cannot be read by the caller.
+    """
 
     parent: str | None
     expires_at: datetime | None
 
 
 class CatalogPage(Answer):
-    """Some catalogs in the order of their names; the next page comes `after` the name `next`."""
+    """Catalogs ordered by name. To get the next page, pass `next` as `after`."""
 
     catalogs: list[Catalog]
     next: str | None
 
     @classmethod
     def of(cls, rows: Sequence[CatalogRow], limit: int) -> CatalogPage:
-        """A page that may be the last one."""
+        """Return a page; a full one has `next`, even if no more catalogs follow."""
         more = rows[-1].catalog_name if len(rows) == limit else None
         return cls(catalogs=[Catalog.of(row) for row in rows], next=more)
 
 
 class Catalogs(Answer):
-    """Catalogs that were asked for, those that were there already first."""
+    """Requested catalogs; those that existed before come first."""
 
     catalogs: list[Catalog]
 
     @classmethod
     def of(cls, rows: Sequence[CatalogRow]) -> Catalogs:
-        """What there is now."""
+        """Return the models of stored catalogs."""
         return cls(catalogs=[Catalog.of(row) for row in rows])
 
 
 class Made(Answer):
-    """Forks that were asked for, those that were there already first; and how many are new."""
+    """Requested forks, and how many of them were created. Existing ones come first."""
 
     catalogs: list[Catalog]
     made: int
 
     @classmethod
     def of(cls, rows: Sequence[CatalogRow], made: int) -> Made:
-        """What was made."""
+        """Return the models of stored forks with the number of created ones."""
         return cls(catalogs=[Catalog.of(row) for row in rows], made=made)
 
 
 class Dropped(Answer):
-    """How many catalogs were dropped."""
+    """Number of dropped catalogs."""
 
     dropped: int
 
 
 class TreeNode(Answer):
-    """A catalog in the tree of forks, `depth` levels below the one that was asked for."""
+    """Catalog in a fork tree, `depth` levels below the requested catalog."""
 
     depth: int
     catalog: Catalog
 
 
 class Tree(Answer):
-    """A catalog and its forks, each before its own; whether some had to be left out."""
+    """Fork tree in depth-first order. `is_cut` is true if catalogs were omitted by `limit`."""
 
     nodes: list[TreeNode]
     is_cut: bool
@@ -110,7 +112,7 @@ class _Lasting(Body):
 
     @property
     def lifetime(self) -> timedelta | None:
-        """How long it lives, if not for ever."""
+        """Time until the catalog expires; None for never."""
         return None if self.ttl_seconds is None else timedelta(seconds=self.ttl_seconds)
 
 
@@ -119,21 +121,24 @@ class _New(_Lasting):
 
 
 class NewCatalog(_New):
-    """A catalog to be created; only a root says where its files go."""
+    """New catalog. Only a root principal can set `data_path`."""
 
     name: str
     data_path: str | None = None
 
 
 class NewCatalogs(_New):
-    """Many catalogs to be created, in one snapshot."""
+    """Catalogs to create in one snapshot. Only a root principal can set `data_path`."""
 
     names: Names
     data_path: str | None = None
 
 
 class NewForks(_New):
-    """A fork, or many in one snapshot: of the catalog as it is, or as it was at a snapshot."""
+    """One fork (`name`) or many in one snapshot (`names`).
+
+    `at` is the snapshot to fork; the default is the current one.
+    """
 
     name: str | None = None
     names: Names | None = None
@@ -143,34 +148,34 @@ class NewForks(_New):
     @model_validator(mode="after")
     def _one_of_both(self) -> NewForks:
         if (self.name is None) == (self.names is None):
-            raise ValueError("give name, or names, and not both")
+            raise ValueError("set either name or names, but not both")
         return self
 
     @property
     def wanted(self) -> list[str]:
-        """All names."""
+        """Names of all requested forks."""
         return [self.name] if self.name is not None else list(self.names or ())
 
 
 class DropCatalogs(Body):
-    """Catalogs to be dropped."""
+    """Catalogs to drop."""
 
     names: Names
     if_exists: bool = False
 
 
 class ChangeCatalog(_Lasting):
-    """Another name, another time to live (null: for ever), or both."""
+    """New name, new time to live (null: never expires), or both."""
 
     name: str | None = None
 
     @property
     def sets_lifetime(self) -> bool:
-        """Whether the time to live is to change."""
+        """Whether the request changes the time to live."""
         return "ttl_seconds" in self.model_fields_set
 
 
 class Materialized(Answer):
-    """The snapshot at which a fork got rows of its own; null if it had its own already."""
+    """Snapshot at which a fork was materialized; null if it did not inherit anything."""
 
     snapshot: int | None

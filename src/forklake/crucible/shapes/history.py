@@ -1,4 +1,4 @@
-"""Snapshots, storage, options and mirrors, as requests and answers."""
+"""Models of snapshots, storage use, options, mirrors and maintenance runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklake.model import snapshots
 
 
 class Snapshot(Answer):
-    """A snapshot; `catalog_id` is the catalog whose commit it was."""
+    """Snapshot. `catalog_id` is the catalog that committed it."""
 
     snapshot_id: int
     time: datetime
@@ -27,7 +27,7 @@ class Snapshot(Answer):
 
     @classmethod
     def of(cls, one: snapshots.Snapshot) -> Snapshot:
-        """A snapshot as the catalog sees it."""
+        """Return the model of a snapshot."""
         return cls(
             snapshot_id=one.snapshot_id,
             time=one.snapshot_time,
@@ -41,14 +41,18 @@ class Snapshot(Answer):
 
 
 class Snapshots(Answer):
-    """The newest snapshots, oldest first; older ones come `before` the number `next`."""
+    """Newest snapshots, oldest first. To get older ones, pass `next` as `before`."""
 
     snapshots: list[Snapshot]
     next: int | None
 
 
 class Storage(Answer):
-    """The bytes of a catalog's files: its own, those that others see too, and what a drop frees."""
+    """Storage use of a catalog in bytes.
+
+    `private_bytes` are in files that only this catalog can read, `shared_bytes` in files that other
+    catalogs can read too; `freed_bytes` are freed when it is dropped.
+    """
 
     private_bytes: int
     shared_bytes: int
@@ -56,7 +60,7 @@ class Storage(Answer):
 
     @classmethod
     def of(cls, one: CatalogStorage) -> Storage:
-        """What the metastore found out."""
+        """Return the model of computed storage use."""
         return cls(
             private_bytes=one.private_bytes,
             shared_bytes=one.shared_bytes,
@@ -65,7 +69,7 @@ class Storage(Answer):
 
 
 class Option(Answer):
-    """An option with the value in force and where it was set."""
+    """Option with its effective value and the scope where it is set."""
 
     name: str
     value: str | None
@@ -73,19 +77,23 @@ class Option(Answer):
 
 
 class Options(Answer):
-    """All options."""
+    """List of all options."""
 
     options: list[Option]
 
 
 class SetOption(Body):
-    """The value of an option; null removes it."""
+    """Value of an option; null removes the setting."""
 
     value: str | int | float | bool | None
 
 
 class Mirror(Answer):
-    """A table that is a Delta table too, and how far its mirror has got."""
+    """Delta table of a catalog.
+
+    `version` is its newest version, `mirrored` the newest version written to the Delta log (null
+    for none), and `lag` the number of versions still to be written.
+    """
 
     schema_name: str
     table: str
@@ -97,7 +105,7 @@ class Mirror(Answer):
 
     @classmethod
     def of(cls, one: Standing) -> Mirror:
-        """What the metastore knows of a mirror."""
+        """Return the model of a Delta table with its mirror status."""
         return cls(
             schema_name=one.schema,
             table=one.table.table_name,
@@ -110,13 +118,13 @@ class Mirror(Answer):
 
 
 class Mirrors(Answer):
-    """All mirrors of a catalog."""
+    """List of all Delta tables of a catalog."""
 
     mirrors: list[Mirror]
 
 
 class Maintain(Body):
-    """What maintenance is told: which tables, how old, and whether only to look."""
+    """Parameters of a maintenance run. `wait_seconds` is how long the request waits for its end."""
 
     table: str | None = None
     schema_name: str | None = None
@@ -126,7 +134,10 @@ class Maintain(Body):
 
 
 class Run(Answer):
-    """A run of maintenance."""
+    """Maintenance run. `state` is `queued`, `running`, `done` or `failed`.
+
+    `count` is the number of snapshots, files or tables processed, as `unit` states.
+    """
 
     run: str
     operation: str
@@ -139,6 +150,6 @@ class Run(Answer):
 
 
 class Runs(Answer):
-    """The latest runs on a catalog since the service began, newest first."""
+    """Latest maintenance runs of a catalog since the service started, newest first."""
 
     runs: list[Run]

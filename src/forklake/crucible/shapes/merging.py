@@ -1,4 +1,4 @@
-"""Differences and merges, as requests and answers."""
+"""Models of differences between catalogs, and of fork merges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from forklake.crucible.shapes.base import Answer, Body
 
 
 class RowDifference(Answer):
-    """A row that only one has, or that is another there; rows are JSON."""
+    """Row that was added, removed or changed. `before` and `after` are JSON objects."""
 
     did: str
     row_id: int | None
@@ -18,7 +18,7 @@ class RowDifference(Answer):
 
 
 class TableDifference(Answer):
-    """What the second catalog has otherwise of a table."""
+    """Differences of a table: its columns, and the numbers of rows that differ."""
 
     table: str
     did: str
@@ -30,7 +30,11 @@ class TableDifference(Answer):
 
 
 class Differences(Answer):
-    """What a second catalog has otherwise than a first one."""
+    """Differences of catalog `second` from catalog `first`.
+
+    If `is_by_row_id`, the catalogs share a lineage and rows are matched by row id. Otherwise rows
+    are compared by all columns, and none counts as changed.
+    """
 
     first: str
     second: str
@@ -40,14 +44,16 @@ class Differences(Answer):
 
     @classmethod
     def of(cls, found: merging.Diff) -> Differences:
-        """What was found out."""
+        """Return the model of computed differences."""
         return cls.model_validate(_plain(found.as_dict()))
 
 
 class Merge(Body):
-    """Which fork is merged, and how: rows that both changed stop it, or one side's are used.
+    """Source and parameters of a fork merge.
 
-    A merge that is asked for again under the same key is done once.
+    `on_conflict` defines what happens to rows changed in both catalogs: `fail`, keep the version of
+    the target (`ours`), or take that of the source (`theirs`). Requests with the same
+    `idempotency_key` are merged once.
     """
 
     source: str
@@ -60,7 +66,7 @@ class Merge(Body):
 
 
 class RowConflict(Answer):
-    """A row that both sides touched."""
+    """Row that was changed in both source and target."""
 
     row_id: int
     source_did: str
@@ -70,14 +76,14 @@ class RowConflict(Answer):
 
 
 class DefinitionConflict(Answer):
-    """A definition that does not go together with the target's."""
+    """Definition that conflicts with the target."""
 
     what: str
     reason: str
 
 
 class TableMerge(Answer):
-    """What a merge did to the rows of a table."""
+    """Merged rows of a table, and its conflicts."""
 
     table: str
     appended_rows: int
@@ -89,7 +95,10 @@ class TableMerge(Answer):
 
 
 class Merged(Answer):
-    """What a merge did, or would do; no snapshot if nothing was changed."""
+    """Result of a merge or of its dry run. `snapshot_id` is null if nothing was changed.
+
+    `left_out` lists tables changed in the source that the request did not select.
+    """
 
     source: str
     target: str
@@ -103,12 +112,12 @@ class Merged(Answer):
 
     @classmethod
     def of(cls, merged: merging.Merged) -> Merged:
-        """What was done."""
+        """Return the model of a merge result."""
         return cls.model_validate(_plain(merged.as_dict()))
 
 
 def _plain(value: Any) -> Any:
-    """Lists where there are tuples."""
+    """Replace tuples by lists, in nested values too."""
     match value:
         case dict():
             return {name: _plain(one) for name, one in value.items()}

@@ -1,4 +1,4 @@
-"""Sessions, their statements and pages of rows, as requests and answers."""
+"""Models of sessions, their statements and pages of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_WAIT = 30.0
 
 
 class NewSession(Body):
-    """The catalog that a session begins with, what it calls it, and the snapshot it sees."""
+    """Catalog to attach, the alias for it in SQL, and the snapshot to read (default: current)."""
 
     catalog: Annotated[str, Field(min_length=1, max_length=255)]
     alias: Annotated[str | None, Field(min_length=1, max_length=255)] = None
@@ -28,7 +28,7 @@ class NewSession(Body):
 
 
 class AttachedCatalog(Answer):
-    """A catalog of a session."""
+    """Catalog attached to a session."""
 
     alias: str
     catalog: str
@@ -36,7 +36,11 @@ class AttachedCatalog(Answer):
 
 
 class Session(Answer):
-    """A session, as it is now."""
+    """Current state of a session.
+
+    `current` is the catalog and schema in use, `running` the number of the running statement, and
+    `waiting` the count of queued ones.
+    """
 
     session: str
     opened: datetime
@@ -48,7 +52,7 @@ class Session(Answer):
 
     @classmethod
     def of(cls, one: ServedSession) -> Session:
-        """What can be told of a session without waiting for it."""
+        """Return the model of a session, without waiting for its running statement."""
         running = [each for each in one.statements() if each.state == "running"]
         current = one.session.current
         return cls(
@@ -70,16 +74,16 @@ class Session(Answer):
 
 
 class SessionList(Answer):
-    """The sessions of the caller."""
+    """Sessions of the caller."""
 
     sessions: list[Session]
 
 
 class NewStatement(Body):
-    """SQL to run: one statement, or several of which the last one answers.
+    """SQL to run: one statement, or several, of which the last one defines the result.
 
-    `wait_seconds` is how long the request waits for the end; `timeout_seconds`, after which the
-    statement is stopped.
+    `wait_seconds` is how long the request waits for the statement to end; after `timeout_seconds`
+    the statement is cancelled.
     """
 
     sql: Annotated[str, Field(min_length=1, max_length=MAX_SQL)]
@@ -90,7 +94,7 @@ class NewStatement(Body):
 
 
 class Failure(Answer):
-    """Why a statement did not come to its end."""
+    """Error of a statement that failed or was cancelled."""
 
     code: str
     message: str
@@ -100,7 +104,7 @@ class Failure(Answer):
 
     @classmethod
     def of(cls, error: ForklakeError) -> Failure:
-        """An error as it is told."""
+        """Return the model of an error."""
         return cls(
             code=error.code,
             message=error.message,
@@ -111,16 +115,17 @@ class Failure(Answer):
 
 
 class Column(Answer):
-    """A column of an answer: its name, and its type as Arrow calls it."""
+    """Result column with its Arrow type."""
 
     name: str
     type: str
 
 
 class StatementState(Answer):
-    """A statement: queued, running, done, failed or cancelled.
+    """Statement. `state` is `queued`, `running`, `done`, `failed` or `cancelled`.
 
-    `row_count` is how many rows it answers; `changed`, how many it inserted, updated or deleted.
+    `row_count` is the number of result rows; `changed` is the number of rows inserted, updated or
+    deleted.
     """
 
     statement: int
@@ -136,7 +141,7 @@ class StatementState(Answer):
 
     @classmethod
     def of(cls, one: Statement) -> StatementState:
-        """How far it is."""
+        """Return the model of a statement in its current state."""
         rows = one.rows
         return cls(
             statement=one.number,
@@ -153,18 +158,18 @@ class StatementState(Answer):
 
 
 def columns_of(rows: Rows) -> list[Column]:
-    """The columns of an answer."""
+    """Return the columns of a result."""
     return [Column(name=one.name, type=str(one.type)) for one in rows.schema]
 
 
 class StatementList(Answer):
-    """The statements of a session that are kept, oldest first."""
+    """Statements that a session retains, oldest first."""
 
     statements: list[StatementState]
 
 
 class Page(Answer):
-    """Some rows, each a list of values in the order of the columns; `next` is where to go on."""
+    """Result rows, each a list of values in column order. `next` is the next page's `offset`."""
 
     columns: list[Column]
     rows: list[list[Any]]
@@ -173,7 +178,7 @@ class Page(Answer):
 
     @classmethod
     def of(cls, rows: Rows, offset: int, page: pa.Table) -> Page:
-        """A page of an answer."""
+        """Return the model of a page of rows."""
         end = offset + page.num_rows
         return cls(
             columns=columns_of(rows),

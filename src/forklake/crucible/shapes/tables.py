@@ -1,4 +1,4 @@
-"""Schemas, tables, columns, views and files, as requests and answers."""
+"""Models of schemas, tables, columns, views and data files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Transform = Literal["identity", "year", "month", "day", "hour"]
 
 
 class Schema(Answer):
-    """A schema, and how much is in it."""
+    """Schema with the numbers of its tables and views."""
 
     name: str
     schema_id: int
@@ -29,7 +29,7 @@ class Schema(Answer):
 
     @classmethod
     def of(cls, state: CatalogState, row: entities.Schema) -> Schema:
-        """A schema as the catalog sees it."""
+        """Return the model of a schema in a catalog state."""
         return cls(
             name=row.schema_name,
             schema_id=row.schema_id,
@@ -40,34 +40,34 @@ class Schema(Answer):
 
 
 class Schemas(Answer):
-    """All schemas at a snapshot."""
+    """List of all schemas at a snapshot."""
 
     snapshot: int
     schemas: list[Schema]
 
 
 class NewSchema(Body):
-    """A schema to be created."""
+    """New schema."""
 
     name: str
     if_not_exists: bool = False
 
 
 class Renamed(Body):
-    """Another name."""
+    """New name."""
 
     name: str
 
 
 class PartitionKey(Body):
-    """A column by whose values, or their year, month, day or hour, files are kept apart."""
+    """Partition key: a column, or the year, month, day or hour of a column."""
 
     column: str
     transform: Transform = "identity"
 
 
 class SortKey(Body):
-    """A column by which rows are in order in new files."""
+    """Column that new files are sorted by."""
 
     column: str
     is_descending: bool = False
@@ -75,7 +75,7 @@ class SortKey(Body):
 
 
 class Column(Answer):
-    """A column; nested ones have their fields in the type."""
+    """Column. The fields of a nested column are part of its type."""
 
     name: str
     column_id: int
@@ -86,7 +86,7 @@ class Column(Answer):
 
     @classmethod
     def of(cls, state: CatalogState, row: entities.Column, type_: Type) -> Column:
-        """A column as the catalog sees it."""
+        """Return the model of a column in a catalog state."""
         return cls(
             name=row.column_name,
             column_id=row.column_id,
@@ -98,7 +98,7 @@ class Column(Answer):
 
 
 class Table(Answer):
-    """A table with its columns, and the rows and bytes that it holds."""
+    """Table with its columns, row count and size, at a snapshot."""
 
     name: str
     schema_name: str
@@ -114,7 +114,7 @@ class Table(Answer):
 
     @classmethod
     def of(cls, seen: Snapshotted, row: entities.Table) -> Table:
-        """A table at a snapshot."""
+        """Return the model of a table at a snapshot."""
         state, statistics = seen.state, seen.statistics(row)
         types = shapes_of(state, row)
         columns = state.columns(row)
@@ -145,7 +145,7 @@ class Table(Answer):
 
 
 class TableName(Answer):
-    """A table in a list."""
+    """Table in a list."""
 
     name: str
     table_id: int
@@ -154,7 +154,7 @@ class TableName(Answer):
 
 
 class Tables(Answer):
-    """Some tables of a schema at a snapshot, by name; more come `after` the name `next`."""
+    """Tables of a schema at a snapshot, by name. To get the next page, pass `next` as `after`."""
 
     snapshot: int
     tables: list[TableName]
@@ -162,7 +162,7 @@ class Tables(Answer):
 
 
 class NewColumn(Body):
-    """A column to be made; its default is the text of a value."""
+    """New column. `default` is the text of a literal value."""
 
     name: str
     type: Type
@@ -171,7 +171,7 @@ class NewColumn(Body):
     comment: str | None = None
 
     def spec(self) -> ColumnSpec:
-        """The column as the catalog is asked for it."""
+        """Return the column specification for the catalog."""
         return ColumnSpec(
             self.name,
             as_model(self.type),
@@ -182,7 +182,7 @@ class NewColumn(Body):
 
 
 class NewTable(Body):
-    """A table to be created."""
+    """New table."""
 
     name: str
     columns: Annotated[list[NewColumn], Field(min_length=1, max_length=10_000)]
@@ -192,7 +192,7 @@ class NewTable(Body):
 
 
 class ChangeTable(Body):
-    """What to change of a table: what is left out stays, a comment of null goes."""
+    """Changes of a table. Omitted fields are not changed; a null `comment` removes the comment."""
 
     name: str | None = None
     comment: str | None = None
@@ -201,7 +201,7 @@ class ChangeTable(Body):
 
 
 class ChangeColumn(Body):
-    """What to change of a column: what is left out stays, a default or comment of null goes."""
+    """Changes of a column. Omitted fields stay; null removes a `default` or `comment`."""
 
     name: str | None = None
     type: Type | None = None
@@ -211,7 +211,7 @@ class ChangeColumn(Body):
 
 
 class View(Answer):
-    """A stored query."""
+    """View with its query."""
 
     name: str
     view_id: int
@@ -222,7 +222,7 @@ class View(Answer):
 
     @classmethod
     def of(cls, state: CatalogState, row: entities.View) -> View:
-        """A view as the catalog sees it."""
+        """Return the model of a view in a catalog state."""
         return cls(
             name=row.view_name,
             view_id=row.view_id,
@@ -234,7 +234,7 @@ class View(Answer):
 
 
 class NewView(Body):
-    """A view to be created: the query is one SELECT."""
+    """New view. `sql` is a single SELECT statement."""
 
     name: str
     sql: Annotated[str, Field(max_length=1_000_000)]
@@ -243,14 +243,14 @@ class NewView(Body):
 
 
 class Views(Answer):
-    """All views of a schema at a snapshot."""
+    """List of all views of a schema at a snapshot."""
 
     snapshot: int
     views: list[View]
 
 
 class File(Answer):
-    """A data file of a table."""
+    """Data file of a table."""
 
     data_file_id: int
     path: str
@@ -261,7 +261,7 @@ class File(Answer):
 
     @classmethod
     def of(cls, found: ScanFile) -> File:
-        """A file that a scan would read."""
+        """Return the model of a file that a scan reads."""
         return cls(
             data_file_id=found.file.data_file_id,
             path=found.path,
@@ -273,7 +273,7 @@ class File(Answer):
 
 
 class Files(Answer):
-    """Some data files of a table in the order of their ids; more come `after` the id `next`."""
+    """Data files of a table ordered by id. To get the next page, pass `next` as `after`."""
 
     snapshot: int
     files: list[File]

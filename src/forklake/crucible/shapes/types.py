@@ -1,4 +1,4 @@
-"""Column types: a name such as `int64` or `decimal(18,3)`, or an object for a nested type."""
+"""Models of column types: a name such as `int64` or `decimal(18,3)`, or an object if nested."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from forklake.model.types import ColumnType, list_of, map_of, scalar, struct_of
 
 
 class StructField(Body):
-    """A field of a struct."""
+    """Field of a struct type."""
 
     name: str
     type: Type
 
 
 class StructType(Body):
-    """A struct."""
+    """Struct type."""
 
     struct: Annotated[list[StructField], Field(min_length=1, max_length=10_000)]
 
 
 class ListType(Body):
-    """A list."""
+    """List type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     list: Type
 
 
 class KeyAndValue(Body):
-    """What a map maps to what."""
+    """Key and value types of a map."""
 
     key: Type
     value: Type
 
 
 class MapType(Body):
-    """A map."""
+    """Map type."""
 
     map: KeyAndValue
 
@@ -52,7 +52,7 @@ for _shape in (StructField, StructType, ListType, KeyAndValue, MapType):
 
 
 def as_model(shape: Type) -> ColumnType:
-    """The type that a shape stands for."""
+    """Return the column type for a type of a request."""
     match shape:
         case StructType():
             return struct_of([(one.name, as_model(one.type)) for one in shape.struct])
@@ -64,7 +64,7 @@ def as_model(shape: Type) -> ColumnType:
 
 
 def as_shape(field: TableField) -> Type:
-    """The type of a field as a shape."""
+    """Return the type of a field for a response."""
     inside = {one.name: as_shape(one) for one in field.fields}
     match field.type:
         case "struct":
@@ -78,5 +78,5 @@ def as_shape(field: TableField) -> Type:
 
 
 def shapes_of(state: CatalogState, table: Table) -> dict[int, Type]:
-    """The types of a table's columns by the columns' ids."""
+    """Return the types of a table's columns by column id."""
     return {field.column_id: as_shape(field) for field in state.fields(table)}
