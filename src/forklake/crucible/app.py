@@ -1,4 +1,4 @@
-"""The application: routes, answers to errors and the edge around a service."""
+"""ASGI application of the service: routes, error handlers, pages and middleware."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings
 
 _DESCRIPTION = (
-    "A lakehouse whose catalogs can be forked in a millisecond. Every answer has the header"
-    " X-Request-Id; every error has the shape ProblemAnswer. Names in paths are percent-encoded,"
-    " slashes in them included."
+    "A lakehouse whose catalogs can be forked in a millisecond. Every response has the header"
+    " X-Request-Id. Every error response has the schema ProblemAnswer. Names in paths are"
+    " percent-encoded, including slashes."
 )
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application over a service of these settings; it is in `app.state.service`."""
+    """Return the application for the given settings. `app.state.service` is its Service."""
     service = Service(settings)
 
     @asynccontextmanager
@@ -60,7 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, made once: with the credential that all of /v1 takes."""
+    """Return the cached OpenAPI document. All /v1 routes require the bearer credential."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title,

@@ -1,4 +1,4 @@
-"""Who asks: from the header of a request to the caller that access rules know."""
+"""Authentication of requests: from the Authorization header to a Caller and its access rules."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ _SCHEME = "bearer"
 
 
 def service_of(request: Request) -> Service:
-    """The service that a request came to."""
+    """Return the service that handles a request."""
     service: Service = request.app.state.service
     return service
 
 
 def credential_of(request: Request) -> str:
-    """The credential in the header, empty if there is none. Nowhere else is it looked for."""
+    """Return the credential in the Authorization header, or an empty string without the header.
+
+    Credentials are not read from any other part of a request.
+    """
     header = request.headers.get("authorization", "")
     if not header:
         return ""
     scheme, _, credential = header.partition(" ")
     if scheme.lower() != _SCHEME or not credential.strip():
         raise Unauthenticated(
-            "The header Authorization cannot be read.",
+            "The Authorization header is malformed.",
             remedy="Send: Authorization: Bearer <API key or token>.",
         )
     return credential.strip()
 
 
 async def current(request: Request) -> Caller:
-    """The caller; only a credential that was not seen of late costs a look at the metastore."""
+    """Return the caller. The metastore is queried only if the credential is not cached."""
     service, credential = service_of(request), credential_of(request)
     caller = service.known_caller(credential)
     if caller is None:
@@ -52,10 +55,11 @@ async def current(request: Request) -> Caller:
 
 
 def require_own_host(request: Request, caller: Caller) -> None:
-    """Raise Forbidden if a service without rules was called from elsewhere.
+    """Raise Forbidden if a service without access rules is called from another machine.
 
-    Any site can make its name lead here, and its pages would then pass for ours; any page can make
-    a browser send something; and a proxy passes on what comes from other machines.
+    Three traps: any site can point its domain name at this address (DNS rebinding), so that its
+    pages pass for ours; any page can make a browser send requests; and a proxy forwards requests
+    of other machines.
     """
     if caller is not LOCAL:
         return
@@ -65,26 +69,30 @@ def require_own_host(request: Request, caller: Caller) -> None:
     is_remote = is_forwarded(request.scope) and (not proxies or not is_loopback(client))
     if is_foreign or is_remote or not is_loopback(name):
         raise Forbidden(
-            "This service has no access rules: it answers to this machine only.",
-            remedy="Call it localhost or 127.0.0.1, or give it access rules.",
+            "This service has no access rules, so it accepts requests from this machine only.",
+            remedy="Use the host name localhost or 127.0.0.1, or set up access rules:"
+            " forklake access init.",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A request as routes see it: who asks, and the rules that hold for them."""
+    """Request context of a route: the service, the caller, and the access rules that apply."""
 
     service: Service
     caller: Caller
     access: Access
 
     def catalog(self, name: str, operation: str) -> Catalog:
-        """The catalog of a name, if the caller may do this to it."""
+        """Return a catalog by name. Raise NotFound or Forbidden if the operation is not allowed."""
         return self.access.catalog(self.caller, name, operation)
 
     def access_to(self, principal: str) -> Access:
-        """The rules beside the catalogs of a principal, whom a root asks about; whoever else asks
-        is told what they may know by their own."""
+        """Return the access rules of the stamp that holds a principal's grants and quota.
+
+        Only a root can look at other stamps; for other callers, return their own rules, which
+        decide what they can see.
+        """
         if not self.caller.is_free:
             return self.access
         return self.service.stamps.access_for(self.access.principal(principal).account)

@@ -1,4 +1,4 @@
-"""Changing a catalog on behalf of a caller: allowed, tried again, audited."""
+"""Changes of catalog definitions on behalf of a caller: authorized, retried, audited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Change = Callable[[Transaction], object]
 
 
 def changed(visit: Visit, name: str, operation: str, what: str, change: Change) -> Catalog:
-    """Do one change of a catalog's definitions, in a transaction; the catalog afterwards."""
+    """Apply one change to a catalog in a transaction, and return the catalog."""
     catalog = visit.catalog(name, operation)
 
     def once() -> None:
@@ -29,7 +29,7 @@ def changed(visit: Visit, name: str, operation: str, what: str, change: Change) 
 
 
 def seen(catalog: Catalog, snapshot: int | None, timestamp: datetime | None) -> Snapshotted:
-    """A catalog as it is, or as it was."""
+    """Return the current state of a catalog, or its state at a snapshot or timestamp."""
     if snapshot is None and timestamp is None:
         return catalog.now()
     return catalog.at(version=snapshot, timestamp=timestamp)

@@ -1,4 +1,4 @@
-"""Chores: what the service does by itself, every now and then, in a thread of its own."""
+"""Periodic background tasks of the service."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Chore = Callable[[], object]
 
 
 class Chores:
-    """Some functions, called one after another at an interval until it is closed.
+    """Functions that one thread calls in turn, at an interval, until closed.
 
-    Each may run in many services at once. One that fails is called again the next time.
+    Several service processes may run the same chore concurrently. A chore that fails is called
+    again at the next interval.
     """
 
     def __init__(self, seconds: float, chores: Sequence[Chore]) -> None:
@@ -25,11 +26,11 @@ class Chores:
         self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
 
     def start(self) -> None:
-        """Begin with the first interval."""
+        """Start the thread. The first calls happen after one interval."""
         self._thread.start()
 
     def close(self) -> None:
-        """End, after the chore under way."""
+        """Stop the thread, waiting for the chore that is running."""
         self._is_over.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -39,11 +40,11 @@ class Chores:
             self.do()
 
     def do(self) -> None:
-        """All chores, once."""
+        """Run all chores once."""
         for chore in self._chores:
             try:
                 chore()
             except ForklakeError as error:
                 note("chore failed", level=logging.WARNING, error=str(error))
-            except Exception:  # noqa: BLE001 - the others get their turn all the same
+            except Exception:  # noqa: BLE001 - a failing chore must not stop the others
                 note("chore failed", level=logging.ERROR, failed=True)

@@ -1,7 +1,7 @@
-"""Connections of the web server: how many, and how long each may take for the head of a request.
+"""HTTP connections of the web server, with limits on their number and on the time per request.
 
-A client that sends half a request, or reads no answer, would otherwise keep its connection, and
-what belongs to it, for ever.
+Without limits, a client that sends half a request, or does not read its response, would occupy a
+connection and its resources forever.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REFUSAL = (
 
 @dataclass(slots=True)
 class Bounds:
-    """Limits that all connections of a server share, and how many there are by address."""
+    """Limits shared by all connections of a server, and the number of connections by address."""
 
     connections: int
     per_address: int
@@ -36,19 +36,19 @@ class Bounds:
     open_by_address: Counter[str] = field(default_factory=Counter)
 
     def has_room(self, address: str, open_now: int) -> bool:
-        """Return whether one more connection of an address may stay."""
+        """Return whether one more connection from an address is allowed."""
         if open_now > self.connections:
             return False
         return self._is_shared(address) or self.open_by_address[address] <= self.per_address
 
     def _is_shared(self, address: str) -> bool:
-        """Return whether many clients come from the address: through a proxy or this machine."""
+        """Return whether many clients may share the address: a proxy, or this machine."""
         found = parse_address(address)
         return found is None or found.is_loopback or self.proxies.is_trusted(address)
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """An HTTP connection within bounds."""
+    """HTTP connection that enforces `Bounds`."""
 
     def __init__(self, *, bounds: Bounds, **given: Any) -> None:
         super().__init__(**given)
@@ -57,8 +57,8 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
         self._is_in_body = False
-        self._heads = 0  # that were complete
-        self._head_bytes = 0  # of the one that is not
+        self._heads = 0  # number of complete request heads
+        self._head_bytes = 0  # size of the incomplete one
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -98,7 +98,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._is_in_body = False
-        if self.cycle.response_complete:  # before its body was here
+        if self.cycle.response_complete:  # the response was sent before the body had arrived
             self._await_head()
 
     def on_response_complete(self) -> None:
@@ -118,10 +118,10 @@ class BoundedHttp(HttpToolsProtocol):
         super().resume_writing()
 
     def _await_head(self) -> None:
-        """Close the connection unless the head of a request is complete in time.
+        """Close the connection unless a complete request head arrives in time.
 
-        Bytes that come meanwhile do not prolong it: neither those of a head, nor the rest of a
-        body that was answered before its end.
+        Arriving bytes do not extend the time: neither those of a head, nor the rest of a body whose
+        response was sent before its end.
         """
         self._stop_head_timer()
         self._head_timer = self.loop.call_later(self._bounds.head_seconds, self._close)
@@ -132,7 +132,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _refuse(self, status: bytes) -> None:
         self._stop_head_timer()
-        if self.cycle is None or self.cycle.response_complete:  # else it would be part of an answer
+        if self.cycle is None or self.cycle.response_complete:  # not in the middle of a response
             self.transport.write(_REFUSAL % status)
         self.transport.close()
 

@@ -1,7 +1,7 @@
-"""The edge: what happens to every request before and after its route, as plain ASGI.
+"""ASGI middleware around all routes: request ids, limits, security headers, logging and metrics.
 
-A request gets an id, a limit to its body and one to its time; an answer gets the id and the headers
-that keep browsers safe; both together become one line of the log and two metrics.
+A request gets an id and limits on its body size and duration. A response gets the id and the
+security headers. Each request is logged in one line and counted in two metrics.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from forklake.crucible.proxies import client_address
 from forklake.crucible.service import Service
 
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-# Stands for a slash inside a name, which would part the path: no name can hold it, it is not shown.
+# Replaces an encoded slash within a name, which would otherwise split the path. It is a private-use
+# character, which names cannot contain, and is replaced again before a name is used.
 SLASH = "\ue000"
 _SLASH = re.compile("%2f", re.IGNORECASE)
-# Pages set a policy of their own; whatever else is answered is nothing to be shown in a browser.
+# Pages set their own Content-Security-Policy; other responses are not meant for browsers.
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -40,7 +41,7 @@ _ONLY_TLS = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Edge:
-    """Every request passes it on its way in and out."""
+    """Middleware that every request passes through."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
@@ -60,7 +61,7 @@ class Edge:
 
 
 class _Passage:
-    """One request on its way."""
+    """State of one request within the middleware."""
 
     def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
         self._service = service
@@ -69,10 +70,10 @@ class _Passage:
         self._send = send
         self._began = time.perf_counter()
         self._request_id = _request_id(scope)
-        self._status = 0  # none yet
-        self._is_over = False  # the time is, and the answer was given
+        self._status = 0  # 0 until the response starts
+        self._is_over = False  # True if the request timed out and 504 was sent
         self._received = 0
-        self._is_received = False  # the whole body
+        self._is_received = False  # True when the whole body was received
         scope.setdefault("state", {})["request_id"] = self._request_id
         raw = scope.get("raw_path", b"")
         if b"%2" in raw:
@@ -87,7 +88,7 @@ class _Passage:
                 await self._refuse(413)
             else:
                 await app(self._scope, self.receive, self.send)
-        except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer
+        except Exception:  # noqa: BLE001 - the client gets a response for any error
             note("failed", level=logging.ERROR, failed=True, request_id=self._request_id)
             if not self._status:
                 await self._refuse(500)
@@ -105,7 +106,7 @@ class _Passage:
         return message
 
     async def _next_message(self) -> Message:
-        """Return the next part of the body; it has to arrive in time."""
+        """Return the next message of the body. Raise HTTPException 408 if it arrives too late."""
         if self._is_received:
             return await self._receive()
         try:
@@ -132,10 +133,10 @@ class _Passage:
         await self._send(message)
 
     async def _give_up(self) -> None:
-        """Answer that the time is over, unless an answer has begun; the work itself goes on."""
+        """Respond 504 unless a response has started. The route keeps running."""
         if self._status:
             return
-        self._is_over = True  # from here on nothing that the route says is passed on
+        self._is_over = True  # from here on, messages of the route are discarded
         await self._refuse(504)
         self._tell()
 
@@ -143,7 +144,7 @@ class _Passage:
         await problems.plain(status, self._request_id)(self._scope, self._receive, self._pass_on)
 
     def _tell(self) -> None:
-        """The request's line in the log, and its metrics."""
+        """Log the request and update its metrics."""
         seconds = time.perf_counter() - self._began
         method = str(self._scope["method"])
         route = getattr(self._scope.get("route"), "path", "none")
@@ -164,7 +165,7 @@ class _Passage:
 
 
 def _request_id(scope: Scope) -> str:
-    """The id that the client gave, if it is a harmless one, or a new one."""
+    """Return the client's request id if it is well-formed, or a new one."""
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _ID.fullmatch(value):
             return str(value.decode())

@@ -1,4 +1,4 @@
-"""Freezing: the rules for accounts that are on their way to another stamp."""
+"""Access rules for accounts that are being moved to another stamp."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from forklake.catalog.catalog import Catalog
 from forklake.errors import Unavailable
 from forklake.store.catalogs import CatalogRow
 
-# Operations that take more than the right to read, and change nothing.
+# Read-only operations that require more than the READ right.
 _ONLY_READ = frozenset({"grants.list", "audit.catalog"})
-# Those about no catalog whose rows move along with the catalogs.
+# Operations without a catalog that write rows which move together with the catalogs.
 _BESIDE_CATALOGS = frozenset({"grants.prefix", "quota.set", "principal.create"})
 
 
 class Frozen(Access):
-    """The rules for accounts that are being moved: what only reads is allowed as always."""
+    """Access rules that allow reads and raise Unavailable for changes."""
 
     def catalog(self, caller: Caller, name: str, operation: str) -> Catalog:
         found = super().catalog(caller, name, operation)
@@ -69,6 +69,6 @@ class Frozen(Access):
 
 def _moving(caller: Caller) -> Unavailable:
     return Unavailable(
-        f"The account '{caller.account}' is being moved; nothing of it can be changed now.",
-        remedy="Try again in a while.",
+        f"Account '{caller.account}' is being moved to another stamp and is read-only meanwhile.",
+        remedy="Try again in a few seconds.",
     )

@@ -1,8 +1,9 @@
-"""Forks that are asked for at the same moment are made together.
+"""Batching of concurrent fork requests into shared transactions.
 
-A transaction costs about the same for one fork as for a hundred. While some are under way, further
-requests of the same kind (who asks, what is forked, and how) wait, and go into the next one
-together. A lot that fails is tried one request at a time, so that each gets its own answer.
+A transaction costs about the same for one fork as for a hundred. While transactions are running,
+further requests with the same parameters (caller, parent, mode …) are queued and then handled in
+one transaction. If a batch fails, its requests are executed one at a time, so that each gets its
+own result or error.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from forklake.access.callers import Caller
 from forklake.errors import ForklakeError
 from forklake.store.catalogs import CatalogRow
 
-# A lot is one transaction; this many names keep it short.
+# Maximum number of forks in one transaction, which keeps transactions short.
 _MOST = 1000
-# Lots of one kind at a time: a second one begins when the first keeps others waiting for so long.
+# Concurrent transactions with the same parameters. A second one starts if requests have waited for
+# _PATIENCE seconds.
 _LANES = 2
 _PATIENCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What requests must have in common to be done together."""
+    """Parameters that requests must share to be handled in one transaction."""
 
     caller: Caller
     parent: str
@@ -39,7 +41,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One request: the names it wants, and where its answer goes."""
+    """One request: the names of its forks, and the future for its result."""
 
     names: Sequence[str]
     answer: asyncio.Future[list[CatalogRow]]
@@ -47,7 +49,7 @@ class _Asked:
 
 @dataclass(slots=True)
 class _Queue:
-    """Those who wait, how many lots are under way, and whether another one may begin soon."""
+    """Queued requests, the number of running workers, and whether another is scheduled."""
 
     waiting: list[_Asked] = field(default_factory=list)
     lanes: int = 0
@@ -55,14 +57,14 @@ class _Queue:
 
 
 class Gathering:
-    """The requests of one service. Belongs to its event loop."""
+    """Queues of fork requests of one service. Use it from one event loop only."""
 
     def __init__(self) -> None:
         self._queues: dict[Wish, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def fork(self, access: Access, wish: Wish, names: Sequence[str]) -> list[CatalogRow]:
-        """The forks of these names, none of which may be there."""
+        """Create forks and return their rows. Raise AlreadyExists if one of the names exists."""
         loop = asyncio.get_running_loop()
         asked = _Asked(names, loop.create_future())
         queue = self._queues.setdefault(wish, _Queue())
@@ -88,7 +90,7 @@ class Gathering:
             lot, queue.waiting = _cut(queue.waiting)
             try:
                 found = await to_thread.run_sync(_forked, access, wish, lot)
-            except Exception as error:  # noqa: BLE001 - all of them are told
+            except Exception as error:  # noqa: BLE001 - every request in the batch gets the error
                 found = [error] * len(lot)
             for asked, result in zip(lot, found, strict=True):
                 _tell(asked.answer, result)
@@ -98,7 +100,7 @@ class Gathering:
 
 
 def _cut(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
-    """The next lot, and those that it has no room for."""
+    """Split the queue into the next batch and the requests that do not fit into it."""
     size = 0
     for place, asked in enumerate(waiting):
         size += len(asked.names)
@@ -109,7 +111,7 @@ def _cut(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
 
 def _tell(answer: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | Exception) -> None:
     if answer.done():
-        return  # whoever asked is gone
+        return  # the client has disconnected
     if isinstance(result, Exception):
         answer.set_exception(result)
     else:
@@ -119,7 +121,7 @@ def _tell(answer: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | E
 def _forked(
     access: Access, wish: Wish, lot: Sequence[_Asked]
 ) -> list[list[CatalogRow] | Exception]:
-    """What becomes of each request, together if that goes well."""
+    """Return a result or error for each request: from one transaction, or if it fails one each."""
     if len(lot) > 1:
         try:
             made = _fork(access, wish, [name for asked in lot for name in asked.names])

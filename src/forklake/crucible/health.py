@@ -1,4 +1,4 @@
-"""Health, readiness and metrics: for those who run the service; they need no credential."""
+"""Health, readiness and metrics for operators. These routes need no credential."""
 
 from __future__ import annotations
 
@@ -14,36 +14,39 @@ from forklake.crucible.service import Service
 from forklake.errors import Unavailable
 
 router = APIRouter(tags=["operations"])
-_PATIENCE = 3.0  # seconds that a database has to answer
+_PATIENCE = 3.0  # seconds that the database has to respond
 TheService = Annotated[Service, Depends(service_of)]
 
 
 class Health(BaseModel):
-    """Whether the service lives, or takes requests."""
+    """Status of the service: alive, or ready for requests."""
 
     status: Literal["live", "ready"]
 
 
-@router.get("/health/live", summary="Whether the process answers")
+@router.get("/health/live", summary="Check that the process responds")
 async def live() -> Health:
-    """It says so whatever becomes of the metadata database."""
+    """Return `live`, independent of the state of the metadata database."""
     return Health(status="live")
 
 
-@router.get("/health/ready", summary="Whether requests are taken")
+@router.get("/health/ready", summary="Check that the service accepts requests")
 async def ready(service: TheService) -> Health:
-    """It asks the metadata database; while the service ends, it is not ready any more."""
+    """Return `ready` if the metadata database responds and the service is not shutting down."""
     try:
         with fail_after(_PATIENCE):
             await to_thread.run_sync(
                 service.check_ready, abandon_on_cancel=True, limiter=service.probes
             )
     except TimeoutError:
-        raise Unavailable("The metadata database does not answer.", remedy="Look at it.") from None
+        raise Unavailable(
+            "The metadata database does not respond.",
+            remedy="Check the database, and the network connection to it.",
+        ) from None
     return Health(status="ready")
 
 
-@router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
+@router.get("/metrics", summary="Get Prometheus metrics", response_class=Response)
 def metrics(service: TheService) -> Response:
-    """Counts and times by route and status; no names of catalogs or people."""
+    """Return counts and durations by route and status. No label names a catalog or principal."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, with the request's id; never a credential, never a body."""
+"""Logging as one JSON object per line, with the request id. Never log a credential or a body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOGGER = logging.getLogger("forklake.crucible")
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as one line of JSON; what it carries as `facts` becomes keys of their own."""
+    """Formatter for JSON lines. The attribute `facts` of a record becomes top-level keys."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC)
@@ -28,7 +28,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(level: str) -> None:
-    """Write the service's log, and that of its web server, to stderr."""
+    """Write the logs of the service and of its web server to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     for name in ("forklake", "uvicorn"):
@@ -39,5 +39,5 @@ def configure(level: str) -> None:
 
 
 def note(event: str, *, level: int = logging.INFO, failed: bool = False, **facts: Any) -> None:
-    """Log an event with its facts; with the trace of the error at hand if it failed."""
+    """Log an event with its facts, and with the traceback of the current exception if `failed`."""
     LOGGER.log(level, event, exc_info=failed, extra={"facts": facts})

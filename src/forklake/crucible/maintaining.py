@@ -1,4 +1,4 @@
-"""Runs of maintenance that people ask for: one after another, in the background, remembered."""
+"""Maintenance runs requested by users: queued, executed one at a time in the background."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from forklake.errors import ForklakeError, QuotaExceeded
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
-_REMEMBERED = 1000
-MOST_WAITING = 16  # runs on one catalog
+_REMEMBERED = 1000  # runs that are listed
+MOST_WAITING = 16  # queued runs per catalog
 
 
 class Operation(StrEnum):
-    """What can be asked for."""
+    """Maintenance operation."""
 
     EXPIRE = "expire"
     CLEANUP = "cleanup"
@@ -36,7 +36,7 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a run is to do."""
+    """Parameters of a run."""
 
     operation: Operation
     table: str | None = None
@@ -47,7 +47,7 @@ class Order:
 
 @dataclass(slots=True)
 class Run:
-    """A run; `state` is queued, running, done or failed."""
+    """Maintenance run. `state` is queued, running, done or failed."""
 
     run: str
     catalog_id: int
@@ -61,7 +61,7 @@ class Run:
 
     @property
     def unit(self) -> str:
-        """What was counted."""
+        """What `count` counts."""
         return _UNITS[self.order.operation]
 
 
@@ -72,7 +72,7 @@ _UNITS = {
     Operation.FLUSH: "tables",
     Operation.REWRITE: "tables",
 }
-# What works on the metastore alone.
+# Operations on the metastore only.
 _PLAIN: dict[Operation, Callable[[Catalog, Order], int]] = {
     Operation.EXPIRE: lambda catalog, order: len(
         catalog.expire_snapshots(older_than=order.older_than, dry_run=order.dry_run)
@@ -81,7 +81,7 @@ _PLAIN: dict[Operation, Callable[[Catalog, Order], int]] = {
         catalog.cleanup_old_files(older_than=order.older_than, dry_run=order.dry_run)
     ),
 }
-# What moves rows, with Spark.
+# Operations that rewrite data files, with Spark.
 _MOVING: dict[Operation, Callable[..., list[object]]] = {
     Operation.MERGE: lambda *place: list(maintenance.merge_adjacent_files(*place)),
     Operation.FLUSH: lambda *place: list(maintenance.flush_inlined_data(*place)),
@@ -90,7 +90,7 @@ _MOVING: dict[Operation, Callable[..., list[object]]] = {
 
 
 class Maintaining:
-    """The runs of one service, in the order in which they were asked for."""
+    """Maintenance runs of one service, in the order of the requests."""
 
     def __init__(self, open_session: Callable[[Catalog, str], Session]) -> None:
         self._open_session = open_session
@@ -99,26 +99,26 @@ class Maintaining:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="maintenance")
 
     def start(self, catalog: Catalog, order: Order) -> Run:
-        """A new run, after those that were asked for before."""
+        """Queue a run and return it. Raise QuotaExceeded if too many runs are queued."""
         run = Run(uuid.uuid4().hex, catalog.catalog_id, order, datetime.now(UTC))
         with self._guard:
             own = [one for one in self._runs if one.catalog_id == run.catalog_id]
             if sum(one.state == "queued" for one in own) >= MOST_WAITING:
                 raise QuotaExceeded(
-                    f"{MOST_WAITING} runs on the catalog '{catalog.name}' wait already.",
-                    remedy="Wait for some of them.",
+                    f"Catalog '{catalog.name}' already has {MOST_WAITING} queued maintenance runs.",
+                    remedy="Wait until some of them have ended, and try again.",
                 )
             self._runs.appendleft(run)
             self._worker.submit(self._do, catalog, run)
         return run
 
     def runs(self, catalog: Catalog) -> list[Run]:
-        """Those on a catalog, newest first."""
+        """Return the runs of a catalog, newest first."""
         with self._guard:
             return [run for run in self._runs if run.catalog_id == catalog.catalog_id]
 
     def close(self) -> None:
-        """Take no more runs, and wait for the one under way."""
+        """Cancel queued runs and wait for the running one."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def _do(self, catalog: Catalog, run: Run) -> None:
@@ -128,9 +128,9 @@ class Maintaining:
             run.state = "done"
         except ForklakeError as error:
             run.state, run.error = "failed", str(error)
-        except Exception:  # noqa: BLE001 - a run that fails leaves the next ones alone
+        except Exception:  # noqa: BLE001 - a failing run must not stop the worker
             note("maintenance failed", failed=True, run=run.run)
-            run.state, run.error = "failed", "The service failed; its log tells more."
+            run.state, run.error = "failed", "Internal error. See the log of the service."
         finally:
             run.ended = datetime.now(UTC)
             run.over.set_result(None)

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus. Labels are routes and outcomes, never names of catalogs or people."""
+"""Prometheus metrics. Labels are routes and outcomes, never names of catalogs or principals."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 
 class Metrics:
-    """What one service counts, in a registry of its own."""
+    """Metrics of one service, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "forklake_requests",
-            "Requests that were answered",
+            "Requests answered",
             ("method", "route", "status"),
             registry=self.registry,
         )
         self.seconds = Histogram(
             "forklake_request_seconds",
-            "Time that requests took",
+            "Duration of requests",
             ("method", "route"),
             buckets=_BUCKETS,
             registry=self.registry,
         )
         self.under_way = Gauge(
-            "forklake_requests_under_way", "Requests being answered", registry=self.registry
+            "forklake_requests_under_way", "Requests in progress", registry=self.registry
         )
-        self.created = self._counter("forklake_catalogs_created", "Catalogs that were created")
-        self.forks = self._counter("forklake_forks", "Forks that were made")
-        self.dropped = self._counter("forklake_catalogs_dropped", "Catalogs that were dropped")
-        self.retries = self._counter("forklake_retries", "Changes that were tried once more")
+        self.created = self._counter("forklake_catalogs_created", "Catalogs created")
+        self.forks = self._counter("forklake_forks", "Forks created")
+        self.dropped = self._counter("forklake_catalogs_dropped", "Catalogs dropped")
+        self.retries = self._counter("forklake_retries", "Changes retried")
         self.sessions = Gauge("forklake_sessions", "Open sessions", registry=self.registry)
 
     def _counter(self, name: str, description: str) -> Counter:
         return Counter(name, description, registry=self.registry)
 
     def watch(self, name: str, database: Database) -> None:
-        """Tell about the connections to a database too."""
+        """Add gauges for the connection pool of a database, labeled with the stamp `name`."""
         if isinstance(database, PostgresDatabase):
             self.registry.register(_Pool(name, database))
 
     def text(self) -> bytes:
-        """Everything, in Prometheus' text format."""
+        """Return all metrics in the Prometheus text format."""
         return generate_latest(self.registry)
 
 
 class _Pool(Collector):
-    """The connections of one pool, read when somebody looks."""
+    """Gauges of one connection pool, read at each scrape."""
 
     def __init__(self, stamp: str, database: PostgresDatabase) -> None:
         self._stamp = stamp
@@ -74,6 +74,6 @@ class _Pool(Collector):
 
 _POOL = {
     "pool_size": "Connections to the metadata database",
-    "pool_available": "Connections that nobody uses",
-    "requests_waiting": "Those who wait for a connection",
+    "pool_available": "Idle connections to the metadata database",
+    "requests_waiting": "Requests waiting for a connection to the metadata database",
 }

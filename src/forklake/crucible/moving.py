@@ -1,13 +1,13 @@
-"""Moving an account to another stamp: all its catalogs and their forks, history and grants.
+"""Move of an account to another stamp, with its catalogs and their forks, history and grants.
 
-Files stay where they are, and so do all ids. The steps, and what a move finds that was cut short:
+Files and ids do not change. A move has four steps, and each can be interrupted:
 
-1. The account is frozen. Services that do not know yet have learnt it when the pause is over.
-2. In the old stamp its catalogs are locked, in the new one all rows are written, in one
-   transaction. Cut short before its end, nothing is there; after it, rows that nobody asks for,
-   which the next try replaces.
-3. The home metastore says that the account lives in the new stamp: from then on it does.
-4. After another pause the rows in the old stamp are erased. Cut short, the next try does it.
+1. Freeze the account. After a pause, every service process has learned about it.
+2. Lock its catalogs in the old stamp, and write all rows to the new stamp in one transaction. If
+   interrupted before the commit, nothing was written; if after it, the next try replaces the rows,
+   which are not used yet.
+3. Record the new stamp in the home metastore. From then on the new stamp is used.
+4. After another pause, delete the rows in the old stamp. If interrupted, the next try does it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from forklake.store.database import Connection, Database
 from forklake.store.phases import reached
 from forklake.store.stamps import Account, State
 
-# Long enough for every service to have learnt what the home metastore says.
+# Long enough for every service process to have read the new state from the home metastore.
 PAUSE_SECONDS = 2 * FRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was moved; nothing where the account lived there already."""
+    """Result of a move: the counts are 0 if the account was in the stamp already."""
 
     account: str
     stamp: str
@@ -44,15 +44,16 @@ class Moved:
 
 
 def move(stamps: Stamps, name: str, stamp: str, *, pause: float = PAUSE_SECONDS) -> Moved:
-    """Move an account to a stamp; a move that was cut short is taken up again.
+    """Move an account to a stamp, or resume an interrupted move.
 
-    To where it lives, it is only made sure that the account is whole and can be used.
+    If the account is in the stamp already, only finish what an interrupted move has left.
     """
     stamps.metastore(stamp)
     with _alone(stamps, name) as is_alone:
         if not is_alone:
             raise Conflict(
-                f"The account '{name}' is being moved by somebody else.", remedy="Wait for them."
+                f"Account '{name}' is already being moved by another process.",
+                remedy="Wait until that move has ended, and try again.",
             )
         mover = _Mover(stamps, name, pause)
         if mover.account.stamp == stamp:
@@ -64,7 +65,7 @@ def move(stamps: Stamps, name: str, stamp: str, *, pause: float = PAUSE_SECONDS)
 
 
 def settle(stamps: Stamps) -> list[str]:
-    """Bring moves to an end that were cut short; which accounts. Those under way go on."""
+    """Finish interrupted moves and return the names of their accounts. Skip running moves."""
     settled = []
     for account in stamps.accounts():
         if account.state is not State.READY:
@@ -77,13 +78,14 @@ def settle(stamps: Stamps) -> list[str]:
 
 @contextmanager
 def _alone(stamps: Stamps, name: str) -> Iterator[bool]:
-    number = CatalogId(2**40 + zlib.crc32(name.encode()))  # no catalog has it
+    # The lock is that of a catalog id which is far beyond any real one.
+    number = CatalogId(2**40 + zlib.crc32(name.encode()))
     with stamps.home.database.upkeep(number) as is_ours:
         yield is_ours
 
 
 class _Mover:
-    """Moves an account, or brings a move to an end."""
+    """Move of one account, new or interrupted."""
 
     def __init__(self, stamps: Stamps, name: str, pause: float = PAUSE_SECONDS) -> None:
         self.account = stamps.find_account(name)
@@ -93,7 +95,7 @@ class _Mover:
             self._principals = store.principals_of_account(connection, name)
 
     def to(self, stamp: str) -> Moved:
-        """Freeze, copy, switch, erase."""
+        """Freeze the account, copy its rows, switch to the new stamp, delete the old rows."""
         old, new = self.account.stamp, self._database(stamp)
         self._note(replace(self.account, state=State.MOVING, other_stamp=stamp))
         reached("move.frozen")
@@ -114,7 +116,7 @@ class _Mover:
         return Moved(self.account.name, stamp, len(ids), count)
 
     def settle(self) -> None:
-        """Erase what a move that was cut short has left in the stamp where the account is not."""
+        """Delete the rows that an interrupted move has left in the stamp that is not in use."""
         if self.account.other_stamp is not None:
             with self._database(self.account.other_stamp).writing() as source:
                 self._erase(source, self._locked(source))
@@ -122,13 +124,13 @@ class _Mover:
             self._note(Account(self.account.name, self.account.stamp))
 
     def _note(self, account: Account) -> None:
-        """Let the home metastore know what happens."""
+        """Write the account's state to the home metastore."""
         store.write_account(self._stamps.home.database, account)
         self.account = account
 
     @contextmanager
     def _freed_if_refused(self) -> Iterator[None]:
-        """What cannot be moved need not stay frozen; nothing was written by then."""
+        """Unfreeze the account if it cannot be moved. Nothing has been written at that point."""
         try:
             yield
         except (InvalidInput, AlreadyExists):
@@ -142,17 +144,18 @@ class _Mover:
         family = rows.lock_family(source, self._principals)
         if family.strangers:
             raise InvalidInput(
-                f"The account '{self.account.name}' cannot move: of what it has, the catalog"
-                f" '{family.strangers[0]}' was forked, or the other way round, and somebody else"
-                " owns it.",
-                remedy="Catalogs that share files stay together: drop it, or give it to them.",
+                f"Account '{self.account.name}' cannot be moved: catalog"
+                f" '{family.strangers[0]}' is a parent or fork of one of its catalogs, but is owned"
+                " by another account.",
+                remedy="Catalogs that share files must stay in one stamp: drop that catalog, or"
+                " transfer its ownership to this account.",
                 catalogs=family.strangers[:100],
             )
         return family.ids
 
     def _copy(self, source: Connection, new: Database, ids: Sequence[CatalogId]) -> int:
         with new.writing() as target:
-            rows.erase_rows(target, ids, self._principals)  # of a try that was cut short
+            rows.erase_rows(target, ids, self._principals)  # left by an interrupted move
             self._require_names(source, target, ids)
             folders = self._folders(source, target, ids)
             count = rows.copy_rows(source, target, ids, self._principals, folders)
@@ -171,9 +174,10 @@ class _Mover:
     def _folders(
         self, source: Connection, target: Connection, ids: Sequence[CatalogId]
     ) -> dict[CatalogId, str]:
-        """Other folders for the new files of catalogs whose own one is in use in the new stamp.
+        """Return new folders for catalogs whose folder name is already used in the new stamp.
 
-        Beneath the same data path there is none: the clean-up of one would remove files of both.
+        Raise AlreadyExists if the data path is the same too: then cleaning up one of both catalogs
+        would delete files of the other.
         """
         own = rows.folders_of(source, ids)
         used = rows.paths_in_use(target, [path for _, _, path, _ in own], ids)
@@ -182,8 +186,9 @@ class _Mover:
         both = [path for _, _, path, data_path in own if path in used and used[path] == data_path]
         if both:
             raise AlreadyExists(
-                f"The folder '{both[0]}' beneath its data path is one of another catalog there.",
-                remedy="Give each stamp a data path of its own.",
+                f"Folder '{both[0]}' is used by another catalog of the target stamp, under the same"
+                " data path.",
+                remedy="Configure a separate data path for each stamp.",
             )
         return {number: f"{unique}/" for number, unique, path, _ in own if path in used}
 

@@ -1,7 +1,7 @@
-"""Problems: how every error reads over HTTP, and which ones a route documents.
+"""Error responses of the service, and their documentation in OpenAPI.
 
-All have one shape, `{"error": {"code", "message", "remedy", …}}` (see `Problem`). What a request
-held is never repeated in it, since that might be a secret; what failed inside is told to the log.
+All have the shape `{"error": {"code", "message", "remedy", …}}` (see `Problem`). They never repeat
+the contents of a request, which may be secret. Details of internal errors are only logged.
 """
 
 from __future__ import annotations
@@ -21,22 +21,30 @@ from forklake import errors
 from forklake.crucible.logs import note
 from forklake.errors import ForklakeError, InvalidInput
 
-# What HTTP itself has to say, in words of ours: status -> (code, message, remedy)
+# Errors of the HTTP layer: status -> (code, message, remedy)
 PLAIN: dict[int, tuple[str, str, str]] = {
-    400: ("invalid_input", "The body cannot be read.", "Send JSON as application/json."),
-    404: ("not_found", "There is no such address.", "See /openapi.json for all there are."),
-    408: ("timeout", "The body did not arrive in time.", "Send it without pauses."),
-    405: ("method_not_allowed", "The address does not take this method.", "See /openapi.json."),
-    413: ("too_large", "The body is larger than the service takes.", "Send it in parts."),
-    500: ("error", "The service failed.", "Look for the request id in its log."),
-    504: ("timeout", "The request took too long.", "It may still have gone through: look."),
+    400: ("invalid_input", "The request body cannot be read.", "Send JSON as application/json."),
+    404: ("not_found", "The URL does not exist.", "See /openapi.json for all URLs."),
+    408: ("timeout", "The request body did not arrive in time.", "Send the body without pauses."),
+    405: (
+        "method_not_allowed",
+        "The URL does not support this method.",
+        "See /openapi.json for the methods of each URL.",
+    ),
+    413: ("too_large", "The request body is too large.", "Split the request into smaller ones."),
+    500: ("error", "Internal error.", "Search the log of the service for the request id."),
+    504: (
+        "timeout",
+        "The request took too long.",
+        "The change may have been made all the same: check before you try again.",
+    ),
 }
-# A problem in these is worth another try.
+# Statuses after which a client can try again.
 _RETRYABLE = frozenset({408, 504})
 
 
 class Problem(BaseModel):
-    """What went wrong, and what to do about it."""
+    """Error with a message for users and a remedy."""
 
     code: str
     message: str
@@ -47,31 +55,31 @@ class Problem(BaseModel):
 
 
 class ProblemAnswer(BaseModel):
-    """The body of every answer that is not a success."""
+    """Body of every error response."""
 
     error: Problem
 
 
 _DESCRIPTIONS = {
-    400: "The input cannot be accepted",
-    401: "Who asks is not known",
-    403: "Not allowed",
-    404: "Not there, or not to be seen",
-    409: "Taken, or changed by somebody else first",
-    413: "The body is too large",
-    422: "This version does not do that",
-    429: "A limit is reached",
-    503: "The metadata database cannot be reached",
-    504: "It took too long",
+    400: "Invalid input",
+    401: "Missing or invalid credential",
+    403: "Operation not allowed",
+    404: "Object does not exist, or the caller cannot read it",
+    409: "Name already exists, or conflict with a concurrent change",
+    413: "Request body too large",
+    422: "Operation not supported",
+    429: "Quota or rate limit exceeded",
+    503: "Metadata database unavailable",
+    504: "Request timed out",
 }
-# What every route documents.
+# Responses documented for every route.
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemAnswer, "description": text} for status, text in _DESCRIPTIONS.items()
 }
 
 
 def install(app: FastAPI) -> None:
-    """Give the application its answers to errors."""
+    """Register the error handlers of an application."""
     app.add_exception_handler(ForklakeError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http)
@@ -93,29 +101,29 @@ async def _on_http(request: Request, error: Exception) -> Response:
 
 
 def as_invalid_input(error: RequestValidationError) -> InvalidInput:
-    """What is wrong with a request, without what it held."""
+    """Return the error for a request that failed validation, without the rejected values."""
     found = [
         {"where": ".".join(map(str, one["loc"])), "problem": str(one["msg"])}
         for one in error.errors()
     ]
     first = found[0]
     return InvalidInput(
-        f"The request cannot be accepted: {first['where']}: {first['problem']}.",
-        remedy="See /openapi.json for what is wanted.",
+        f"The request is invalid: {first['where']}: {first['problem']}.",
+        remedy="See /openapi.json for the expected parameters and body.",
         problems=found[:20],
     )
 
 
 def answer(error: ForklakeError, request_id: str) -> Response:
-    """The answer to an error of ours."""
+    """Return the response for a Forklake error."""
     status, _ = errors.outcome(error)
-    is_inside = status >= 500  # what the database says may name hosts, roles and files
+    is_inside = status >= 500  # messages of the database may name hosts, roles and files
     if is_inside:
         note("problem", level=logging.WARNING, request_id=request_id, error=str(error))
     found = Problem(
         code=error.code,
         message=_INSIDE.get(error.code, _FAILED) if is_inside else error.message,
-        remedy="Try again; else look for the request id in the log." if is_inside else error.remedy,
+        remedy=_RETRY if is_inside else error.remedy,
         details=_told_of(error) if is_inside else error.details,
         retryable=error.retryable,
         request_id=request_id,
@@ -124,7 +132,7 @@ def answer(error: ForklakeError, request_id: str) -> Response:
 
 
 def headers_of(error: ForklakeError) -> dict[str, str]:
-    """Return the headers that belong to the answer to an error."""
+    """Return the extra headers of an error response."""
     if isinstance(error, errors.Unauthenticated):
         return {"WWW-Authenticate": "Bearer"}
     wait = error.details.get("retry_after")
@@ -136,15 +144,16 @@ def _told_of(error: ForklakeError) -> dict[str, Any]:
 
 
 _HARMLESS = ("attempts",)
-_FAILED = "The service failed."
+_FAILED = "Internal error."
+_RETRY = "Try again. If it fails again, search the log of the service for the request id."
 _INSIDE = {
-    "unavailable": "The metadata database does not answer.",
-    "corruption": "The metadata database contradicts itself.",
+    "unavailable": "The metadata database does not respond.",
+    "corruption": "The metadata database is inconsistent.",
 }
 
 
 def plain(status: int, request_id: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer to what HTTP itself refuses."""
+    """Return the response for an error of the HTTP layer."""
     code, message, remedy = PLAIN.get(status, PLAIN[500])
     found = Problem(
         code=code,
@@ -163,5 +172,5 @@ def _response(status: int, found: Problem, headers: Mapping[str, str] | None) ->
 
 
 def request_id_of(scope: Mapping[str, Any]) -> str:
-    """The id of a request, which the edge has given it."""
+    """Return the id of a request, as assigned by the middleware."""
     return str(scope.get("state", {}).get("request_id", ""))

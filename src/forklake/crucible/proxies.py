@@ -1,7 +1,7 @@
-"""Addresses of clients and schemes of requests, of which trusted proxies may report others.
+"""Client addresses and URL schemes of requests, as reported by trusted proxies.
 
-Any client can send `X-Forwarded-For` and `X-Forwarded-Proto`. They are read only in requests that
-come from a proxy that the settings name.
+Any client can send `X-Forwarded-For` and `X-Forwarded-Proto`. They are trusted only in requests
+from a proxy that is listed in the settings.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parse_address(text: str) -> _Address | None:
 
 
 class Proxies:
-    """The proxies that a service trusts."""
+    """Trusted proxies of a service."""
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._networks = [ipaddress.ip_network(one, strict=False) for one in networks]
@@ -40,7 +40,7 @@ class Proxies:
         return bool(self._networks)
 
     def is_trusted(self, address: str) -> bool:
-        """Return whether an address is that of a trusted proxy."""
+        """Return whether an address belongs to a trusted proxy."""
         found = parse_address(address)
         return found is not None and self._contains(found)
 
@@ -48,7 +48,7 @@ class Proxies:
         return any(address in network for network in self._networks)
 
     def resolve(self, scope: Scope) -> None:
-        """Put the address and scheme of the client in a request in place of the proxy's."""
+        """Replace the proxy's address and scheme in a request by those of the client."""
         client = scope.get("client")
         if not self._networks or client is None or not self.is_trusted(client[0]):
             return
@@ -58,9 +58,9 @@ class Proxies:
             scope["scheme"] = schemes[-1].lower()
 
     def _client(self, peer: str, reported: Iterable[str]) -> str:
-        """Return the address that the last trusted proxy has seen.
+        """Return the address that connected to the outermost trusted proxy.
 
-        What stands before it came from outside, and may say anything.
+        Entries to the left of it were sent by the client, who can forge them.
         """
         found = peer
         for text in reversed(list(reported)):
@@ -74,12 +74,12 @@ class Proxies:
 
 
 def is_forwarded(scope: Scope) -> bool:
-    """Return whether a proxy, trusted or not, has passed a request on."""
+    """Return whether a request was forwarded by a proxy, trusted or not."""
     return any(name in {b"x-forwarded-for", b"forwarded"} for name, _ in scope["headers"])
 
 
 def client_address(scope: Scope) -> str:
-    """Return the address of a request's client; empty for those without one."""
+    """Return the address of the client, or an empty string if it has none."""
     client = scope.get("client")
     return str(client[0]) if client else ""
 

@@ -1,4 +1,4 @@
-"""The limit on credentials that are refused."""
+"""Rate limit on invalid credentials."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from forklake.access.rate_limits import MOST_KEYS, RateLimit
 from forklake.crucible.proxies import parse_address
 from forklake.errors import RateLimited
 
-_IPV6_PREFIX = 64  # one client can have all addresses of such a network
+_IPV6_PREFIX = 64  # a client usually controls a whole network of this size
 
 
 class Refusals:
-    """Limits how many credentials are refused, by address and by the key that they name.
+    """Rate limit on invalid credentials, by address and by the key id in the credential.
 
-    A credential that was good a while ago is always looked at: a caller who tries wrong ones from
-    the same address, or with the id of the same key, does not lock its holder out.
+    Recently valid credentials are exempt: otherwise a client that sends wrong credentials from the
+    same address, or with the id of the same key, could lock out the owner of the key.
     """
 
     def __init__(self, per_minute: int) -> None:
@@ -30,26 +30,26 @@ class Refusals:
         self._good: OrderedDict[bytes, None] = OrderedDict()
 
     def check(self, credential: str, address: str) -> None:
-        """Raise RateLimited if credentials of the address or of the key are not looked at now."""
+        """Raise RateLimited if the address or the key has exceeded its limit."""
         if _digest(credential) in self._good:
             return
         wait = max(self._limit.wait(key) for key in _keys(credential, address))
         if wait:
             raise RateLimited(
-                "Too many credentials were refused.",
+                "Too many invalid credentials were sent.",
                 remedy="Check the API key or token, and try again later.",
                 retry_after=math.ceil(wait),
             )
 
     def refuse(self, credential: str, address: str) -> None:
-        """Count a credential that was refused."""
+        """Count an invalid credential."""
         with self._guard:
             self._good.pop(_digest(credential), None)
         for key in _keys(credential, address):
             self._limit.spend(key)
 
     def accept(self, credential: str) -> None:
-        """Remember a credential that is good."""
+        """Exempt a valid credential from the limit."""
         with self._guard:
             self._good[_digest(credential)] = None
             self._good.move_to_end(_digest(credential))

@@ -1,8 +1,8 @@
-"""Retries: a change is tried again when what kept it from happening has passed by itself.
+"""Retries of changes that failed for a transient reason.
 
-The metastore tries again by itself to create catalogs and forks, and to commit over a connection
-that was lost. What is left are definitions: others may have changed the same catalog first, or the
-connection was lost before there was anything to commit.
+The metastore itself retries creating catalogs and forks, and commits after a lost connection. This
+module retries changes of definitions: those that conflict with a concurrent change of the same
+catalog, and those whose connection was lost before the commit.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _WAIT = wait_random_exponential(multiplier=0.02, max=0.5)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether another try may go better."""
+    """Return whether the operation may succeed if it is tried again."""
     return isinstance(error, ForklakeError) and error.retryable
 
 
 def persistently(change: Callable[[], T], metrics: Metrics) -> T:
-    """Do a change, up to so many times; the last error tells how often it was tried."""
+    """Call `change`, up to ATTEMPTS times. The last error has the number of attempts in details."""
 
     def count(state: RetryCallState) -> None:
         metrics.retries.inc()

@@ -1,4 +1,4 @@
-"""The service behind the routes: its metastores, who may use them, its sessions and its chores."""
+"""State shared by all routes: metastores, access rules, sessions and background tasks."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
     from forklake.sql.session import Session
 
-# How long it is taken for granted who a credential belongs to: a revoked one is good for no longer.
+# How long the caller of a credential is cached, and so how long a revoked credential still works.
 _KNOWN_SECONDS = 1.0
 _MOST_KNOWN = 10_000
-# Requests that wait for Spark at a time; those that only talk to the metastore have other threads.
+# Concurrent requests that wait for Spark. Requests that only query the metastore use other threads.
 _JOBS = 8
 
 
 class Service:
-    """All that requests share. Safe to share between threads."""
+    """State shared by all requests. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -52,8 +52,8 @@ class Service:
         for name in self.stamps.names:
             self.metrics.watch(name, self.stamps.metastore(name).database)
         self.gathering = Gathering()
-        self.probes = CapacityLimiter(2)  # threads that may wait for a database that is gone
-        self.jobs = CapacityLimiter(_JOBS)  # threads that may wait for Spark
+        self.probes = CapacityLimiter(2)  # threads for readiness checks, which may hang
+        self.jobs = CapacityLimiter(_JOBS)  # threads that wait for Spark
         self.maintaining = Maintaining(self._session_for_upkeep)
         self.sessions = Sessions(settings)
         self.metrics.sessions.set_function(lambda: len(self.sessions.all()))
@@ -65,13 +65,13 @@ class Service:
         self._guard = threading.Lock()
 
     def access_of(self, caller: Caller) -> Access:
-        """The rules of the metastore that a caller's account lives in."""
+        """Return the access rules in the stamp of a caller's account."""
         return self.stamps.access_of(caller)
 
-    # Who asks
+    # Authentication
 
     def known_caller(self, credential: str) -> Caller | None:
-        """Who a credential belongs to, if that was found out a moment ago; asks nobody."""
+        """Return the cached caller of a credential, or None. No I/O: safe in the event loop."""
         until, caller = self._known.get(credential, (0.0, None))
         is_fresh = until > time.monotonic() and caller and self.stamps.knows(caller.account)
         return caller if is_fresh else None
@@ -79,12 +79,14 @@ class Service:
     def caller(self, credential: str, address: str = "") -> Caller:
         """Return the caller of a credential; LOCAL without one and without access rules.
 
-        Raises RateLimited if too many credentials from the address were refused of late.
+        Raise Unauthenticated if the credential is missing or invalid, and RateLimited if too many
+        invalid credentials came from the address recently.
         """
         caller = self._identify(credential, address) if credential else self._anybody()
-        self.stamps.account(caller.account)  # so that nobody has to ask for it who must not wait
+        # Cache the account, so that the event loop does not have to read it from the database.
+        self.stamps.account(caller.account)
         if caller.bound is not None:
-            return caller  # a token ends at its second
+            return caller  # not cached, because a token expires to the second
         with self._guard:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
@@ -105,24 +107,24 @@ class Service:
         if self.access.is_open():
             return LOCAL
         raise Unauthenticated(
-            "The request does not say who asks.",
-            remedy="Send an API key or a token: Authorization: Bearer ….",
+            "The request has no credential.",
+            remedy="Send an API key or token in the header: Authorization: Bearer <credential>.",
         )
 
     def forget_callers(self) -> None:
-        """Ask anew who credentials belong to."""
+        """Clear the cache of callers."""
         with self._guard:
             self._known.clear()
 
-    # Its life
+    # Lifecycle
 
     def start(self) -> None:
-        """Begin with what it does by itself."""
+        """Start the background tasks."""
         self._chores.start()
         self.sessions.start()
 
     def do_chores(self) -> None:
-        """What it does by itself, now."""
+        """Run all background tasks once, now."""
         self._chores.do()
 
     def _drop_expired(self) -> None:
@@ -141,7 +143,7 @@ class Service:
         self.stamps.share_identities()
 
     def _session_for_upkeep(self, catalog: Catalog, alias: str) -> Session:
-        """A session of our own, in which rows of a catalog can be moved."""
+        """Return an internal session with the catalog attached, for maintenance that moves rows."""
         session = self.sessions.own()
         uri = self.stamps.uri_of(catalog.database)
         try:
@@ -157,24 +159,24 @@ class Service:
         return session
 
     def check_ready(self) -> None:
-        """The metastore answers and the service does not end; Unavailable if it is otherwise."""
+        """Raise Unavailable if the service is shutting down or a metastore does not respond."""
         if self.is_closing:
-            raise Unavailable("The service ends.", remedy="Ask another one.")
+            raise Unavailable(
+                "The service is shutting down.", remedy="Send the request to another instance."
+            )
         for metastore in self.stamps.metastores():
             with metastore.database.reading() as connection:
                 connection.fetch("SELECT 1")
 
     def close(self) -> None:
-        """End the sessions and close all connections; may be called twice."""
+        """Close the sessions and all connections. Further calls do nothing."""
         if self.is_closing:
             return
         self.is_closing = True
         self._chores.close()
         try:
             self._write_denials()
-        except (
-            ForklakeError
-        ) as error:  # the database is gone, and the service is to end all the same
+        except ForklakeError as error:  # a lost database must not prevent the shutdown
             note("audit entries lost", level=logging.WARNING, error=str(error))
         self.sessions.shutdown(self.settings.shutdown_seconds)
         self.maintaining.close()

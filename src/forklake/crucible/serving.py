@@ -1,6 +1,6 @@
-"""Serving: the application on a socket, until it is told to end.
+"""Web server that runs the application until it is stopped.
 
-On SIGTERM or Ctrl-C it takes no more connections, lets requests under way end, and closes the
+On SIGTERM or Ctrl-C it stops accepting connections, finishes running requests, and closes the
 sessions.
 """
 
@@ -25,9 +25,9 @@ _TURN_SECONDS = 0.001
 
 
 def serve(settings: Settings) -> None:
-    """Serve until the process is told to end."""
+    """Serve until the process is stopped."""
     logs.configure(settings.log_level)
-    # Threads take turns: whoever works on an answer must not keep the one waiting who sends it.
+    # Shorter time slices: a thread that computes a response must not delay the event loop.
     sys.setswitchinterval(_TURN_SECONDS)
     app = create_app(settings)
     service: Service = app.state.service
@@ -43,13 +43,13 @@ def serve(settings: Settings) -> None:
 
 
 def refuse_strangers(service: Service) -> None:
-    """Without access rules everybody who can reach the service may do everything."""
+    """Raise InvalidInput if a service without access rules would be reachable from elsewhere."""
     settings = service.settings
     if not settings.is_loopback and service.access.is_open():
         raise InvalidInput(
-            f"Without access rules the service does not listen on {settings.host}.",
-            remedy="Make a root first: forklake access init, then forklake access principal add;"
-            " or listen on 127.0.0.1.",
+            f"The service cannot listen on {settings.host} without access rules.",
+            remedy="Create a root principal first: forklake access init, then"
+            " forklake access principal add <name> --root. Or listen on 127.0.0.1.",
         )
 
 
@@ -66,8 +66,8 @@ def _listener(settings: Settings) -> socket.socket:
 
 
 def server(app: object, settings: Settings) -> uvicorn.Server:
-    """The web server, with all that it needs to know."""
-    # Its own log of requests holds whole addresses, whoever listens: the edge tells enough.
+    """Return the configured web server."""
+    # Its access log would contain whole URLs; the middleware logs requests instead.
     logging.getLogger("uvicorn.access").disabled = True
     bounds = Bounds(
         settings.connections,

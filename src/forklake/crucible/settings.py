@@ -1,4 +1,4 @@
-"""Settings: what an operator says about a service, by command line or in a TOML file."""
+"""Settings of a service, from the command line or a TOML file."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class Settings(BaseModel):
-    """All settings, with what holds when nothing is said."""
+    """Settings with their defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    # Where the catalogs are
+    # Metastores and data
     metastore: str = "ducklake:forklake.db"
     metadata_schema: str | None = None
     create: bool = False
     data_path: str | None = None  # of new catalogs
-    stamps: dict[str, str] = {}  # name -> attach string of a further metastore
+    stamps: dict[str, str] = {}  # name -> attach string of an additional metastore
 
-    # Where it listens
+    # Network
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8480
     shutdown_seconds: Seconds = 30.0
-    trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-… are believed
+    trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-… are trusted
 
-    # What a connection may take
+    # Limits of connections
     connections: Positive = 1024
     connections_per_address: Positive = 256
     head_seconds: Seconds = 10.0
     body_seconds: Seconds = 20.0  # between two parts of a body
-    refusals_per_minute: Positive = 60  # credentials, by address and by key
+    refusals_per_minute: Positive = 60  # invalid credentials, by address and by key
 
-    # What a request may take
+    # Limits of requests
     body_bytes: Positive = 8 * 2**20
     request_seconds: Seconds = 60.0
     threads: Positive = 32
@@ -50,14 +50,14 @@ class Settings(BaseModel):
     sessions_per_principal: Positive = 8
     idle_seconds: Seconds = 1800.0
     statement_seconds: Seconds = 3600.0
-    stop_seconds: Seconds = 5.0  # until Java is replaced under a statement that does not stop
+    stop_seconds: Seconds = 5.0  # until Java is restarted if a cancelled statement does not end
     result_bytes: Positive = 256 * 2**20
-    file_roots: tuple[str, ...] = ()  # folders that statements may read files of
+    file_roots: tuple[str, ...] = ()  # folders whose files statements may read
     spark_dialect: bool = False
 
-    # What it does by itself
-    expiry_seconds: Seconds = 30.0  # how often catalogs whose time is over are dropped
-    automations: Annotated[int, Field(ge=0, le=64)] = 0  # workbooks that it runs at once when due
+    # Background tasks
+    expiry_seconds: Seconds = 30.0  # interval at which expired catalogs are dropped
+    automations: Annotated[int, Field(ge=0, le=64)] = 0  # workbooks run concurrently when due
     log_level: str = "info"
 
     @field_validator("trusted_proxies")
@@ -74,7 +74,7 @@ class Settings(BaseModel):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own, for itself alone."""
+    """Return whether a host name or address is a loopback address of this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -82,7 +82,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_settings(path: str | None = None, **given: Any) -> Settings:
-    """The settings of a TOML file, with those that were given (and are not None) on top."""
+    """Return the settings in a TOML file, overridden by the given ones that are not None."""
     found = _read(Path(path)) if path is not None else {}
     found |= {name: value for name, value in given.items() if value is not None}
     try:
@@ -91,8 +91,8 @@ def read_settings(path: str | None = None, **given: Any) -> Settings:
         first = reason.errors(include_input=False, include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         raise InvalidInput(
-            f"The setting '{name}' cannot be taken: {first['msg']}.",
-            remedy=f"Settings are: {', '.join(Settings.model_fields)}.",
+            f"Setting '{name}' is invalid: {first['msg']}.",
+            remedy=f"Available settings: {', '.join(Settings.model_fields)}.",
         ) from None
 
 
@@ -101,10 +101,11 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as reason:
         raise InvalidInput(
-            f"The file of settings '{path}' cannot be read: {reason.strerror}.",
-            remedy="Give the path of a TOML file.",
+            f"The settings file '{path}' cannot be read: {reason.strerror}.",
+            remedy="Check the path and permissions of the TOML file.",
         ) from None
     except ValueError as reason:
         raise InvalidInput(
-            f"The file of settings '{path}' is not TOML: {reason}.", remedy="Mend it."
+            f"The settings file '{path}' is not valid TOML: {reason}.",
+            remedy="Correct the file.",
         ) from None

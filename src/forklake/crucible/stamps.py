@@ -1,8 +1,8 @@
-"""Stamps: several metastores over which one service spreads its accounts.
+"""Stamps: several metastores over which one service distributes its accounts.
 
-The home metastore knows where each account lives, and all principals. Catalogs, grants, quotas and
-the audit are in the stamp of the account. An account that is on its way to another stamp is read
-as always and written to by nobody.
+The home metastore stores all principals and the stamp of each account. Catalogs, grants, quotas and
+audit entries are in the stamp of the account. An account that is being moved to another stamp is
+read-only.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from forklake.store.database import Database
 from forklake.store.stamps import Account, State
 
 HOME = "home"
-# For so long a process may not know that an account was frozen, or lives elsewhere now.
+# How long accounts are cached, and so how long a process may miss that one was frozen or moved.
 FRESH_SECONDS = 1.0
 
 
 class Stamps:
-    """The metastores of a service by their names. Safe to share between threads."""
+    """Metastores of a service by name. Thread-safe."""
 
     def __init__(self, home: Metastore, uris: Mapping[str, str] | None = None) -> None:
         """
         Args:
-            home: the metastore that knows all accounts, itself the stamp `home`.
-            uris: attach strings of further ones; empty metastores in PostgreSQL become stamps.
+            home: the metastore that stores all accounts; it is also the stamp `home`.
+            uris: attach strings of additional stamps by name. Empty PostgreSQL metastores become
+                stamps.
         """
         self.home = home
         self._uris = {name: uri for name, uri in (uris or {}).items() if _checked(name)}
@@ -51,31 +52,32 @@ class Stamps:
             raise
 
     def close(self) -> None:
-        """Close the connections to all but the home metastore, which is its owner's."""
+        """Close the connections of all stamps except home, which the caller opened."""
         for name, metastore in self._metastores.items():
             if name != HOME:
                 metastore.close()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The stamps, home first."""
+        """Names of the stamps, home first."""
         return (HOME, *self._uris)
 
     def metastores(self) -> list[Metastore]:
-        """The metastores of all stamps, home first."""
+        """Return the metastores of all stamps, home first."""
         return [self._metastores[name] for name in self.names]
 
     def metastore(self, stamp: str) -> Metastore:
-        """The metastore of a stamp."""
+        """Return the metastore of a stamp."""
         if stamp not in self._metastores:
             raise NotFound(
                 f"Stamp '{stamp}' does not exist.",
-                remedy=f"Name it in the settings, or use one of: {', '.join(self.names)}.",
+                remedy=f"Add it under [stamps] in the settings, or use one of:"
+                f" {', '.join(self.names)}.",
             )
         return self._metastores[stamp]
 
     def uri_of(self, database: Database) -> str | None:
-        """The attach string of a stamp's database; None for home."""
+        """Return the attach string of a stamp's database, or None for home."""
         found = (
             self._uris[one] for one in self._uris if self._metastores[one].database is database
         )
@@ -84,7 +86,7 @@ class Stamps:
     # Accounts
 
     def account(self, name: str) -> Account:
-        """Where an account lives, as of a moment ago; home if nothing else was said."""
+        """Return an account with its stamp, from the cache. An unlisted account is in home."""
         if not self._uris:
             return Account(name, HOME)
         known, until = self._known.get(name, (None, 0.0))
@@ -94,35 +96,36 @@ class Stamps:
         return known
 
     def knows(self, name: str) -> bool:
-        """Whether nobody has to be asked where an account lives."""
+        """Return whether the account is cached, so that `account` does not query the database."""
         return not self._uris or self._known.get(name, (None, 0.0))[1] > time.monotonic()
 
     def forget(self) -> None:
-        """Look up all accounts anew."""
+        """Clear the cache of accounts."""
         self._known.clear()
 
     def find_account(self, name: str) -> Account:
-        """The same, as of now."""
+        """Return an account with its stamp, without the cache."""
         with self.home.database.reading() as connection:
             return store.find_account(connection, name) or Account(name, HOME)
 
     def accounts(self) -> list[Account]:
-        """The accounts that were given a stamp, by name."""
+        """Return the accounts that are assigned to a stamp, by name."""
         if not self._uris:
             return []
         with self.home.database.reading() as connection:
             return store.list_accounts(connection)
 
     def create_account(self, name: str, stamp: str | None = None) -> Account:
-        """A new account, in a stamp or in the one that has the fewest."""
+        """Create an account in the given stamp, or else in the one with the fewest accounts."""
         checked = checked_name(name, "account")
         self._require_stamps()
         with self.home.database.reading() as connection:
             is_used = bool(store.principals_of_account(connection, checked))
         if is_used and stamp not in {None, HOME}:
             raise InvalidInput(
-                f"Account '{name}' has principals, and so lives in the home metastore.",
-                remedy="Create it there, then move it.",
+                f"Account '{name}' already has principals, so it must be created in the stamp"
+                f" '{HOME}'.",
+                remedy=f"Create it with stamp '{HOME}', then move it: forklake account move.",
             )
         chosen = stamp or (HOME if is_used else self._emptiest())
         self.metastore(chosen)
@@ -135,15 +138,15 @@ class Stamps:
         return min(self.names, key=lambda name: counts[name])
 
     def metastore_of(self, account: str) -> Metastore:
-        """The metastore that an account lives in."""
+        """Return the metastore that holds an account."""
         return self.metastore(self.account(account).stamp)
 
     def access_of(self, caller: Caller) -> Access:
-        """The rules that hold for a caller: those of the stamp that its account lives in."""
+        """Return the access rules in the stamp of a caller's account."""
         return self.access_for(caller.account)
 
     def access_for(self, name: str) -> Access:
-        """The rules of the stamp that an account lives in: its grants and quotas are there."""
+        """Return the access rules in the stamp of an account, where its grants and quotas are."""
         account = self.account(name)
         frozen = State.MOVING if account.state is State.MOVING else State.READY
         with self._guard:
@@ -154,17 +157,17 @@ class Stamps:
                 self._access[account.stamp, frozen] = found
         return found
 
-    # Preparing
+    # Setup
 
     def _require_stamps(self) -> None:
         if not self._uris:
             raise Unsupported(
-                "The service has one metastore: all accounts live there.",
-                remedy="Name further ones under [stamps] in its settings.",
+                "The service has no stamps: all accounts are in one metastore.",
+                remedy="Add metastores under [stamps] in the settings of the service.",
             )
 
     def _prepare(self) -> None:
-        """Open all stamps, and make stamps of metastores that are new."""
+        """Open all stamps, and initialize new ones."""
         _require_postgresql(HOME, self.home)
         for schema in ("access.sql", "stamps.sql"):
             access_tables.install(self.home.database, schema)
@@ -184,21 +187,21 @@ class Stamps:
         if known not in ({}, {name: number}) or (not known and metastore.count()):
             raise InvalidInput(
                 f"The metastore {metastore.database.address} cannot become the stamp '{name}':"
-                " it has catalogs, or belongs to other stamps.",
-                remedy="Give the stamp an empty database.",
+                " it contains catalogs, or belongs to other stamps.",
+                remedy="Use an empty database for the stamp.",
             )
         with self.home.database.reading() as connection:
             above = store.last_ids(connection)
         store.own_stamp(metastore.database, name, number, above)
 
     def number(self, stamp: str) -> int:
-        """The number of a stamp."""
+        """Return the number of a stamp."""
         with self.home.database.reading() as connection:
             return store.stamp_numbers(connection)[stamp]
 
     def share_identities(self) -> None:
-        """Tell all stamps the principals and signing keys of the home metastore; their databases
-        need them to keep tenants apart."""
+        """Copy principals and signing keys from home to all stamps, whose databases need them to
+        isolate tenants."""
         for name in self._uris:
             with (
                 self.home.database.reading() as home,
@@ -210,7 +213,8 @@ class Stamps:
 def _checked(name: str) -> str:
     if name == HOME:
         raise InvalidInput(
-            f"The stamp '{HOME}' is the metastore itself.", remedy="Choose another name."
+            f"The name '{HOME}' is reserved for the home metastore.",
+            remedy="Choose another name for the stamp.",
         )
     return checked_name(name, "stamp")
 
@@ -218,6 +222,7 @@ def _checked(name: str) -> str:
 def _require_postgresql(name: str, metastore: Metastore) -> None:
     if metastore.database.dialect.name != "postgresql":
         raise Unsupported(
-            f"The metastore {metastore.database.address} cannot be the stamp '{name}'.",
-            remedy="Stamps, the home metastore too, are databases of PostgreSQL.",
+            f"The metastore {metastore.database.address} cannot be the stamp '{name}': it is not a"
+            " PostgreSQL database.",
+            remedy="Use PostgreSQL for all stamps, including the home metastore.",
         )

@@ -1,5 +1,6 @@
-"""The pages of the service: what is going on, for people, rendered on the server.
+"""Web pages of the service, rendered on the server.
 
-A page is HTML that works by itself: links and forms. htmx puts parts of one page into another where
-that is nicer, and asks for whole pages to take them from; so there is one way to render anything.
+Pages are plain HTML with links and forms, and work without scripts. With htmx, parts of a page are
+loaded into another page. htmx always requests whole pages and selects the part that it needs, so
+there is only one way to render a page.
 """

@@ -1,4 +1,4 @@
-"""Pages about the service itself: its health, and who did what."""
+"""Pages about the service: its health, and the audit log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARTS = ("forklake", "pyspark", "pyarrow", "duckdb", "fastapi")
 
 @routes.get("/service")
 def service(request: Request, visitor: Looking) -> Response:
-    """Version, health and limits."""
+    """Return the page with versions, health and limits of the service."""
     found = service_of(request)
     names = found.stamps.names
     is_ready = True
@@ -47,7 +47,7 @@ def audit(
     catalog: str = "",
     after: str = "",
 ) -> Response:
-    """What was done, refused and failed: all of it for a root, that of a catalog for its admins."""
+    """Return the audit log: of all catalogs for a root, of one catalog for its administrators."""
     rows = visitor.access.audit(
         visitor.caller, catalog=catalog or None, after=after or None, limit=_PAGE + 1
     )

@@ -1,4 +1,4 @@
-"""A catalog's options and grants: shown to those who may, changed by those who may."""
+"""Pages that show and change the options and grants of a catalog."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Text = Annotated[str, Form()]
 
 @routes.get("/catalogs/{catalog}/options")
 def options(request: Request, visitor: Looking, catalog: str) -> Response:
-    """All options, with the values in force."""
+    """Return the page with all options and their effective values."""
     return _options(request, framed(visitor, catalog, "options"))
 
 
@@ -42,7 +42,7 @@ def _options(request: Request, frame: Frame, error: ForklakeError | None = None)
 def set_option(
     request: Request, visitor: Sending, catalog: str, option: Text = "", value: Text = ""
 ) -> Response:
-    """Set an option for the catalog; without a value it is removed."""
+    """Set an option of the catalog. An empty value removes the setting."""
     frame = framed(visitor, catalog, "options", "options.set")
     try:
         with visitor.access.audited(visitor.caller, "options.set", frame.name):
@@ -54,7 +54,7 @@ def set_option(
 
 @routes.get("/catalogs/{catalog}/grants")
 def grants(request: Request, visitor: Looking, catalog: str) -> Response:
-    """Who may do what."""
+    """Return the page with the roles granted on the catalog."""
     return _grants(request, visitor, framed(visitor, catalog, "grants"))
 
 
@@ -79,7 +79,7 @@ def _grants(
 def grant(
     request: Request, visitor: Sending, catalog: str, principal: Text = "", role: Text = ""
 ) -> Response:
-    """Grant a role; the empty one revokes."""
+    """Grant a role. An empty role revokes the current one."""
     frame = framed(visitor, catalog, "grants", "grants.set")
     access, caller = visitor.access, visitor.caller
     try:

@@ -1,5 +1,7 @@
-"""Questions about all rows of a kind that a table has, answered by the database itself: a table may
-have a hundred thousand files, and a page shows a few figures."""
+"""Aggregate queries over the rows of a table, executed by the metadata database.
+
+A table may have a hundred thousand files, of which a page shows only a few figures.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,11 @@ from forklake.store.rows import Reader
 def ask(
     catalog: Catalog, seen: Snapshotted, table: Table, kind: Kind, text: str, **given: Any
 ) -> Rows:
-    """The answer to a SELECT from `{rows}`, the rows that the table has, or from `{history}`, all
-    that it ever had, each with `seen_until`."""
+    """Return the result of a SELECT in which `{rows}` and `{history}` stand for subqueries.
+
+    `{rows}` are the rows that the table has at the snapshot. `{history}` are all that it ever had,
+    each with `seen_until`.
+    """
     with catalog.database.reading() as connection:
         reader = Reader(connection, catalog.catalog_id, seen.snapshot_id)
         if "{history}" in text:

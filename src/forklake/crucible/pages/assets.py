@@ -1,4 +1,4 @@
-"""The files that pages load: our style, our script, our mark, and htmx from its package."""
+"""Static files of the pages: style sheet, script, icon, and htmx from its package."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from forklake.errors import NotFound
 routes = APIRouter(include_in_schema=False)
 _HERE = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-# They are named by their contents, so that a browser need not ask again.
+# URLs contain a hash of the contents, so browsers can cache the files forever.
 _FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def _htmx() -> Path:
-    """htmx is a file in a package of Django's, which is not loaded for it."""
+    """Return the path of htmx, which is in a Django package. Django itself is not loaded."""
     spec = find_spec("django_htmx")
     assert spec is not None
     assert spec.submodule_search_locations
@@ -29,21 +29,21 @@ def _htmx() -> Path:
 
 @cache
 def _assets() -> dict[str, tuple[bytes, str]]:
-    """The contents and the type of each file by its name."""
+    """Return the contents and media type of each file by its name."""
     paths = {path.name: path for path in _HERE.iterdir()} | {"htmx.js": _htmx()}
     return {name: (path.read_bytes(), _TYPES[path.suffix]) for name, path in paths.items()}
 
 
 @cache
 def asset(name: str) -> str:
-    """The address of a file."""
+    """Return the URL of a file."""
     return f"/static/{name}?{hashlib.sha256(_assets()[name][0]).hexdigest()[:12]}"
 
 
 @routes.get("/static/{name}")
 async def static(name: str) -> Response:
-    """A file."""
+    """Return a file."""
     if name not in _assets():
-        raise NotFound(f"There is no file '{name}'.", remedy="Load the page again.")
+        raise NotFound(f"File '{name}' does not exist.", remedy="Reload the page.")
     content, kind = _assets()[name]
     return Response(content, media_type=kind, headers=_FOR_EVER)

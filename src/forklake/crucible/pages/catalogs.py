@@ -1,4 +1,4 @@
-"""The first page: all catalogs that the visitor may see, found by the beginning of their names."""
+"""Start page: all catalogs that the visitor can read, with a search by name prefix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAGE = 50
 
 @routes.get("/")
 def catalogs(request: Request, visitor: Looking, prefix: str = "", after: str = "") -> Response:
-    """A page of catalogs by name."""
+    """Return a page of catalogs ordered by name."""
     rows = visitor.access.visible(visitor.caller, prefix=prefix, after=after, limit=_PAGE + 1)
     metastore = visitor.access.metastore
     return render(
@@ -41,7 +41,7 @@ def catalogs(request: Request, visitor: Looking, prefix: str = "", after: str = 
 
 
 def _parents(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, str]:
-    """Return the names of the parents that the visitor may read; a token is for one catalog."""
+    """Return the names of the parents that the visitor can read. A token covers one catalog."""
     ids = {row.parent_catalog_id for row in rows if row.parent_catalog_id is not None}
     names = visitor.access.metastore.names(sorted(ids)) if ids else {}
     rights = visitor.access.rights(visitor.caller, list(names.values()))
@@ -50,7 +50,7 @@ def _parents(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, st
 
 @routes.get("/new")
 def ask(request: Request, visitor: Looking) -> Response:
-    """The dialog that makes a catalog."""
+    """Return the dialog that creates a catalog."""
     return _dialog(request, "")
 
 
@@ -61,7 +61,7 @@ def _dialog(request: Request, name: str, error: ForklakeError | None = None) -> 
 
 @routes.post("/new")
 def create(request: Request, visitor: Sending, name: Annotated[str, Form()] = "") -> Response:
-    """Make a catalog, and go there."""
+    """Create a catalog and redirect to it."""
     try:
         made = _create(request, visitor, name.strip())
     except ForklakeError as error:

@@ -18,13 +18,13 @@ from forklake.errors import ForklakeError, InvalidInput, outcome
 
 routes = router()
 Text = Annotated[str, Form()]
-# How long forks may live, in the words of the dialog.
+# Lifetimes of forks by their labels in the dialog.
 LIVES: dict[str, timedelta | None] = {
-    "for good": None,
-    "one hour": timedelta(hours=1),
-    "one day": timedelta(days=1),
-    "one week": timedelta(weeks=1),
-    "30 days": timedelta(days=30),
+    "never": None,
+    "in one hour": timedelta(hours=1),
+    "in one day": timedelta(days=1),
+    "in one week": timedelta(weeks=1),
+    "in 30 days": timedelta(days=30),
 }
 
 
@@ -37,7 +37,7 @@ def _dialog(
 
 @routes.get("/catalogs/{catalog}/fork")
 def ask_fork(request: Request, visitor: Looking, catalog: str, at: int | None = None) -> Response:
-    """The dialog that forks a catalog."""
+    """Return the dialog that forks a catalog."""
     frame = framed(visitor, catalog, "forks", "catalog.fork")
     at_text = "" if at is None else str(at)
     return _dialog(request, "fork.html", frame, None, name="", at=at_text, life="", lives=LIVES)
@@ -52,7 +52,7 @@ def fork(
     at: Text = "",
     life: Text = "",
 ) -> Response:
-    """Fork a catalog, and go to the fork."""
+    """Fork a catalog and redirect to the fork."""
     frame = framed(visitor, catalog, "forks", "catalog.fork")
     try:
         rows, _ = visitor.access.fork(
@@ -64,26 +64,27 @@ def fork(
 
 
 def _snapshot(text: str) -> int | None:
-    """The number of a snapshot, if one was given."""
+    """Return the snapshot id in a form field, or None if the field is empty."""
     if not text.strip():
         return None
     if not (text.strip().isascii() and text.strip().isdigit() and len(text) < 19):
         raise InvalidInput(
-            f"{text[:40]!r} is no snapshot.", remedy="Give its number, or nothing for now."
+            f"{text[:40]!r} is not a snapshot id.",
+            remedy="Enter a number, or leave the field empty to fork the current snapshot.",
         )
     return int(text)
 
 
 @routes.get("/catalogs/{catalog}/rename")
 def ask_rename(request: Request, visitor: Looking, catalog: str) -> Response:
-    """The dialog that renames a catalog."""
+    """Return the dialog that renames a catalog."""
     frame = framed(visitor, catalog, "", "catalog.rename")
     return _dialog(request, "rename.html", frame, None, name=frame.name)
 
 
 @routes.post("/catalogs/{catalog}/rename")
 def rename(request: Request, visitor: Sending, catalog: str, name: Text = "") -> Response:
-    """Rename a catalog, and go there."""
+    """Rename a catalog and redirect to it."""
     frame = framed(visitor, catalog, "", "catalog.rename")
     try:
         renamed = visitor.access.rename(visitor.caller, catalog, name.strip())
@@ -94,19 +95,19 @@ def rename(request: Request, visitor: Sending, catalog: str, name: Text = "") ->
 
 @routes.get("/catalogs/{catalog}/drop")
 def ask_drop(request: Request, visitor: Looking, catalog: str) -> Response:
-    """The dialog that drops a catalog."""
+    """Return the dialog that drops a catalog."""
     return _dialog(request, "drop.html", framed(visitor, catalog, "", "catalog.drop"), None)
 
 
 @routes.post("/catalogs/{catalog}/drop")
 def drop(request: Request, visitor: Sending, catalog: str, confirm: Text = "") -> Response:
-    """Drop a catalog whose name was typed once more."""
+    """Drop a catalog if its name was typed as confirmation."""
     frame = framed(visitor, catalog, "", "catalog.drop")
     try:
         if confirm.strip() != frame.name:
             raise InvalidInput(
-                "The name that was typed is not that of the catalog.",
-                remedy="Type it as it is written above.",
+                "The typed name does not match the name of the catalog.",
+                remedy="Type the name exactly as shown.",
             )
         visitor.access.drop(visitor.caller, [catalog])
     except ForklakeError as error:

@@ -1,4 +1,4 @@
-"""Charts: numbers to places on a drawing, which templates draw as SVG."""
+"""Geometry of charts, which templates draw as SVG."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from math import ceil, log10
 
 WIDTH, HEIGHT = 360, 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 6, 8, 20
-_STEPS = (1, 1.2, 1.6, 2, 4, 6, 8, 10)  # round numbers, with round halves
+_STEPS = (1, 1.2, 1.6, 2, 4, 6, 8, 10)  # round numbers whose halves are round too
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A line across the drawing, and the number that it stands for."""
+    """Grid line with its value."""
 
     y: float
     value: float
@@ -22,7 +22,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Steps from left to right: each value holds until the next."""
+    """Step curve from left to right: each value holds until the next point."""
 
     path: str
     area: str
@@ -34,7 +34,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar of a histogram, with what it counts."""
+    """Bar of a histogram with its count."""
 
     x: float
     y: float
@@ -46,14 +46,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A histogram."""
+    """Histogram."""
 
     bars: tuple[Bar, ...]
     ticks: tuple[Tick, ...]
 
 
 def curve(points: Sequence[tuple[float, float]], *, first: str, last: str) -> Curve:
-    """The steps through some points, by their order; `first` and `last` label the ends."""
+    """Return a step curve through points in x order. `first` and `last` label the ends."""
     begin, end = points[0][0], points[-1][0]
     top, ticks = _scale(max(value for _, value in points))
     span = (end - begin) or 1.0
@@ -62,7 +62,7 @@ def curve(points: Sequence[tuple[float, float]], *, first: str, last: str) -> Cu
         return round(_LEFT + (at - begin) / span * (WIDTH - _LEFT - _RIGHT), 1)
 
     places = [(x(at), _y(value, top)) for at, value in points]
-    if len(places) == 1:  # one value holds everywhere
+    if len(places) == 1:  # a single value: draw a horizontal line
         places.append((WIDTH - _RIGHT, places[0][1]))
     steps = [f"M{places[0][0]} {places[0][1]}"]
     steps += [f"H{right[0]}V{right[1]}" for _, right in pairwise(places)]
@@ -72,7 +72,7 @@ def curve(points: Sequence[tuple[float, float]], *, first: str, last: str) -> Cu
 
 
 def bars(counts: Sequence[tuple[str, int]]) -> Bars:
-    """A histogram of counts with their labels."""
+    """Return a histogram of labeled counts."""
     top, ticks = _scale(max((count for _, count in counts), default=0))
     step = (WIDTH - _LEFT - _RIGHT) / max(len(counts), 1)
     drawn = []
@@ -88,7 +88,7 @@ def _y(value: float, top: float) -> float:
 
 
 def _scale(greatest: float) -> tuple[float, tuple[Tick, ...]]:
-    """The number at the top of a chart, round and not below the greatest; and three lines."""
+    """Return a round maximum for the axis, not below `greatest`, and up to three grid lines."""
     if greatest <= 0:
         return 1.0, (Tick(_y(0, 1), 0.0),)
     unit = 10.0 ** (ceil(log10(greatest)) - 1)

@@ -1,4 +1,4 @@
-"""A catalog's tables and views, now or as they were."""
+"""Page with the tables and views of a catalog, at the current or a given snapshot."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ routes = router()
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A table in a list."""
+    """Table in a list."""
 
     name: str
     columns: int
     rows: int
     bytes: int
-    delta: str  # how it is a Delta table; empty if it is none
+    delta: str  # mode of the Delta table; empty if the table is not published as one
     comment: str
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A schema with its tables and views."""
+    """Schema with its tables and views."""
 
     name: str
     tables: list[Listed]
@@ -45,7 +45,7 @@ class Group:
 def contents(
     request: Request, visitor: Looking, catalog: str, snapshot: int | None = None
 ) -> Response:
-    """The tables of a catalog by schema."""
+    """Return the page with the tables of a catalog by schema."""
     frame = framed(visitor, catalog, "")
     seen = look(frame, snapshot)
     groups = grouped(seen)
@@ -64,7 +64,7 @@ def contents(
 
 
 def grouped(seen: Snapshotted) -> list[Group]:
-    """The tables and views of all schemas."""
+    """Return the tables and views of all schemas."""
     state = seen.state
     statistics = _statistics(seen)
     faces = {face.table_id: FaceMode(face.mode) for face in state.rows(DELTA_TABLE)}
@@ -88,7 +88,7 @@ def grouped(seen: Snapshotted) -> list[Group]:
 
 
 def _statistics(seen: Snapshotted) -> dict[TableId, TableStatistics]:
-    """The rows and bytes of all tables, in one query."""
+    """Return the statistics of all tables, with one query."""
     with seen.reading() as reader:
         rows: list[TableStatistics] = reader.rows(TABLE_STATISTICS)
     return {row.table_id: row for row in rows}

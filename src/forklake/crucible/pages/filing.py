@@ -1,4 +1,4 @@
-"""The data files of a table as pages show them: sizes, partitions, and some of them in full."""
+"""Data files of a table as shown on pages: size histogram, partitions, and a page of the list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklake.model.entities import DataFile, Table
 from forklake.model.kinds import DATA_FILE
 from forklake.model.scans import FoundFile
 
-# The bounds of classes of sizes, each four times the one before.
+# Upper bounds of the size classes, each four times the previous one.
 SIZES = tuple(number * unit for unit in (10**3, 10**6, 10**9) for number in (1, 4, 16, 64, 256))
 _CLASS = " ".join(
     f"WHEN file_size_bytes < {bound} THEN {place}" for place, bound in enumerate(SIZES)
@@ -21,7 +21,7 @@ _CLASS = " ".join(
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """How many files are smaller than a size, and not smaller than that of the class before."""
+    """Number of files smaller than `below` and not smaller than the previous class."""
 
     below: int
     count: int
@@ -29,7 +29,7 @@ class SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The files of one partition."""
+    """Partition with the totals of its files."""
 
     values: str
     files: int
@@ -38,7 +38,7 @@ class Part:
 
 
 def size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> list[SizeClass]:
-    """The classes from the smallest to the greatest that has a file, and one more on each side."""
+    """Return the size classes from the smallest to the largest file, and one more on each side."""
     sql = (
         f"SELECT CASE {_CLASS} ELSE {len(SIZES)} END AS place, count(*) FROM {{rows}} f"
         " GROUP BY place"
@@ -52,7 +52,7 @@ def size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> list[Size
 
 
 def parts(catalog: Catalog, seen: Snapshotted, table: Table, most: int) -> list[Part]:
-    """The partitions with the most bytes, of the partitioning that is in force."""
+    """Return the `most` largest partitions by bytes, of the current partitioning."""
     keys = sorted(seen.state.partitioning(table), key=lambda one: one.partition_key_index)
     if not keys:
         return []
@@ -79,7 +79,7 @@ def _join(key: PartitionColumn) -> str:
 
 
 def key_names(seen: Snapshotted, table: Table) -> list[str]:
-    """What a table is partitioned by."""
+    """Return the partition keys of a table as text, such as `day(ordered)`."""
     names = {row.column_id: row.column_name for row in seen.state.columns(table)}
     keys = sorted(seen.state.partitioning(table), key=lambda one: one.partition_key_index)
     columns = [(names.get(key.column_id, f"#{key.column_id}"), key.transform) for key in keys]
@@ -94,7 +94,7 @@ def _told(names: list[str], values: tuple[str | None, ...]) -> str:
 def files(
     catalog: Catalog, seen: Snapshotted, table: Table, offset: int, most: int
 ) -> tuple[int, list[FoundFile]]:
-    """How many files there are, and some of them in the order in which they were added."""
+    """Return the number of files and a page of them, in the order in which they were added."""
     ((count,),) = ask(catalog, seen, table, DATA_FILE, "SELECT count(*) FROM {rows} f")
     chosen = ask(
         catalog,

@@ -1,4 +1,4 @@
-"""The tree of forks: the line that a catalog comes from, and its own forks, branch by branch."""
+"""Fork tree: the ancestors of a catalog and its forks, loaded branch by branch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from forklake.store.catalogs import CatalogRow
 
 routes = router()
 _PAGE = 50
-_DEEPEST = 64  # lines are not longer
+_DEEPEST = 64  # maximum length of a lineage
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A catalog in the tree, and how many forks it has; None where some may be hidden."""
+    """Catalog in the tree with its number of forks; None if some may be hidden from the visitor."""
 
     name: str
     at: int | None
@@ -33,7 +33,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A page of the forks of one catalog; `following` is the name after which there are more."""
+    """Page of the direct forks of a catalog. `following` is the name to continue after, if any."""
 
     parent: str
     branches: list[Branch]
@@ -42,7 +42,7 @@ class Family:
 
 @routes.get("/catalogs/{catalog}/forks")
 def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> Response:
-    """The tree around a catalog."""
+    """Return the page with the fork tree around a catalog."""
     frame = framed(visitor, catalog, "forks")
     return render(
         request,
@@ -56,13 +56,13 @@ def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> 
 
 @routes.get("/catalogs/{catalog}/branch")
 def branch(request: Request, visitor: Looking, catalog: str, after: str = "") -> Response:
-    """The forks of one catalog, to be put into the tree."""
+    """Return the forks of one catalog, to be inserted into the tree."""
     found = visitor.access.catalog(visitor.caller, catalog, "catalog.tree")
     return render(request, "branch.html", family=_family(visitor, found.row, after))
 
 
 def _line(visitor: Visitor, catalog: Catalog) -> list[Branch]:
-    """The ancestors that are still there, the oldest first."""
+    """Return the ancestors that were not dropped and that the visitor can read, oldest first."""
     metastore = visitor.access.metastore
     found: list[Branch] = []
     row: CatalogRow | None = catalog.row
@@ -89,7 +89,7 @@ def _family(visitor: Visitor, parent: CatalogRow, after: str) -> Family:
 
 
 def _counts(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, int]:
-    """How many forks catalogs have, for those to whom none is hidden."""
+    """Return the numbers of forks, or nothing for visitors from whom forks may be hidden."""
     if not rows or not visitor.caller.is_free:
         return {}
     ids = [row.catalog_id for row in rows]

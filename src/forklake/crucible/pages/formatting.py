@@ -1,4 +1,4 @@
-"""How numbers, sizes, times and addresses look on pages: the filters of the templates."""
+"""Template filters that format numbers, sizes and times, and the builder of URLs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from urllib.parse import quote, urlencode
 
 from forklake.model.figures import counted, size
 
-# The longest time that is told in a unit, the unit's seconds and its sign.
+# (limit in seconds, seconds per unit, symbol): the first unit whose limit is larger is used.
 _AGES = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (30 * 86_400, 86_400, "d"))
 
 
 def number(value: float) -> str:
-    """A number with separators."""
+    """Return a number with thousands separators."""
     return f"{value:,.0f}"
 
 
 def short(value: float) -> str:
-    """A number in few signs, for the axis of a chart."""
+    """Return a short form of a number, for the axis of a chart."""
     for factor, sign in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if abs(value) >= factor:
             return f"{value / factor:.3g} {sign}"
@@ -26,34 +26,34 @@ def short(value: float) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """A time in UTC, to the second."""
+    """Return a time in UTC, to the second."""
     return "" if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def day(value: datetime) -> str:
-    """The day of a time in UTC."""
+    """Return the day of a time in UTC."""
     return value.astimezone(UTC).strftime("%A, %-d %B %Y")
 
 
 def clock(value: datetime) -> str:
-    """The time of day in UTC."""
+    """Return the time of day in UTC."""
     return value.astimezone(UTC).strftime("%H:%M:%S")
 
 
 def ago(value: datetime | None, now: datetime | None = None) -> str:
-    """How long ago a time was, or in how long it will be."""
+    """Return the time relative to now, such as `3 min ago` or `in 2 h`."""
     if value is None:
         return "never"
     seconds = ((now or datetime.now(UTC)) - value).total_seconds()
     for limit, unit, sign in _AGES:
         if abs(seconds) < limit:
-            told = f"{abs(seconds) // unit:.0f} {sign}"
-            return f"{told} ago" if seconds >= 0 else f"in {told}"
+            text = f"{abs(seconds) // unit:.0f} {sign}"
+            return f"{text} ago" if seconds >= 0 else f"in {text}"
     return moment(value)[:10]
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that fits."""
+    """Return a duration in a suitable unit."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 120:
@@ -62,10 +62,10 @@ def duration(seconds: float) -> str:
 
 
 def link(*parts: Any, **query: Any) -> str:
-    """The address of a page: parts of its path, then what is asked of it (unless it is None)."""
+    """Return the URL of a page from its path segments and query. None and "" are omitted."""
     path = "/" + "/".join(quote(str(part), safe="") for part in parts)
-    asked = {name: value for name, value in query.items() if value not in (None, "")}
-    return f"{path}?{urlencode(asked)}" if asked else path
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
 
 
 FILTERS = {

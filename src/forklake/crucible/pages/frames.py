@@ -1,4 +1,4 @@
-"""Frames: what every page of a catalog shows around its own matter."""
+"""Header and tabs that all pages of a catalog share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklake.catalog.reading import Snapshotted
 from forklake.crucible.pages.visitors import Visitor
 from forklake.model.snapshots import Head
 
-# The pages of a catalog: the last part of the address, what it is called, and what it takes.
+# Pages of a catalog: last path segment, label, and the operation that the visitor must be allowed.
 TABS = (
     ("", "Tables", "table.list"),
     ("sql", "SQL", "session.open"),
@@ -28,7 +28,7 @@ _OPERATIONS = {path: operation for path, _, operation in TABS}
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A catalog, where it comes from, its newest snapshot, and what the visitor may do to it."""
+    """Catalog with its parent, its head snapshot, and the rights of the visitor."""
 
     catalog: Catalog
     tab: str
@@ -39,21 +39,21 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """The catalog's name."""
+        """Name of the catalog."""
         return self.catalog.name
 
     @property
     def tabs(self) -> list[tuple[str, str]]:
-        """The pages that the visitor may see."""
+        """Paths and labels of the pages that the visitor can open."""
         return [(path, label) for path, label, operation in TABS if self.may(operation)]
 
     def may(self, operation: str) -> bool:
-        """Whether the visitor may do something to the catalog."""
+        """Return whether the visitor can perform an operation on the catalog."""
         return OPERATIONS[operation] in self.rights
 
 
 def framed(visitor: Visitor, name: str, tab: str, operation: str | None = None) -> Frame:
-    """The frame around a page of a catalog, if the visitor may do what the page takes."""
+    """Return the frame of a page. Raise NotFound or Forbidden if the visitor cannot open it."""
     wanted = operation or _OPERATIONS[tab]
     catalog = visitor.access.catalog(visitor.caller, name, wanted)
     rights = visitor.access.rights(visitor.caller, [catalog.name])
@@ -68,6 +68,6 @@ def framed(visitor: Visitor, name: str, tab: str, operation: str | None = None) 
 
 
 def look(frame: Frame, snapshot: int | None) -> Snapshotted:
-    """The catalog as it is, or as it was at a snapshot."""
+    """Return the current state of the catalog, or its state at a snapshot."""
     catalog = frame.catalog
     return catalog.now() if snapshot is None else catalog.at(version=snapshot)

@@ -1,4 +1,4 @@
-"""Growth: how many rows, bytes and files a table had, snapshot by snapshot."""
+"""History of a table's rows, bytes and files by snapshot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forklake.crucible.pages.asking import ask
 from forklake.model.entities import Table
 from forklake.model.kinds import DATA_FILE, TABLE_STATISTICS
 
-_MOST = 300  # points that a chart has room for
+_MOST = 300  # maximum number of points in a chart
 _STATISTICS = (
     "SELECT begin_snapshot, record_count, file_size_bytes FROM {history} s"
     f" ORDER BY begin_snapshot DESC LIMIT {_MOST}"
@@ -26,7 +26,7 @@ _FILES = (
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a table held from a snapshot on."""
+    """Size of a table from a snapshot on."""
 
     snapshot_id: int
     rows: int
@@ -35,14 +35,14 @@ class Point:
 
 
 def growth(catalog: Catalog, seen: Snapshotted, table: Table) -> list[Point]:
-    """The newest points of a table's history, oldest first."""
+    """Return the newest points of a table's history, oldest first."""
     statistics = ask(catalog, seen, table, TABLE_STATISTICS, _STATISTICS)
     live = _files_at(ask(catalog, seen, table, DATA_FILE, _FILES))
     return [Point(number, rows, size, live(number)) for number, rows, size in sorted(statistics)]
 
 
 class _files_at:  # noqa: N801
-    """How many files there were, for any snapshot, from (begin, end or None, count)."""
+    """Number of live files at any snapshot, from tuples (begin, end or None, count)."""
 
     def __init__(self, files: Sequence[tuple[int, int | None, int]]) -> None:
         begun = sorted((begin, count) for begin, _, count in files)

@@ -1,4 +1,4 @@
-"""A catalog's snapshots as a line of time, newest first, in words."""
+"""Timeline of a catalog's snapshots, newest first, with a description of their changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from forklake.model.state import CatalogState
 
 routes = router()
 _PAGE = 50
-# What a change of a kind is called.
+# Description of each kind of change, followed by the name of the changed object.
 WORDS: dict[ChangeKind, str] = {
     ChangeKind.DROPPED_SCHEMA: "dropped schema",
     ChangeKind.DROPPED_TABLE: "dropped table",
@@ -43,11 +43,11 @@ WORDS: dict[ChangeKind, str] = {
     ChangeKind.INLINED_INSERT: "inserted a few rows into",
     ChangeKind.INLINED_DELETE: "deleted a few rows from",
     ChangeKind.FLUSHED: "flushed rows of",
-    ChangeKind.MERGED: "merged files of",
+    ChangeKind.MERGED: "compacted files of",
     ChangeKind.REWRITTEN: "rewrote files of",
-    ChangeKind.FORKED: "forked off",
-    ChangeKind.MATERIALIZED: "materialised",
-    ChangeKind.MERGED_FROM: "merged",
+    ChangeKind.FORKED: "forked",
+    ChangeKind.MATERIALIZED: "materialized",
+    ChangeKind.MERGED_FROM: "merged a fork",
 }
 
 _OF_CATALOGS = frozenset({ChangeKind.FORKED, ChangeKind.MATERIALIZED, ChangeKind.MERGED_FROM})
@@ -55,7 +55,7 @@ _OF_CATALOGS = frozenset({ChangeKind.FORKED, ChangeKind.MATERIALIZED, ChangeKind
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A snapshot as it is told; `is_inherited` if an ancestor committed it."""
+    """Snapshot with a description of its changes. `is_inherited` if an ancestor committed it."""
 
     snapshot: Snapshot
     changes: list[tuple[str, str]]
@@ -63,7 +63,7 @@ class Told:
 
     @property
     def is_fork(self) -> bool:
-        """Whether the catalog begins here, as a fork."""
+        """Whether this snapshot created the catalog as a fork."""
         return any(one.kind is ChangeKind.FORKED for one in self.snapshot.changes)
 
 
@@ -74,7 +74,7 @@ def snapshots(
     catalog: str,
     before: Annotated[int | None, Query(ge=0, le=FOREVER)] = None,
 ) -> Response:
-    """Snapshots by day: the newest, or those before one."""
+    """Return the page with the newest snapshots by day, or those before a given one."""
     frame = framed(visitor, catalog, "snapshots")
     found = frame.catalog.snapshots(before=before, limit=_PAGE + 1)
     state = frame.catalog.now().state
@@ -91,13 +91,13 @@ def snapshots(
 
 
 def told(snapshot: Snapshot, state: CatalogState) -> Told:
-    """A snapshot in words, with the names that things have now."""
+    """Describe a snapshot, with the current names of the changed objects."""
     changes = [(WORDS[one.kind], _subject(one, state)) for one in snapshot.changes]
     return Told(snapshot, changes, snapshot.catalog_id != state.catalog_id)
 
 
 def _subject(change: Change, state: CatalogState) -> str:
-    """The name of what was changed; a number where nothing has that number any more."""
+    """Return the name of the changed object, or its id if it no longer exists."""
     if change.name:
         return ".".join(change.name)
     if change.object_id is None or change.kind in _OF_CATALOGS:

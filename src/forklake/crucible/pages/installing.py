@@ -1,4 +1,4 @@
-"""Putting the pages into an application."""
+"""Installation of the pages in an application."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PAGES = (
 
 
 def install(app: FastAPI) -> None:
-    """Add all pages; call it after the answers to errors were installed."""
+    """Add all pages. Call it after the error handlers were registered."""
     app.state.sign_ins = SignIns()
     app.state.boxes = sql.Boxes()
     app.include_router(assets.routes)
@@ -54,10 +54,10 @@ def install(app: FastAPI) -> None:
     otherwise = app.exception_handlers[HTTPException]
 
     async def on_http(request: Request, error: Exception) -> Response:
-        """Whoever looks for a page that is not there gets a page that says so."""
+        """Return an HTML page for a URL that does not exist, if a browser requested it."""
         assert isinstance(error, HTTPException)
         if error.status_code == 404 and _is_for_people(request):
-            missing = NotFound("There is no such page.", remedy="Begin with the catalogs.")
+            missing = NotFound("The page does not exist.", remedy="Start at the list of catalogs.")
             return render_error(request, missing)
         response: Response = await otherwise(request, error)  # type: ignore[misc]
         return response

@@ -1,4 +1,4 @@
-"""Rendering: templates to answers, with the headers that keep a page to itself."""
+"""Rendering of templates to responses with security headers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from forklake.crucible.pages.formatting import FILTERS, link
 from forklake.crucible.problems import headers_of
 from forklake.errors import ForklakeError
 
-# A page loads from this service alone, runs no script and no style but files, and is in no frame.
+# Pages load only files of this service, run no inline scripts or styles, and cannot be framed.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin"}
 
-POLLING = "result"  # the id of the part that asks again
+POLLING = "result"  # id of the element that polls
 
 
 @cache
 def environment() -> Environment:
-    """The templates; all that is put into them is escaped."""
+    """Return the template environment, which escapes all values."""
     found = Environment(
         loader=PackageLoader("forklake.crucible.pages"),
         autoescape=True,
@@ -42,14 +42,14 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
-    """A page; who looks at it is known from the request."""
+    """Return a rendered page. The visitor is taken from the request."""
     visitor = getattr(request.state, "visitor", None)
     text = environment().get_template(template).render(visitor=visitor, request=request, **values)
     return HTMLResponse(text, status, HEADERS)
 
 
 def render_error(request: Request, error: ForklakeError) -> Response:
-    """The page of an error: what was wrong and what to do."""
+    """Return the error page with the message and the remedy."""
     status, _ = errors.outcome(error)
     response = render(
         request, "error.html", status=status, error=error, phrase=HTTPStatus(status).phrase
@@ -59,22 +59,22 @@ def render_error(request: Request, error: ForklakeError) -> Response:
 
 
 def is_part(request: Request) -> bool:
-    """Whether htmx asks, to put a part of the page into another."""
+    """Return whether htmx sent the request, to insert a part of the page into another."""
     return request.headers.get("HX-Request") == "true"
 
 
 def is_poll(request: Request) -> bool:
-    """Whether a part of a page asks again for itself: until there is news, nothing is news."""
+    """Return whether an element polls for its own update, and 204 is a valid response."""
     return request.headers.get("HX-Trigger") == POLLING
 
 
 def nothing_new() -> Response:
-    """Leave the part as it is."""
+    """Return a response that makes htmx leave the page as it is."""
     return Response(status_code=204)
 
 
 def go(request: Request, address: str) -> Response:
-    """Send the visitor on to another page."""
+    """Redirect the visitor to another page."""
     if is_part(request):
         return Response(status_code=200, headers={"HX-Redirect": address})
     return RedirectResponse(address, status_code=303)

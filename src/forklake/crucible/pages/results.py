@@ -1,4 +1,4 @@
-"""What came of a statement, as pages show it: a page of rows, a plan, or how many were changed."""
+"""Result of a statement as shown on pages: a page of rows, a plan, or a number of changed rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from forklake.crucible.sessions.statements import Statement
 from forklake.errors import ForklakeError
 
 PAGE = 100
-_LONGEST = 2_000  # signs of a value
+_LONGEST = 2_000  # characters of a value
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A column of an answer."""
+    """Column of a result."""
 
     name: str
     type: str
@@ -27,7 +27,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A page of rows; None stands for NULL. `plan` is set instead where a query was explained."""
+    """Page of rows, with None for NULL. For EXPLAIN, `plan` is set instead."""
 
     headings: list[Heading]
     rows: list[list[str | None]]
@@ -37,12 +37,12 @@ class Shown:
 
     @property
     def last(self) -> int:
-        """The number of the last row on the page, counted from one."""
+        """Number of the last row on the page, counted from one."""
         return self.first + len(self.rows)
 
 
 def shown(statement: Statement, offset: int) -> tuple[Shown | None, ForklakeError | None]:
-    """The rows of a statement from an offset on, or why there are none."""
+    """Return the rows of a statement from an offset on, and its error. Either may be None."""
     if not statement.has_ended:
         return None, None
     try:

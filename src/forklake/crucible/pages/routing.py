@@ -1,4 +1,4 @@
-"""Routing: what all pages have in common. Errors are pages too, and strangers sign in first."""
+"""Router of all pages: errors are rendered as pages, and unknown visitors are sent to sign in."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SIGN_IN = "sign-in"
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are pages, and whose visitors have a cookie."""
+    """Route that renders errors as pages and gives each visitor a cookie."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, with what comes before and after every page."""
+        """Return the handler, wrapped with cookies and error pages."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
@@ -45,7 +45,7 @@ class PageRoute(APIRoute):
 
 
 def _sign_in(request: Request) -> str:
-    """The page to sign in on, which leads back to the one that was asked for."""
+    """Return the URL of the sign-in page, which leads back to the requested page."""
     asked = request.url.path
     if request.url.query:
         asked += f"?{request.url.query}"
@@ -53,5 +53,5 @@ def _sign_in(request: Request) -> str:
 
 
 def router() -> APIRouter:
-    """A router of pages."""
+    """Return a router for pages."""
     return APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -1,4 +1,4 @@
-"""Sessions: which there are, what ran in them; cancelling and closing."""
+"""Pages that list sessions and their statements, cancel statements and close sessions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ routes = router()
 
 @routes.get("/sessions")
 def sessions(request: Request, visitor: Looking) -> Response:
-    """The visitor's sessions; a root sees that there are others."""
+    """Return the page with the visitor's sessions. A root also sees that others have sessions."""
     known = service_of(request).sessions
     own = known.of(visitor.caller)
     others = [one for one in known.all() if one not in own] if visitor.caller.is_free else []
@@ -35,14 +35,14 @@ def sessions(request: Request, visitor: Looking) -> Response:
 
 @routes.get("/sessions/{session}")
 def session(request: Request, visitor: Looking, session: str) -> Response:
-    """A session and its statements."""
+    """Return the page of a session with its statements."""
     found = service_of(request).sessions.find(visitor.caller, session)
     return render(request, "session.html", session=found, statements=found.statements()[::-1])
 
 
 @routes.post("/sessions/{session}/close")
 def close(request: Request, visitor: Sending, session: str) -> Response:
-    """Close a session."""
+    """Close a session and redirect to the list of sessions."""
     service_of(request).sessions.close(visitor.caller, session)
     return go(request, link("sessions"))
 
@@ -55,7 +55,7 @@ def statement(
     number: int,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> Response:
-    """A statement and what came of it."""
+    """Return the page of a statement with its result."""
     found = service_of(request).sessions.find(visitor.caller, session)
     asked = found.statement(number)
     if is_poll(request) and not asked.has_ended:
@@ -75,7 +75,7 @@ def statement(
 
 @routes.post("/sessions/{session}/statements/{number}/cancel")
 def cancel(request: Request, visitor: Sending, session: str, number: int) -> Response:
-    """Stop a statement; the page that asked goes on looking at it."""
+    """Cancel a statement. A page that polls for its result keeps polling."""
     service_of(request).sessions.find(visitor.caller, session).cancel(number)
     if is_part(request):
         return nothing_new()

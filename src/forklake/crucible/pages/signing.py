@@ -1,4 +1,4 @@
-"""Signing in with an API key or a token, and out again."""
+"""Pages to sign in with an API key or a token, and to sign out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ routes = router()
 
 @routes.get(f"/{SIGN_IN}")
 def ask(request: Request, next: str = "/") -> Response:
-    """The page to sign in on."""
+    """Return the sign-in page."""
     return _page(request, next)
 
 
@@ -38,10 +38,13 @@ def _page(request: Request, next: str, error: ForklakeError | None = None) -> Re
 def sign_in(
     request: Request, credential: Annotated[str, Form()], next: Annotated[str, Form()] = "/"
 ) -> Response:
-    """Take a credential for a cookie; a new one, so that nobody can have known it before."""
+    """Check a credential and store it under a new cookie, then redirect to the page `next`.
+
+    The cookie must be new: an attacker may have set the old one (session fixation).
+    """
     try:
         if not credential.strip():
-            raise Unauthenticated("The key is empty.", remedy="Paste your API key.")
+            raise Unauthenticated("The credential is empty.", remedy="Enter an API key or a token.")
         service_of(request).caller(credential.strip(), client_address(request.scope))
     except (Unauthenticated, RateLimited) as error:
         return _page(request, next, error)
@@ -50,13 +53,13 @@ def sign_in(
 
 
 def _own(address: str) -> str:
-    """An address on this service: anything else leads to the first page."""
+    """Return an address if it is a path on this service, else the start page."""
     is_own = address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if is_own and address.isprintable() else "/"
 
 
 @routes.post("/sign-out", dependencies=[Depends(require_token)])
 def sign_out(request: Request) -> Response:
-    """Forget the visitor."""
+    """Delete the visitor's credential and redirect to the sign-in page."""
     sign_ins_of(request).remove(cookie_of(request))
     return go(request, f"/{SIGN_IN}")

@@ -1,4 +1,4 @@
-"""The SQL box of a catalog: a text, a session that runs it, and what came of it."""
+"""SQL editor of a catalog: a text, a session that runs it, and the result."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from forklake.sql.dialect import parse
 from forklake.sql.session import DUCKDB
 
 routes = router()
-_PATIENCE = 0.5  # seconds that a page waits for a statement before it is shown without
+_PATIENCE = 0.5  # seconds that a page waits for the result before it is shown without
 _MOST = 10_000
 
 
 class Boxes:
-    """Which session the SQL box of a visitor and a catalog uses."""
+    """Session ids of the SQL editors by visitor and catalog."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._known: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     def find(self, visitor: Visitor, catalog: Catalog) -> str:
-        """The id of the session; empty if there was none."""
+        """Return the id of the session, or an empty string."""
         with self._guard:
             return self._known.get((visitor.token, catalog.catalog_id), "")
 
     def put(self, visitor: Visitor, catalog: Catalog, session_id: str) -> None:
-        """Remember a session."""
+        """Store the id of a session. The oldest ids are evicted."""
         with self._guard:
             self._known[visitor.token, catalog.catalog_id] = session_id
             while len(self._known) > _MOST:
@@ -61,7 +61,7 @@ def box(
     schema: str = "main",
     name: str = "",
 ) -> Response:
-    """The box; with the statement that was run last, or a query of a table that was named."""
+    """Return the editor with a statement and its result, or with a query of a given table."""
     frame = framed(visitor, catalog, "sql")
     asked = None
     if session:
@@ -110,7 +110,7 @@ def run(
     sql: Annotated[str, Form()] = "",
     explain: Annotated[str, Form()] = "",
 ) -> Response:
-    """Run a text in the visitor's session on the catalog, and go to what comes of it."""
+    """Run SQL in the visitor's session on the catalog, and redirect to its result."""
     frame = framed(visitor, catalog, "sql")
     try:
         text = _explained(sql) if explain else _something(sql)
@@ -119,26 +119,28 @@ def run(
         asked = session.submit(statements.Request(visitor.caller, text, None, DUCKDB, seconds))
     except ForklakeError as error:
         return _page(request, frame, sql, error=error)
-    # A redirect that htmx follows too: so the address always tells what is shown.
+    # htmx follows the redirect too, so that the URL always identifies the statement shown.
     here = link("catalogs", frame.name, "sql", session=session.session_id, statement=asked.number)
     return RedirectResponse(here, status_code=303)
 
 
 def _something(sql: str) -> str:
     if not sql.strip():
-        raise InvalidInput("There is no statement in the text.", remedy="Write one.")
+        raise InvalidInput("The SQL text is empty.", remedy="Enter a statement.")
     return sql
 
 
 def _explained(sql: str) -> str:
-    """A query to be explained: one alone, since all that followed it would be run."""
+    """Return an EXPLAIN of a query. A second statement in the text would be executed: reject it."""
     if len(parse(sql, DUCKDB)) != 1:
-        raise InvalidInput("One query at a time can be explained.", remedy="Leave one.")
+        raise InvalidInput(
+            "Only a single query can be explained.", remedy="Remove all statements but one."
+        )
     return f"EXPLAIN {sql}"
 
 
 def _session(request: Request, visitor: Visitor, catalog: Catalog) -> ServedSession:
-    """The session of the box, or a new one where it was closed."""
+    """Return the editor's session; open a new one if there is none or it was closed."""
     boxes: Boxes = request.app.state.boxes
     sessions = service_of(request).sessions
     try:

@@ -1,4 +1,4 @@
-"""A catalog's storage: what is its own, what it shares, and which tables take it."""
+"""Page with the storage use of a catalog: private, shared, by fork and by table."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking
 
 routes = router()
-_FORKS = 20  # that are compared with the catalog
+_FORKS = 20  # number of forks that are compared with the catalog
 
 
 @routes.get("/catalogs/{catalog}/storage")
 def storage(request: Request, visitor: Looking, catalog: str) -> Response:
-    """Private and shared bytes of a catalog and of its first forks; bytes by table."""
+    """Return the page with the bytes of a catalog, of its first forks, and of its tables."""
     frame = framed(visitor, catalog, "storage")
     metastore = visitor.access.metastore
     compared = islice(visitor.access.forks(visitor.caller, frame.catalog.row), _FORKS)

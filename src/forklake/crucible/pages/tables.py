@@ -1,4 +1,4 @@
-"""A table: its columns, how it grew, its files and partitions. And a view: its query."""
+"""Pages of a table (columns, growth, files, partitions, history) and of a view."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from forklake.model.state import CatalogState
 from forklake.model.types import ColumnType
 
 routes = router()
-_PAGE = 20  # files
+_PAGE = 20  # files and partitions
 _HISTORY = 8  # snapshots
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A column in the list of a table's columns."""
+    """Column in the list of a table's columns."""
 
     name: str
     type: str
@@ -54,7 +54,7 @@ def table(
     snapshot: int | None = None,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> Response:
-    """All about a table."""
+    """Return the page of a table."""
     frame = framed(visitor, catalog, "", "table.get")
     seen = look(frame, snapshot)
     found = seen.state.table(name, schema)
@@ -111,7 +111,7 @@ def _type(field: Field) -> ColumnType:
 
 
 def _charts(points: list[Point]) -> list[tuple[str, str, Curve, float]]:
-    """Rows, bytes and files: what it is called, its filter, the curve, the newest value."""
+    """Return label, filter, curve and newest value of the charts for rows, bytes and files."""
     if not points:
         return []
     ends = {"first": f"#{points[0].snapshot_id}", "last": f"#{points[-1].snapshot_id}"}
@@ -127,12 +127,12 @@ def _charts(points: list[Point]) -> list[tuple[str, str, Curve, float]]:
 
 
 def _sizes(classes: list[SizeClass]) -> Bars | None:
-    """How many files there are of each size."""
+    """Return the histogram of file sizes."""
     return bars([(f"< {size(one.below)}", one.count) for one in classes]) if classes else None
 
 
 def _history(snapshots: list[Snapshot], table: Table, seen: Snapshotted) -> list[Told]:
-    """The newest snapshots that changed the table."""
+    """Return the newest snapshots that changed the table."""
     name = (seen.state.schema_of(table).schema_name, table.table_name)
     found = [
         one
@@ -152,7 +152,7 @@ def view(
     schema: str = "main",
     snapshot: int | None = None,
 ) -> Response:
-    """A view and its query."""
+    """Return the page of a view with its query."""
     frame = framed(visitor, catalog, "", "view.get")
     seen = look(frame, snapshot)
     found = seen.state.view(name, schema)

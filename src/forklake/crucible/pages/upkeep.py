@@ -1,4 +1,4 @@
-"""A catalog's mirrors and their lag, and its maintenance: what ran, what waits, what can be run."""
+"""Pages with the Delta mirrors of a catalog, and with its maintenance."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from forklake.delta.overview import standings
 from forklake.model.changes import ChangeKind
 
 routes = router()
-_LOOKED_AT = 1000  # snapshots
+_LOOKED_AT = 1000  # maximum number of snapshots searched for compactions
 _COMPACTING = frozenset({ChangeKind.MERGED, ChangeKind.REWRITTEN, ChangeKind.FLUSHED})
-# What can be run, in words.
+# Labels of the maintenance operations.
 OPERATIONS = {
     Operation.EXPIRE: "Expire snapshots",
-    Operation.MERGE: "Merge small files",
+    Operation.MERGE: "Compact small files",
     Operation.REWRITE: "Rewrite files with deletes",
     Operation.FLUSH: "Flush inlined rows",
     Operation.CLEANUP: "Clean up files",
@@ -31,14 +31,14 @@ OPERATIONS = {
 
 @routes.get("/catalogs/{catalog}/mirrors")
 def mirrors(request: Request, visitor: Looking, catalog: str) -> Response:
-    """The Delta tables of the catalog and how far their files have got."""
+    """Return the page with the Delta tables of the catalog and the progress of their mirrors."""
     frame = framed(visitor, catalog, "mirrors")
     return render(request, "mirrors.html", frame=frame, standings=standings(frame.catalog))
 
 
 @routes.get("/catalogs/{catalog}/maintenance")
 def maintenance(request: Request, visitor: Looking, catalog: str) -> Response:
-    """Runs, commits that compacted something, and the files that wait to be removed."""
+    """Return the page with runs, compaction commits, and files scheduled for deletion."""
     frame = framed(visitor, catalog, "maintenance")
     state = frame.catalog.now().state
     recent = frame.catalog.snapshots(limit=_LOOKED_AT)
@@ -60,7 +60,7 @@ def maintenance(request: Request, visitor: Looking, catalog: str) -> Response:
 
 @routes.post("/catalogs/{catalog}/maintenance/{operation}")
 def run(request: Request, visitor: Sending, catalog: str, operation: Operation) -> Response:
-    """Begin a run."""
+    """Start a maintenance run."""
     frame = framed(visitor, catalog, "maintenance", "maintenance.run")
     what = f"{frame.name}.{operation}"
     with visitor.access.audited(visitor.caller, "maintenance.run", what, catalog=frame.catalog):

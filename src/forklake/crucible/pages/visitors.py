@@ -1,9 +1,9 @@
-"""Visitors: who looks at a page, by a cookie; and that what they send came from a page of ours.
+"""Visitors of pages, identified by a cookie, and protection of forms against other sites.
 
-The cookie is a random number without meaning. What it stands for, the credential that somebody
-signed in with, stays in this process, and is looked at anew with every request: a revoked key or
-grant bites at once. The token in forms is made from the cookie, so that other sites cannot know it;
-a service without access rules needs it as well, since any site could send it forms.
+The cookie is a random number. The credential that it stands for stays in this process and is
+checked with every request, so that a revoked key or grant takes effect immediately. The CSRF token
+in forms is derived from the cookie, and so unknown to other sites. A service without access rules
+needs the token too, since any site can make the browser send forms to it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 COOKIE = "forklake"
 _SECONDS = 12 * 3600.0
-_MOST = 10_000  # the oldest sign-ins go first
-_MOST_OF_ONE = 50  # with the same credential, so that one visitor does not sign out the others
+_MOST = 10_000  # sign-ins; the oldest are evicted first
+_MOST_OF_ONE = 50  # with the same credential, so that one visitor cannot evict all others
 
 
 class SignIns:
-    """The credentials of those who have signed in, by their cookies."""
+    """Credentials of signed-in visitors by cookie."""
 
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(32)
@@ -43,7 +43,7 @@ class SignIns:
         self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
     def add(self, credential: str) -> str:
-        """Remember a credential; the cookie that stands for it."""
+        """Store a credential and return a new cookie for it."""
         cookie = secrets.token_urlsafe(32)
         with self._guard:
             own = [one for one, (known, _) in self._known.items() if known == credential]
@@ -55,7 +55,7 @@ class SignIns:
         return cookie
 
     def find(self, cookie: str) -> str | None:
-        """The credential that a cookie stands for."""
+        """Return the credential for a cookie, or None if there is none or it has expired."""
         with self._guard:
             credential, until = self._known.get(cookie, ("", 0.0))
             if time.monotonic() < until:
@@ -64,18 +64,18 @@ class SignIns:
         return None
 
     def remove(self, cookie: str) -> None:
-        """Forget a credential."""
+        """Delete the credential for a cookie."""
         with self._guard:
             self._known.pop(cookie, None)
 
     def token(self, cookie: str) -> str:
-        """What forms carry to show that they are ours."""
+        """Return the CSRF token of a cookie, which forms must contain."""
         return hmac.digest(self._secret, cookie.encode(), "sha256").hex()
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who looks at a page, what they may do, and the token of their forms."""
+    """Caller who requests a page, with access rules and the CSRF token of their forms."""
 
     caller: Caller
     access: Access
@@ -83,25 +83,25 @@ class Visitor:
 
     @property
     def is_local(self) -> bool:
-        """Whether the service knows no principals: whoever reaches it may do everything."""
+        """Whether the service has no access rules, so that every caller can do everything."""
         return self.caller is LOCAL
 
 
 def sign_ins_of(request: Request) -> SignIns:
-    """The sign-ins of the service."""
+    """Return the sign-ins of the service."""
     found: SignIns = request.app.state.sign_ins
     return found
 
 
 def cookie_of(request: Request) -> str:
-    """The visitor's cookie; one that has none is given one with the answer."""
+    """Return the visitor's cookie. A new visitor gets a new one, which the response sets."""
     known = getattr(request.state, "cookie", None) or request.cookies.get(COOKIE)
     request.state.cookie = known or secrets.token_urlsafe(32)
     return str(request.state.cookie)
 
 
 def put_cookie(request: Request, response: Response) -> None:
-    """Give the visitor the cookie of the request, if it is a new one."""
+    """Set the cookie of the request in the response, if it is new."""
     cookie = getattr(request.state, "cookie", None)
     if cookie and cookie != request.cookies.get(COOKIE):
         is_secure = request.url.scheme == "https"
@@ -109,7 +109,7 @@ def put_cookie(request: Request, response: Response) -> None:
 
 
 def current(request: Request) -> Visitor:
-    """Who looks at the page, or Unauthenticated."""
+    """Return the visitor of a page, or raise Unauthenticated."""
     service, cookie = service_of(request), cookie_of(request)
     credential = sign_ins_of(request).find(cookie) or ""
     caller = service.known_caller(credential) or service.caller(
@@ -123,17 +123,17 @@ def current(request: Request) -> Visitor:
 
 
 def require_token(request: Request, csrf: Annotated[str, Form()] = "") -> None:
-    """Refuse what no page of ours has sent."""
+    """Raise Forbidden if a form was not sent from a page of this service."""
     token = sign_ins_of(request).token(cookie_of(request))
     if not hmac.compare_digest(token.encode(), csrf.encode()):
         raise Forbidden(
-            "The form is not from a page of this visit.",
-            remedy="Load the page again and send it once more.",
+            "The form was not sent from a page of this visit.",
+            remedy="Reload the page and send the form again.",
         )
 
 
 def sending(request: Request, _: Annotated[None, Depends(require_token)]) -> Visitor:
-    """Who sends a form, once it is known to be ours."""
+    """Return the visitor who sent a form, after its CSRF token was checked."""
     return current(request)
 
 

@@ -1,8 +1,8 @@
-"""Values as JSON has them.
+"""Conversion of Arrow values to JSON.
 
-JSON has fewer kinds of values than SQL. Numbers with a fixed point, times and dates are texts;
-bytes are texts in base64; what is not a finite number is the text NaN, Infinity or -Infinity; a map
-is a list of pairs. The type of each column stands beside the rows.
+JSON has fewer types than SQL. Decimals, times and dates become strings; bytes become base64
+strings; non-finite numbers become the strings NaN, Infinity or -Infinity; a map becomes a list of
+pairs. Responses also list the type of each column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 
 def json_rows(table: pa.Table) -> list[list[Any]]:
-    """The rows of a table, each a list of values in the order of the columns."""
+    """Return the rows of a table, each a list of values in column order."""
     columns = [_cells(pa.concat_arrays(one.chunks or [one.combine_chunks()])) for one in table]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -48,7 +48,7 @@ def _number(value: float | None) -> float | str | None:
 
 
 def _texts(array: pa.Array) -> list[str | None]:
-    """Values as Arrow writes them: no moment is too far away for that."""
+    """Return values as text from Arrow: Python dates do not cover the range of Arrow timestamps."""
     kind = array.type
     if pa.types.is_duration(kind) or pa.types.is_interval(kind):
         return [None if one is None else str(one) for one in array.to_pylist()]

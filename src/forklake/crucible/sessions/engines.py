@@ -1,4 +1,4 @@
-"""Spark for all sessions: one, started when it is first needed, and how its jobs are stopped."""
+"""Spark engine shared by all sessions: started on first use, with jobs that can be cancelled."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ POOLS = 256
 
 
 def own_engine() -> Engine:
-    """An engine on the Spark of this process, started unless it runs."""
+    """Return an engine on the Spark of this process, which is started if necessary."""
     from forklake.spark.engine.engine import Engine
 
     return Engine.start(is_shared=True)
 
 
 class Engines:
-    """Gives each session an isolated one, all on the same Spark."""
+    """Factory of isolated engines, one per session, that share one Spark."""
 
     def __init__(self, start: Callable[[], Engine] = own_engine) -> None:
         self._start = start
@@ -30,8 +30,8 @@ class Engines:
         self._count = 0
 
     def new(self) -> Engine:
-        """An engine with settings and temporary views of its own, for the thread that asks."""
-        # One at a time: modules of Spark import each other in circles, and it starts once.
+        """Return an engine with separate settings and temporary views, for the current thread."""
+        # Under a lock: PySpark modules import each other in cycles, and Spark must start only once.
         with self._guard:
             if self._first is None or self._first.has_died:
                 self._first = self._start()
@@ -42,7 +42,7 @@ class Engines:
         return engine
 
     def close(self) -> None:
-        """Let go of Spark, which stops when nobody else has it."""
+        """Release Spark, which stops when nothing else uses it."""
         with self._guard:
             if self._first is not None:
                 self._first.close()
@@ -50,19 +50,19 @@ class Engines:
 
 
 def _join_pool(engine: Engine, number: int) -> None:
-    """Jobs of this thread have the same share of Spark as those of other pools."""
-    # Spark keeps every pool, so there are only some of them.
+    """Assign the jobs of this thread to a scheduler pool. All pools get equal shares of Spark."""
+    # Spark never removes a pool, so their number is limited.
     context = engine.spark.sparkContext
     context.setLocalProperty("spark.scheduler.pool", f"sessions-{number % POOLS}")
 
 
 def name_jobs(engine: Engine, group: str) -> None:
-    """All jobs that this thread starts from now on are of a group."""
+    """Assign all jobs that this thread starts from now on to a job group."""
     engine.spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)
 
 
 def stop_jobs(engine: Engine, group: str) -> None:
-    """Stop the jobs of a group, also those that are yet to come, and what plans them."""
+    """Cancel the jobs of a group, including future ones, and interrupt their planning."""
     context: Any = engine.spark.sparkContext
     if engine.is_native:
         context._jvm.forklake.Interruption.stop(group)
@@ -70,7 +70,7 @@ def stop_jobs(engine: Engine, group: str) -> None:
 
 
 def has_tasks(engine: Engine, group: str) -> bool:
-    """Whether tasks of a group run, even if its jobs were cancelled."""
+    """Return whether tasks of a group are running, even if their jobs were cancelled."""
     context: Any = engine.spark.sparkContext
     return engine.is_native and bool(context._jvm.forklake.Tasks.isRunning(group))
 

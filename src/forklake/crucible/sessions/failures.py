@@ -1,4 +1,4 @@
-"""What made a statement fail, as an error of ours that says no more than its user may know."""
+"""Conversion of exceptions of statements to errors without internal details."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ _log = logging.getLogger(__name__)
 
 
 def as_error(reason: Exception) -> ForklakeError:
-    """The error for the user. Where it came from is logged, but not its words: they are theirs."""
+    """Return the error for the user.
+
+    The stack of an unexpected exception is logged, but not its message, which may contain user
+    data.
+    """
     if isinstance(reason, ForklakeError):
         return reason
     frames = "".join(traceback.format_tb(reason.__traceback__)).rstrip()
@@ -20,7 +24,10 @@ def as_error(reason: Exception) -> ForklakeError:
     from pyspark.errors import PySparkException
 
     if isinstance(reason, Py4JNetworkError | ConnectionError):
-        return Unavailable("Spark does not answer.", remedy="Try again; see the service's log.")
+        return Unavailable(
+            "Spark does not respond.",
+            remedy="Try again. If it fails again, check the log of the service.",
+        )
     if isinstance(reason, Py4JJavaError):
         return _failed(str(reason.java_exception.toString()))
     if isinstance(reason, PySparkException | Py4JError):
@@ -31,5 +38,5 @@ def as_error(reason: Exception) -> ForklakeError:
 def _failed(said: str) -> ForklakeError:
     first = next(iter(said.strip().splitlines()), "")[:500]
     return ForklakeError(
-        f"The statement failed in Spark: {first}", remedy="See the service's log for more."
+        f"The statement failed in Spark: {first}", remedy="See the log of the service."
     )

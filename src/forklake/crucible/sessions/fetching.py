@@ -1,4 +1,4 @@
-"""The way of rows from Spark to where they are kept: a file, of a limited size."""
+"""Transfer of result rows from Spark to a file of limited size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def fetched(result: Result, spool: Spool, most_bytes: int) -> Rows:
-    """The rows of an answer; the jobs of Spark for them run now. QuotaExceeded if too many."""
+    """Execute the Spark jobs of a result and return its rows. Raise QuotaExceeded if too large."""
     if result.is_local:
         return Rows(result.data, result.data.schema)
     from forklake.sql.query.failures import explained

@@ -1,7 +1,7 @@
-"""The guard of a service's session: its statements do what the rights of whoever sent them allow.
+"""Access checks for the statements of a service session, with the rights of their caller.
 
-Rights are asked for at each statement, on every catalog that it looks at, and what was allowed is
-remembered for a moment only. A catalog that may no longer be read is one that is not attached.
+Rights are checked for each statement and catalog, and granted rights are cached for a moment. A
+catalog that the caller can no longer read is treated as not attached.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from forklake.spark.attachments import (
 from forklake.sql.guarding import FUNCTIONS, MAINTAIN, READ, STATEMENTS, WRITE, Guard
 from forklake.store.catalogs import CatalogRow, missing
 
-KNOWN_SECONDS = 1.0  # how long a right that was withdrawn may still be used
-# What a user of the service says when attaching; all else is up to the operator.
+KNOWN_SECONDS = 1.0  # how long granted rights are cached, and so how long a revoked one still works
+# Options of ATTACH that callers can set; the operator controls all others.
 ATTACHABLE = frozenset(
     {
         "catalog",
@@ -45,12 +45,12 @@ ATTACHABLE = frozenset(
     }
 )
 _PAGE = 1000
-_SECRETS = re.compile(r"(?<=//)[^/@]*@|[?].*")  # that addresses of files may hold
+_SECRETS = re.compile(r"(?<=//)[^/@]*@|[?].*")  # parts of file addresses that may be secret
 
 
 @dataclass
 class _Running:
-    """An operation while it runs: the right that it takes to look at a catalog."""
+    """Running operation, which defines the right required to read a catalog."""
 
     operation: str = READ
     ending: ExitStack = field(default_factory=ExitStack)
@@ -58,7 +58,7 @@ class _Running:
 
 
 class AccessGuard(Guard):
-    """Asks the access rules of a metastore, for whoever sent the statement that runs."""
+    """Guard that applies the access rules of a metastore to the caller of the running statement."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class AccessGuard(Guard):
 
     @contextmanager
     def acting(self, caller: Caller, proceed: Callable[[], None] | None = None) -> Iterator[None]:
-        """What runs inside does so for a caller, as long as `proceed` raises nothing."""
+        """Run the block as a caller. `proceed` is called at each check, and raises to stop it."""
         before, self._caller, self._proceed = self._caller, caller, proceed or _go_on
         if before != caller:
             self._allowed.clear()
@@ -89,17 +89,18 @@ class AccessGuard(Guard):
         finally:
             self._proceed = _go_on
 
-    # What sessions ask
+    # Called by sessions
 
     @contextmanager
     def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
         self._proceed()
-        self.access.require_good(self._caller)  # it may have waited for long
+        # The statement may have waited in the queue for long: the credential may be invalid now.
+        self.access.require_good(self._caller)
         operation = STATEMENTS.get(kind)
         if operation is None:
             raise Forbidden(
-                f"The statement {kind.__name__.upper()} cannot be run here.",
-                remedy="Run it in a session of your own, outside of the service.",
+                f"The statement {kind.__name__.upper()} is not allowed in sessions of the service.",
+                remedy="Run it in a session outside the service: forklake.connect().",
             )
         with self._operating(READ if operation == WRITE else operation):
             yield
@@ -110,8 +111,8 @@ class AccessGuard(Guard):
         operation = FUNCTIONS.get(name)
         if operation is None:
             raise Forbidden(
-                f"The function {name} cannot be called here.",
-                remedy="Call it in a session of your own, outside of the service.",
+                f"The function {name} is not allowed in sessions of the service.",
+                remedy="Call it in a session outside the service: forklake.connect().",
             )
         with self._operating(operation):
             yield
@@ -140,8 +141,8 @@ class AccessGuard(Guard):
         if name not in self._dialects:
             with self._watched(f"dialect {name}"):
                 raise Forbidden(
-                    f"Statements and views in the dialect '{name}' cannot be run here.",
-                    remedy=f"Write them in the dialect {' or '.join(self._dialects)}.",
+                    f"The SQL dialect '{name}' is not allowed in sessions of the service.",
+                    remedy=f"Use the dialect {' or '.join(self._dialects)}.",
                 )
 
     def files(self, patterns: Sequence[str]) -> None:
@@ -151,16 +152,16 @@ class AccessGuard(Guard):
     def metadata(self, table: str) -> None:
         with self._watched(table):
             raise Forbidden(
-                f"The table '{table}' of the metastore itself cannot be read here.",
+                f"The metadata table '{table}' cannot be read in sessions of the service.",
                 remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
             )
 
     def shows_keys(self) -> bool:
-        return False  # a key would outlive the grant of the caller that has read it
+        return False  # a key would remain usable after the caller's grant is revoked
 
     @contextmanager
     def _watched(self, what: str) -> Iterator[None]:
-        """What is refused inside leads out of the lake: the audit says who tried it."""
+        """Write a denial to the audit log if the block, which may reach outside the lake, fails."""
         try:
             yield
         except Forbidden:
@@ -213,18 +214,21 @@ class AccessGuard(Guard):
         )
         return rows[0], bool(made)
 
-    # What attachments ask
+    # Called by attachments
 
     def opened(self, uri: str, options: AttachOptions) -> tuple[Catalog, bool]:
-        """A catalog to attach, and whether the caller may change it."""
-        with self._watched("ATTACH"):  # an address may hold a password
+        """Return a catalog to attach, and whether the caller can write to it."""
+        with self._watched("ATTACH"):  # not the address itself, which may contain a password
             name = _name_of(uri, options)
         catalog = self.access.catalog(self._caller, name, "session.open")
         rights = self.access.rights(self._caller, [catalog.name])
         return catalog, Right.WRITE in rights[catalog.name]
 
     def sees(self, attachment: Attachment) -> bool:
-        """Whether the operation that runs may look at a catalog; Forbidden if it may only read."""
+        """Return whether the running operation can see a catalog.
+
+        Raise Forbidden if the caller can read the catalog but lacks the right for the operation.
+        """
         running = self._running
         try:
             self.require(attachment, running.operation)
@@ -235,7 +239,7 @@ class AccessGuard(Guard):
         return True
 
     def may_read(self, attachment: Attachment) -> bool:
-        """Whether a catalog may be seen at all."""
+        """Return whether the caller can read a catalog."""
         try:
             self.require(attachment, READ)
         except NotFound:
@@ -243,12 +247,13 @@ class AccessGuard(Guard):
         return True
 
     def require(self, attachment: Attachment, operation: str) -> None:
-        """NotFound or Forbidden unless the caller may do this to a catalog."""
+        """Raise NotFound or Forbidden unless the caller can perform an operation on a catalog."""
         key, now = (attachment.catalog.catalog_id, operation), self._clock()
         if self._allowed.get(key, 0.0) > now:
             return
         found = self.access.catalog(self._caller, attachment.catalog.name, operation)
-        if found.catalog_id != attachment.catalog.catalog_id:  # another one has its name now
+        # The name may have been given to another catalog since.
+        if found.catalog_id != attachment.catalog.catalog_id:
             raise missing(attachment.catalog.name)
         self._allowed[key] = now + KNOWN_SECONDS
 
@@ -263,27 +268,27 @@ class AccessGuard(Guard):
 
 
 class SeenAttachments(Attachments):
-    """Catalogs of the service's own metastore, attached by their names."""
+    """Catalogs of the service's metastore, attached by name. Hides those that cannot be read."""
 
     def __init__(self, guard: AccessGuard) -> None:
         super().__init__()
         self._access_guard = guard
 
     def find(self, alias: str) -> Attachment | None:
-        """The attachment of an alias, if it may be looked at."""
+        """Return the attachment of an alias, or None if it does not exist or cannot be read."""
         found = super().find(alias)
         return found if found is not None and self._access_guard.sees(found) else None
 
     def all(self) -> list[Attachment]:
-        """All attachments that may be read."""
+        """Return the attachments that can be read."""
         return [one for one in super().all() if self._access_guard.may_read(one)]
 
     def known(self) -> list[Attachment]:
-        """All attachments, as their owner made them."""
+        """Return all attachments, without checking rights."""
         return super().all()
 
     def attach(self, uri: str, alias: str | None, options: AttachOptions) -> Attachment:
-        """Attach a catalog by its name, which is the place of others' addresses."""
+        """Attach a catalog by its name, which is given instead of an attach string."""
         check_options(options)
         self._refuse_taken(alias or uri)
         catalog, may_write = self._access_guard.opened(uri, options)
@@ -292,11 +297,11 @@ class SeenAttachments(Attachments):
         return self._add(attachment_of(metastore, catalog, alias or uri, own))
 
     def _give_back(self, metastore: Metastore) -> None:
-        """Nothing: it is the service's."""
+        """Do nothing: the service owns the metastore."""
 
 
 def _go_on() -> None:
-    """Nobody wants it to stop."""
+    """Do nothing: the operation continues."""
 
 
 def _name_of(uri: str, options: AttachOptions) -> str:
@@ -306,7 +311,7 @@ def _name_of(uri: str, options: AttachOptions) -> str:
             raise _left_to_the_operator(one.name.upper())
     if options.catalog not in (None, uri):
         raise Forbidden(
-            f"The address {uri!r} cannot be attached here.",
+            f"The address {uri!r} cannot be attached in sessions of the service.",
             remedy="Attach a catalog of the service by its name: ATTACH 'sales' AS s.",
         )
     return uri
@@ -314,6 +319,6 @@ def _name_of(uri: str, options: AttachOptions) -> str:
 
 def _left_to_the_operator(option: str) -> Forbidden:
     return Forbidden(
-        f"The option {option} cannot be given here: the operator says where files are.",
-        remedy="Leave it out.",
+        f"The option {option} cannot be set in sessions of the service.",
+        remedy="Omit it. Only the operator of the service controls where files are stored.",
     )

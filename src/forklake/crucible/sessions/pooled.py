@@ -1,4 +1,4 @@
-"""A session of SQL on a Spark that many share: its jobs can be told apart, and stopped."""
+"""SQL session on a shared Spark, with a job group per statement so that jobs can be cancelled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PooledSession(Session):
-    """A session whose jobs belong to a group, such as those of the statement that runs."""
+    """Session that runs its jobs in job groups, one for each statement."""
 
     def __init__(
         self,
@@ -30,38 +30,38 @@ class PooledSession(Session):
 
     @property
     def engine(self) -> Engine:
-        """Spark, as this session uses it, unless what runs is to stop."""
+        """Engine of this session. Raises if the running statement is to be cancelled."""
         self.guard.proceed()
         return super().engine
 
     def _start_engine(self) -> Engine:
         engine = self._engines.new()
         name_jobs(engine, self._group)
-        self.guard.proceed()  # whoever came meanwhile found no jobs to stop
+        self.guard.proceed()  # a cancellation during startup found no jobs to stop
         return engine
 
     def begin_group(self, group: str) -> None:
-        """Jobs from now on are of a group."""
+        """Assign jobs from now on to a group."""
         self._group = group
         if self._engine is not None and not self._engine.has_died:
             name_jobs(self._engine, group)
 
     def stop_group(self, group: str) -> None:
-        """Stop the jobs of a group; other threads may call it."""
+        """Cancel the jobs of a group. Can be called by other threads."""
         if self._engine is not None:
-            with suppress(Exception):  # a Spark that has died meanwhile
+            with suppress(Exception):  # Spark may have died meanwhile
                 stop_jobs(self._engine, group)
 
     def occupied_by(self, group: str) -> Engine | None:
-        """Spark, if tasks of a group still run on it; other threads may call it."""
+        """Return the engine if tasks of a group still run on it. Can be called by other threads."""
         engine = self.started_engine
         if engine is not None:
-            with suppress(Exception):  # a Spark that has died meanwhile
+            with suppress(Exception):  # Spark may have died meanwhile
                 return engine if has_tasks(engine, group) else None
         return None
 
     @property
     def started_engine(self) -> Engine | None:
-        """Spark, if it was started and lives; other threads may call it."""
+        """Engine, if it was started and is alive. Can be read by other threads."""
         engine = self._engine
         return engine if engine is not None and not engine.has_died else None

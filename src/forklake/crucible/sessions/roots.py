@@ -1,4 +1,4 @@
-"""Which files statements may name by their paths: those beneath folders that the operator chose."""
+"""Check of file paths in statements: only files in folders that the operator allows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def require_inside(patterns: Iterable[str], roots: Sequence[str]) -> None:
-    """Forbidden unless all files of the paths and patterns lie beneath one of the folders.
+    """Raise Forbidden unless all files that match the patterns are inside one of the folders.
 
-    Local ones are looked at where they really are, whatever links lead there.
+    Local paths are resolved first, so that symbolic links cannot lead outside.
     """
     for pattern in patterns:
         if not _is_inside(_WILD.split(pattern, maxsplit=1)[0], roots):
@@ -29,7 +29,7 @@ def require_inside(patterns: Iterable[str], roots: Sequence[str]) -> None:
 def _is_inside(path: str, roots: Sequence[str]) -> bool:
     if ".." in re.split(r"[/\\]", path) or not path.isprintable():
         return False
-    if ":" in path:  # an address; those of local files have another form, which is enough
+    if ":" in path:  # a URL; a URL of a local file is rejected because roots have no such form
         return any(path.startswith(root.rstrip("/") + "/") for root in roots if "://" in root)
     real = os.path.realpath(path)
     return any(
@@ -39,6 +39,7 @@ def _is_inside(path: str, roots: Sequence[str]) -> bool:
 
 def _refusal(path: str) -> Forbidden:
     return Forbidden(
-        f"The path {path!r} cannot be read here.",
-        remedy="Read tables of attached catalogs; the operator can allow folders of files.",
+        f"The path {path!r} cannot be read in sessions of the service.",
+        remedy="Read tables of attached catalogs. The operator can allow folders of files with the"
+        " setting 'file_roots'.",
     )

@@ -1,7 +1,7 @@
-"""The rows that a statement answered, kept to be read by pages.
+"""Results of statements, retained so that clients can read them page by page.
 
-Few rows stay in memory. Many lie in a file of Arrow's, from which a page is read without the
-others; so a session takes little memory, however much its statements answer.
+Small results stay in memory. Large ones are in a memory-mapped Arrow file, so that a session uses
+little memory regardless of the size of its results.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-IN_MEMORY = 2**20  # bytes; what is more stays in a file
-PAGE_BYTES = 16 * 2**20  # of a page: as JSON it takes several times as many
+IN_MEMORY = 2**20  # bytes; larger results are written to a file
+PAGE_BYTES = 16 * 2**20  # maximum size of a page in Arrow; as JSON it is several times larger
 
 
 class Spool:
-    """A folder for the rows of all sessions, made when it is first needed."""
+    """Temporary folder for the results of all sessions, created on first use."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def new_file(self) -> Path:
-        """The path of a new file, which is empty."""
+        """Create an empty file and return its path."""
         with self._guard:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="forklake-rows-")
@@ -34,7 +34,7 @@ class Spool:
         return Path(path)
 
     def close(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Delete the folder and its contents."""
         with self._guard:
             if self._folder is not None:
                 self._folder.cleanup()
@@ -42,7 +42,7 @@ class Spool:
 
 
 class Rows:
-    """Rows of an answer: a table, in memory or in a file that is mapped."""
+    """Rows of a result: an Arrow table in memory or in a memory-mapped file."""
 
     def __init__(self, table: pa.Table, schema: pa.Schema, path: Path | None = None) -> None:
         self._table = table
@@ -52,14 +52,14 @@ class Rows:
         self.bytes: int = table.nbytes
 
     def page(self, offset: int, limit: int) -> pa.Table:
-        """Some of the rows: fewer than were asked for if they take much, but one at least."""
+        """Return a page of rows: at least one, but fewer than `limit` if they are large."""
         found = self._table.slice(offset, limit)
         while found.num_rows > 1 and found.nbytes > PAGE_BYTES:
             found = found.slice(0, found.num_rows // 2)
         return found.cast(self.schema)
 
     def drop(self) -> None:
-        """Forget them. Whoever reads a page can finish."""
+        """Delete the rows. Pages that are being read stay valid."""
         self._table = self.schema.empty_table()
         if self._path is not None:
             self._path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A session of the service: statements in a row, on a thread of its own."""
+"""Session of the service: a queue of statements, executed on one thread."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
 
 MOST_WAITING = 32
-MOST_KEPT = 25  # statements that have ended, with their rows
-_KEPT_ANSWERS = 2  # of the greatest size, or more smaller ones
+MOST_KEPT = 25  # ended statements that are retained with their rows
+_KEPT_ANSWERS = 2  # total size of retained results, in results of the maximum size
 _ENDING_SECONDS = 10.0
-_PATIENCE = 0.2  # seconds between looks at a thread that ends
+_PATIENCE = 0.2  # seconds between checks of a thread that is ending
 
 
 class ServedSession:
-    """What a caller has opened. One statement runs at a time; the others wait in a row."""
+    """Session opened by a caller. One statement runs at a time; the others are queued."""
 
     def __init__(
         self,
@@ -66,35 +66,35 @@ class ServedSession:
             target=self._work, name=f"forklake-session-{session_id[:6]}", daemon=True
         )
 
-    # Its life
+    # Lifecycle
 
     def open(self, catalog: str, alias: str | None, snapshot: int | None) -> None:
-        """Attach and use its catalog, and take statements from now on."""
+        """Attach and use the catalog, and start to execute statements."""
         with self._guard.acting(self.owner):
             self.session.attach(catalog, alias, snapshot_version=snapshot)
             self.session.use(joined_name([alias or catalog]))
         self._thread.start()
 
     def is_idle(self, seconds: float) -> bool:
-        """Whether nothing has run or been asked for some seconds."""
+        """Return whether the session has been unused for more than some seconds."""
         with self._changed:
             return not self._current() and self._clock() - self._last_use > seconds
 
     def touch(self) -> None:
-        """Somebody asked for it."""
+        """Restart the idle time."""
         self._last_use = self._clock()
 
     def end(self) -> None:
-        """Stop what runs, take no more, and let the thread roll back and close."""
+        """Cancel all statements, reject new ones, and let the thread roll back and close."""
         with self._changed:
             self._is_closing = True
             left = self._current()
             self._changed.notify()
         for statement in left:
-            self.stop(statement, Cancelled("The session was closed.", remedy="Open another."))
+            self.stop(statement, Cancelled("The session was closed.", remedy="Open a new session."))
 
     def closed(self, seconds: float = _ENDING_SECONDS) -> bool:
-        """Whether the thread has ended, within some seconds."""
+        """Wait up to some seconds for the thread to end, and return whether it has ended."""
         if self._thread.ident is None:
             self._close()
         deadline = time.monotonic() + seconds
@@ -105,24 +105,24 @@ class ServedSession:
 
     @property
     def has_thread(self) -> bool:
-        """Whether its thread runs: also after its end, until what it does has ended."""
+        """Whether the thread is alive. After `end`, it is until the running statement ends."""
         return self._thread.is_alive()
 
     def attached(self) -> list[Attachment]:
-        """The catalogs that it has attached, whether or not they may still be read."""
+        """Return the attached catalogs, whether or not the caller can still read them."""
         return self._guard.attachments.known()
 
     # Statements
 
     def submit(self, request: Request) -> Statement:
-        """Put a statement at the end of the row."""
+        """Append a statement to the queue. Raise QuotaExceeded if the queue is full."""
         with self._changed:
             if self._is_closing:
-                raise InvalidInput("The session is being closed.", remedy="Open another.")
+                raise InvalidInput("The session is being closed.", remedy="Open a new session.")
             if len(self._waiting) >= MOST_WAITING:
                 raise QuotaExceeded(
-                    f"{MOST_WAITING} statements of this session wait already.",
-                    remedy="Wait for some of them.",
+                    f"This session already has {MOST_WAITING} queued statements.",
+                    remedy="Wait until some of them have ended, and try again.",
                 )
             self._count += 1
             statement = Statement(self._count, request)
@@ -133,30 +133,31 @@ class ServedSession:
         return statement
 
     def statement(self, number: int) -> Statement:
-        """A statement by its number."""
+        """Return a statement by its number."""
         found = self._statements.get(number)
         if found is None:
             raise NotFound(
-                f"There is no statement {number} in this session.",
-                remedy=f"Statements are kept until {MOST_KEPT} others have ended.",
+                f"Statement {number} does not exist in this session.",
+                remedy=f"A session retains its last {MOST_KEPT} ended statements: list them.",
             )
         return found
 
     def statements(self) -> list[Statement]:
-        """Those that are kept, oldest first."""
+        """Return the retained statements, oldest first."""
         with self._changed:
             return list(self._statements.values())
 
     def cancel(self, number: int) -> Statement:
-        """Stop a statement. What it has committed stays."""
+        """Cancel a statement. What it has committed stays."""
         statement = self.statement(number)
         self.stop(statement, Cancelled("The statement was cancelled.", reason="cancelled"))
         return statement
 
     def press(self) -> None:
-        """Stop the statement that runs if its time is over; again, if it was to stop before.
+        """Cancel the running statement if its time is over, or again if it was cancelled before.
 
-        Spark stops the jobs of a group that run, and only some of those that are yet to come.
+        Repeating is necessary: cancelling a Spark job group stops the running jobs of the group,
+        but only some of its future ones.
         """
         for statement in self._current():
             is_overdue = statement.deadline is not None and self._clock() > statement.deadline
@@ -164,7 +165,7 @@ class ServedSession:
                 self.stop(statement, statement.stopping or _overdue(statement.request.seconds))
 
     def stop(self, statement: Statement, reason: Cancelled) -> None:
-        """Make a statement end, wherever it is: in Spark, in DuckDB or here."""
+        """Interrupt a statement, whether it runs in Spark, in DuckDB or in Python."""
         if statement.stop(reason):
             group, thread = self._group(statement), self._thread.ident or 0
             self._watchdog.watch(group, self.session, thread, lambda: statement.has_ended)
@@ -177,7 +178,7 @@ class ServedSession:
     def _group(self, statement: Statement) -> str:
         return f"forklake-{self.session_id}-{statement.number}"
 
-    # The worker
+    # Worker thread
 
     def _work(self) -> None:
         try:
@@ -207,9 +208,9 @@ class ServedSession:
                 )
                 rows = fetched(result, self._spool, self._most_bytes)
             statement.succeed(result.kind, rows)
-        except Exception as reason:  # noqa: BLE001 - whatever it is, it ends this statement only
+        except Exception as reason:  # noqa: BLE001 - any error ends only this statement
             statement.fail(statement.stopping or as_error(reason))
-            self.session.stop_group(group)  # some may still run
+            self.session.stop_group(group)  # jobs of the statement may still be running
 
     def _forget_oldest(self) -> None:
         with self._changed:
@@ -229,13 +230,14 @@ class ServedSession:
         try:
             with self._guard.acting(self.owner):
                 self.session.close()
-        except Exception as reason:  # noqa: BLE001 - nobody is there to be told
+        except Exception as reason:  # noqa: BLE001 - logged, because no client waits for it
             as_error(reason)
 
 
 def _overdue(seconds: float) -> Cancelled:
     return Cancelled(
         f"The statement took longer than {seconds:g} seconds.",
-        remedy="Give it more time, or less to do.",
+        remedy="Increase timeout_seconds, up to the service setting 'statement_seconds', or process"
+        " less data.",
         reason="timeout",
     )

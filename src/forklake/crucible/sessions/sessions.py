@@ -1,4 +1,4 @@
-"""All sessions of the service: opened, found, limited, and closed when nobody uses them."""
+"""Registry of all sessions of the service, with limits and an idle timeout."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from forklake.crucible.sessions.watchdog import Watchdog
 from forklake.crucible.settings import Settings
 from forklake.errors import NotFound, QuotaExceeded, Unavailable
 
-_INTERVAL = 0.25  # seconds between looks at the clock
+_INTERVAL = 0.25  # seconds between checks for timeouts
 
 
 class Sessions:
-    """The sessions of all callers. Safe to share between threads.
+    """Sessions of all callers. Thread-safe.
 
-    A session belongs to who opened it: to everybody else it is not there.
+    Only the caller who opened a session can find it.
     """
 
     def __init__(
@@ -40,15 +40,15 @@ class Sessions:
         self._spool = Spool()
         self._guard = threading.Lock()
         self._open: dict[str, ServedSession] = {}
-        self._ending: list[ServedSession] = []  # closed, but their threads have not ended
+        self._ending: list[ServedSession] = []  # closed, but their threads are still running
         self._watchdog = Watchdog(settings.stop_seconds)
         self._is_closed = threading.Event()
         self._watch = threading.Thread(target=self._watching, name="forklake-sessions", daemon=True)
 
-    # Its life
+    # Lifecycle
 
     def start(self) -> None:
-        """Begin to stop what takes too long, and to close what nobody uses."""
+        """Start the thread that cancels overdue statements and closes idle sessions."""
         self._watch.start()
 
     def _watching(self) -> None:
@@ -56,7 +56,7 @@ class Sessions:
             self.look()
 
     def look(self) -> None:
-        """Stop statements whose time is over; close sessions that were idle for too long."""
+        """Cancel overdue statements and close sessions that were idle for too long."""
         for session in self.all():
             session.press()
             if session.is_idle(self._settings.idle_seconds):
@@ -71,7 +71,7 @@ class Sessions:
             return list(self._ending)
 
     def shutdown(self, seconds: float = 10.0) -> None:
-        """Close all sessions, rolling back what is open, and let go of Spark."""
+        """Close all sessions, rolling back open transactions, and release Spark."""
         self._is_closed.set()
         deadline = time.monotonic() + seconds
         ended = [*self.all(), *self._still_ending()]
@@ -95,7 +95,7 @@ class Sessions:
         alias: str | None = None,
         snapshot: int | None = None,
     ) -> ServedSession:
-        """A session that uses a catalog; read-only if the caller may not write it."""
+        """Open a session that uses a catalog, read-only if the caller cannot write to it."""
         dialects = ("duckdb", "spark") if self._settings.spark_dialect else ("duckdb",)
         session = ServedSession(
             secrets.token_urlsafe(18),
@@ -119,48 +119,54 @@ class Sessions:
         return session
 
     def _take_place(self, access: Access, caller: Caller, session: ServedSession) -> None:
-        """Count a session in, or QuotaExceeded."""
+        """Register a session. Raise QuotaExceeded if there are too many."""
         with self._guard:
             if self._is_closed.is_set():
-                raise Unavailable("The service ends.", remedy="Ask another one.")
-            # A closed session takes its place until its thread has ended.
+                raise Unavailable(
+                    "The service is shutting down.", remedy="Send the request to another instance."
+                )
+            # A closed session counts until its thread has ended.
             taken = [*self._open.values(), *(one for one in self._ending if one.has_thread)]
             own = sum(one.owner.principal_id == caller.principal_id for one in taken)
             most = self._settings.sessions_per_principal
             if own >= most or len(taken) >= self._settings.sessions:
-                whose = f"{own} sessions of '{caller.name}'" if own >= most else "All sessions"
+                whose = (
+                    f"'{caller.name}' already has {own} open sessions"
+                    if own >= most
+                    else "The service has reached its maximum number of open sessions"
+                )
                 raise QuotaExceeded(
-                    f"{whose} are open already.", remedy="Close one, or try again later."
+                    f"{whose}.", remedy="Close a session that is not in use, or try again later."
                 )
             access.check_sessions(caller, own)
             self._open[session.session_id] = session
 
     def own(self) -> PooledSession:
-        """A session of the service itself, which may do everything, on the same Spark."""
+        """Return an internal session without access checks, on the same Spark."""
         return PooledSession(self._engines)
 
     def find(self, caller: Caller, session_id: str) -> ServedSession:
-        """A session of the caller's, or NotFound."""
+        """Return a session of the caller by id, or raise NotFound."""
         found = self._open.get(session_id)
         if found is None or _identity(found.owner) != _identity(caller):
             raise NotFound(
-                "There is no such session.",
-                remedy="Open one; those that nobody uses are closed after a while.",
+                "The session does not exist.",
+                remedy="Open a new session. Idle sessions are closed automatically.",
             )
         found.touch()
         return found
 
     def of(self, caller: Caller) -> list[ServedSession]:
-        """The sessions of a caller, oldest first."""
+        """Return the sessions of a caller, oldest first."""
         return [one for one in self.all() if _identity(one.owner) == _identity(caller)]
 
     def all(self) -> list[ServedSession]:
-        """All sessions, oldest first."""
+        """Return all sessions, oldest first."""
         with self._guard:
             return list(self._open.values())
 
     def close(self, caller: Caller, session_id: str) -> None:
-        """Close a session of the caller's; what is open in it is rolled back."""
+        """Close a session of the caller and roll back its open transaction."""
         session = self.find(caller, session_id)
         self._remove(session)
         session.closed()
@@ -173,7 +179,7 @@ class Sessions:
 
 
 def _identity(caller: Caller) -> tuple[object, ...]:
-    """Who has a session: a principal and, if it came with a token, what that token allows."""
+    """Return the identity that owns a session: the principal, and what a token is limited to."""
     bound = caller.bound
     rights = () if bound is None else (bound.catalog_id, bound.rights)
     return (caller.principal_id, *rights)

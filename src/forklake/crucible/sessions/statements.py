@@ -1,4 +1,4 @@
-"""Statements of a session: what was asked, how far it is, and what came of it."""
+"""Statements of a session, with their requests, states and results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from forklake.sql.parameters import Parameters
 
 
 class State(StrEnum):
-    """How far a statement is."""
+    """State of a statement."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -32,7 +32,7 @@ ENDED = frozenset({State.DONE, State.FAILED, State.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked: a text of one or more statements, by whom, and how long it may take."""
+    """Request to run SQL: one or more statements, the caller, and the time limit."""
 
     caller: Caller
     sql: str
@@ -42,7 +42,7 @@ class Request:
 
 
 class Statement:
-    """One request to a session. Its worker moves it on; others look at it, wait, or stop it."""
+    """Statement of a session. The worker thread advances it; other threads wait or cancel it."""
 
     def __init__(self, number: int, request: Request) -> None:
         self.number = number
@@ -55,27 +55,27 @@ class Statement:
         self.started: datetime | None = None
         self.ended: datetime | None = None
         self.deadline: float | None = None  # by the clock of the sessions
-        self.stopping: Cancelled | None = None  # why it is to end
+        self.stopping: Cancelled | None = None  # reason, if it is to be cancelled
         self._guard = threading.Lock()
         self._over: Future[None] = Future()
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more becomes of it."""
+        """Whether its state is final."""
         return self.state in ENDED
 
     @property
     def changed(self) -> int | None:
-        """How many rows it changed, if that is what it answered."""
+        """Number of rows changed; None if the result is not such a count."""
         rows = self.rows
         if rows is None or self.kind == "SELECT" or rows.schema.names != ["Count"]:
             return None
         return int(rows.page(0, 1)["Count"][0].as_py())
 
-    # By the worker
+    # Called by the worker
 
     def start(self, now: float) -> bool:
-        """Begin to run; False if it was stopped before."""
+        """Change the state to running. Return False if it was cancelled before."""
         with self._guard:
             if self.state is not State.QUEUED:
                 return False
@@ -84,18 +84,18 @@ class Statement:
             return True
 
     def proceed(self) -> None:
-        """Cancelled if somebody wants it to stop."""
+        """Raise Cancelled if the statement is to be cancelled."""
         if self.stopping is not None:
             raise self.stopping
 
     def succeed(self, kind: str, rows: Rows) -> None:
-        """It has run to its end."""
+        """Change the state to done and store the result."""
         with self._guard:
             self.kind, self.rows = kind, rows
             self._end(State.DONE)
 
     def fail(self, error: ForklakeError) -> None:
-        """It could not."""
+        """Change the state to failed or cancelled and store the error."""
         with self._guard:
             self.error = error
             self._end(State.CANCELLED if error is self.stopping else State.FAILED)
@@ -104,10 +104,10 @@ class Statement:
         self.state, self.ended = state, datetime.now(UTC)
         self._over.set_result(None)
 
-    # By others
+    # Called by other threads
 
     def stop(self, reason: Cancelled) -> bool:
-        """Make it end soon; True if it runs and so has to be interrupted."""
+        """Request cancellation. Return True if the statement is running and must be interrupted."""
         with self._guard:
             if self.has_ended:
                 return False
@@ -120,33 +120,34 @@ class Statement:
             return True
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it ended within some seconds."""
+        """Wait up to some seconds, and return whether the statement has ended."""
         with suppress(WaitedTooLong):
             self._over.result(seconds)
         return self.has_ended
 
     async def waited(self, seconds: float) -> None:
-        """Return when it has ended, or after some seconds; no thread waits."""
+        """Wait until the statement ends, or for some seconds, without occupying a thread."""
         if not self.has_ended and seconds > 0:
             await asyncio.wait([asyncio.wrap_future(self._over)], timeout=seconds)
 
     def answer(self) -> Rows:
-        """Its rows; its error if it failed, InvalidInput if it has none yet."""
+        """Return the result. Raise the statement's error, or InvalidInput if it has not ended."""
         if self.error is not None:
             raise self.error
         if not self.has_ended:
             raise InvalidInput(
-                f"Statement {self.number} is still {self.state}.", remedy="Ask again later."
+                f"Statement {self.number} is still {self.state}.",
+                remedy="Wait until it has ended, and try again.",
             )
         if self.rows is None:
             raise NotFound(
-                f"The rows of statement {self.number} are no longer kept.",
-                remedy="Run it again.",
+                f"The rows of statement {self.number} are no longer retained.",
+                remedy="Run the statement again.",
             )
         return self.rows
 
     def forget_rows(self) -> None:
-        """Let go of its rows."""
+        """Delete the result."""
         rows, self.rows = self.rows, None
         if rows is not None:
             rows.drop()

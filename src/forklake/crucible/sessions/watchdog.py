@@ -1,7 +1,7 @@
-"""Watchdog: replaces the Java machine when a cancelled statement does not let go of Spark.
+"""Watchdog that restarts the JVM when a cancelled statement does not release Spark.
 
-Spark asks tasks to end and cannot force them. One that is inside of a long call keeps its slot;
-when all slots are kept, no session gets any further.
+Spark requests tasks to end, but cannot force them. A task inside a long call keeps its slot, and
+when all slots are occupied, no session makes progress.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
 _log = logging.getLogger(__name__)
-_PLANNING = 6  # times as long: planning takes no slot of others
+_PLANNING = 6  # factor of the time limit for planning, which does not occupy a task slot
 
 
 @dataclass(frozen=True, slots=True)
 class _Stopped:
-    """A statement that was told to end: its session, its thread, and since when."""
+    """Cancelled statement: its session, its thread, and the time of the cancellation."""
 
     session: PooledSession
     thread: int
@@ -33,7 +33,7 @@ class _Stopped:
 
 
 class Watchdog:
-    """Statements that were stopped and may still occupy Spark. Safe to share between threads."""
+    """Cancelled statements that may still occupy Spark. Thread-safe."""
 
     def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -44,12 +44,12 @@ class Watchdog:
     def watch(
         self, group: str, session: PooledSession, thread: int, has_ended: Callable[[], bool]
     ) -> None:
-        """Begin to watch a statement that was stopped; again does nothing."""
+        """Start to watch a cancelled statement. Further calls for the same group do nothing."""
         with self._guard:
             self._stopped.setdefault(group, _Stopped(session, thread, self._clock(), has_ended))
 
     def look(self) -> None:
-        """Kill the Java machine under statements that kept it for too long."""
+        """Kill the JVM if a cancelled statement has occupied it for too long."""
         with self._guard:
             stopped = list(self._stopped.items())
         for group, one in stopped:
@@ -67,12 +67,14 @@ class Watchdog:
     def _kill(self, engine: Engine, group: str, seconds: float) -> None:
         if engine.kill():
             _log.error(
-                "Java is replaced: %s was stopped %.1f s ago and still occupies it", group, seconds
+                "Restarting Java: %s was cancelled %.1f s ago and still occupies Spark",
+                group,
+                seconds,
             )
             with self._guard:
-                self._stopped.clear()  # all of them were on it
+                self._stopped.clear()  # all of them ran on the killed JVM
         else:
-            _log.error("%s was stopped %.1f s ago and still occupies Spark", group, seconds)
+            _log.error("%s was cancelled %.1f s ago and still occupies Spark", group, seconds)
             self._forget(group)
 
     def _forget(self, group: str) -> None:
@@ -81,7 +83,7 @@ class Watchdog:
 
 
 def _is_in_java(thread: int) -> bool:
-    """Whether a thread waits for an answer of Java."""
+    """Return whether a thread is waiting for a response of the JVM."""
     frame = sys._current_frames().get(thread)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("py4j."):

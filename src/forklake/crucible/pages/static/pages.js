@@ -1,4 +1,4 @@
-// What the pages do beyond links and forms: the theme, dialogs, and keys.
+// Theme, dialogs and keyboard shortcuts. Pages also work without this script.
 "use strict";
 
 const root = document.documentElement;
@@ -25,7 +25,7 @@ document.addEventListener("DOMContentLoaded", () => {
   focusWanted(document);
 });
 
-// A dialog that htmx brought into the page is shown over it; on a page of its own it just stands.
+// Show a dialog that htmx has inserted into the page as a modal. On a separate page it is not modal.
 function openDialog() {
   const dialog = document.querySelector("#dialogs dialog");
   if (!dialog || dialog.matches(":modal")) return;
