@@ -141,4 +141,4 @@ def test_every_page_of_a_catalog_takes_the_right_that_the_table_says(
             answer = client.request(method, filled(path), data=given, params={"name": "t"})
             assert (answer.status_code == 403) is not is_allowed, (role, name, answer.text)
             if answer.status_code == 403:
-                assert "not from a page of this visit" not in answer.text
+                assert "not sent from a page of this visit" not in answer.text

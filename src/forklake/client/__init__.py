@@ -1,4 +1,4 @@
-"""A client of the service: `connect(url, key)` has the verbs of a metastore, and opens sessions."""
+"""Client of the service. `connect(url, key)` returns a `Client`, which resembles a metastore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A catalog behind a service."""
+"""Catalog of a remote service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forklake.store.catalogs import CatalogRow
 
 
 class RemoteCatalog(RemoteDefinitions):
-    """One catalog of a service: the verbs of a catalog, and those that need its data."""
+    """Catalog of a service, with the methods of a catalog, and those that read and write data."""
 
     def __init__(self, transport: Transport, row: CatalogRow) -> None:
         self._transport = transport
@@ -26,23 +26,26 @@ class RemoteCatalog(RemoteDefinitions):
 
     @property
     def name(self) -> str:
-        """Its name when it was opened."""
+        """Name of the catalog when it was opened."""
         return self.row.catalog_name
 
     @property
     def catalog_id(self) -> CatalogId:
-        """Its number, which a rename does not change."""
+        """Id of the catalog, which a rename does not change."""
         return self.row.catalog_id
 
     def _path(self, *parts: object) -> str:
         return path_of("catalogs", self.name, *parts)
 
-    # Its past
+    # History
 
     def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
-        """The history, oldest first: also what happened before it was forked off."""
+        """Return the newest snapshots, oldest first, including those inherited by a fork."""
         if limit is not None and limit < 1:
-            raise InvalidInput(f"{limit} snapshots cannot be listed.", remedy="Use 1 or more.")
+            raise InvalidInput(
+                f"The limit of snapshots is {limit}, but must be at least 1.",
+                remedy="Use a limit of 1 or more.",
+            )
         found: list[Snapshot] = []
         before: int | None = None
         while limit is None or len(found) < limit:
@@ -59,14 +62,14 @@ class RemoteCatalog(RemoteDefinitions):
     def options(
         self, *, schema: str | None = None, table: str | None = None
     ) -> list[tuple[str, str | None, str]]:
-        """Each option with the value in force and where it was set."""
+        """Return each option with its effective value and the scope where it is set."""
         told = self._transport.get(self._path("options"), schema=schema, table=table)
         return [(one["name"], one["value"], one["scope"]) for one in told["options"]]
 
     def set_option(
         self, name: str, value: object, *, schema: str | None = None, table: str | None = None
     ) -> None:
-        """Set an option; None removes it."""
+        """Set an option; None removes the setting."""
         wanted = {"schema": schema, "table": table}
         self._transport.send(
             "PUT", self._path("options", name), wanted=wanted, body={"value": value}
@@ -79,17 +82,17 @@ class RemoteCatalog(RemoteDefinitions):
         schema: str | None = None,
         table: str | None = None,
     ) -> None:
-        """Set options one after the other; None removes one."""
+        """Set several options, one request each; None removes a setting."""
         for name, value in values.items():
             self.set_option(name, value, schema=schema, table=table)
 
     def extend(self, ttl: timedelta | None) -> datetime | None:
-        """Let it live for so long from now on, or without limit; until when that is."""
+        """Set the time to live, counted from now; None removes the expiry. Return the expiry."""
         seconds = None if ttl is None else int(ttl.total_seconds())
         self._transport.change("PATCH", self._path(), {"ttl_seconds": seconds})
         return None if ttl is None else datetime.now(UTC) + ttl
 
-    # Its data
+    # Data
 
     def diff(
         self,
@@ -99,7 +102,7 @@ class RemoteCatalog(RemoteDefinitions):
         rows: bool = False,
         limit: int = 20,
     ) -> Document:
-        """What another catalog has otherwise."""
+        """Return the differences of another catalog from this one."""
         found: Document = self._transport.get(
             self._path("diff", other), table=tables, rows=rows, limit=limit
         )
@@ -116,7 +119,7 @@ class RemoteCatalog(RemoteDefinitions):
         extra_info: str | None = None,
         idempotency_key: str | None = None,
     ) -> Document:
-        """Take over what a fork of it, or what it was forked from, has done, as one snapshot."""
+        """Merge the changes of a fork, or of the parent, into this catalog as one snapshot."""
         body = {
             "source": source,
             "tables": tables,
@@ -129,7 +132,7 @@ class RemoteCatalog(RemoteDefinitions):
         return self._made(self._path("merge"), body)
 
     def mirrors(self) -> list[Document]:
-        """Its Delta tables, and how far their mirrors have got."""
+        """Return the Delta tables of the catalog with the progress of their mirrors."""
         return list(self._transport.get(self._path("mirrors"))["mirrors"])
 
     def maintain(
@@ -142,7 +145,7 @@ class RemoteCatalog(RemoteDefinitions):
         dry_run: bool = False,
         wait_seconds: float = 0.0,
     ) -> Document:
-        """A run of `expire`, `cleanup`, `merge`, `flush` or `rewrite`, which goes on there."""
+        """Start `expire`, `cleanup`, `merge`, `flush` or `rewrite`, and return the run."""
         body = {
             "table": table,
             "schema_name": schema,
@@ -153,24 +156,24 @@ class RemoteCatalog(RemoteDefinitions):
         return self._made(self._path("maintenance", operation), body)
 
     def maintenance_runs(self) -> list[Document]:
-        """The runs that were asked for since the service began, newest first."""
+        """Return the maintenance runs since the service started, newest first."""
         return list(self._transport.get(self._path("maintenance", "runs"))["runs"])
 
-    # Who may use it
+    # Access
 
     def grants(self) -> list[Document]:
-        """Who has which role."""
+        """Return the roles granted on the catalog."""
         return list(self._transport.get(self._path("grants"))["grants"])
 
     def grant(self, principal: str, role: str) -> None:
-        """Give a principal a role."""
+        """Grant a role to a principal."""
         self._transport.change("PUT", self._path("grants", principal), {"role": role})
 
     def revoke(self, principal: str) -> None:
-        """Take a principal's role away."""
+        """Revoke the role of a principal."""
         self._transport.change("DELETE", self._path("grants", principal))
 
     def token(self, rights: Sequence[str], seconds: int) -> str:
-        """A credential for this catalog alone, for some time."""
+        """Create a token that is limited to this catalog and expires after some seconds."""
         body = {"rights": list(rights), "seconds": seconds}
         return str(self._transport.change("POST", self._path("tokens"), body)["token"])

@@ -1,4 +1,4 @@
-"""A client: the metastore behind a service, with the verbs of a metastore."""
+"""Client of a service, with the methods of a metastore."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _BATCH = 10_000
 
 
 def connect(url: str, key: str | None = None, *, seconds: float = 60.0) -> Client:
-    """A client of the service at an address.
+    """Return a client of the service at a URL.
 
     Args:
-        key: an API key or a token; a service without access rules needs none.
-        seconds: after which a request that got no answer is given up.
+        key: an API key or a token; not needed for a service without access rules.
+        seconds: timeout of each request.
     """
     return Client(Transport(url, key, seconds=seconds))
 
 
 class Client(Closing):
-    """The catalogs of a service that a credential reaches. Safe to share between threads."""
+    """Catalogs of a service that a credential can access. Thread-safe."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -44,35 +44,35 @@ class Client(Closing):
         self.transport.close()
 
     def me(self) -> Document:
-        """Who the service takes us for."""
+        """Return the caller's principal, account and, for a token, its limits."""
         found: Document = self.transport.get(path_of("me"))
         return found
 
     def session(
         self, catalog: str, *, alias: str | None = None, snapshot: int | None = None
     ) -> RemoteSession:
-        """A session on a catalog, or on what it was at a snapshot."""
+        """Open a session on a catalog, or on its state at a snapshot."""
         body = {"catalog": catalog, "alias": alias, "snapshot": snapshot}
         told = self.transport.change("POST", path_of("sessions"), body)
         return RemoteSession(self.transport, told["session"])
 
-    # Finding
+    # Reading
 
     def catalog(self, name: str) -> RemoteCatalog:
-        """The catalog of a name, or NotFound."""
+        """Return a catalog by name, or raise NotFound."""
         return RemoteCatalog(
             self.transport, catalog_row(self.transport.get(path_of("catalogs", name)))
         )
 
     def find(self, name: str) -> CatalogRow | None:
-        """What is kept about the catalog of a name."""
+        """Return the row of a catalog by name, or None if it does not exist."""
         try:
             return self.catalog(name).row
         except NotFound:
             return None
 
     def catalogs(self, *, prefix: str = "", after: str = "", limit: int = 100) -> list[CatalogRow]:
-        """A page of catalogs in the order of their names."""
+        """Return a page of catalogs ordered by name."""
         found: list[CatalogRow] = []
         while len(found) < limit:
             wanted = min(_PAGE, limit - len(found))
@@ -83,27 +83,27 @@ class Client(Closing):
         return found
 
     def all_catalogs(self, *, prefix: str = "") -> Iterator[CatalogRow]:
-        """All catalogs, fetched page by page."""
+        """Yield all catalogs ordered by name, fetched page by page."""
         after = ""
         while page := self.catalogs(prefix=prefix, after=after, limit=_PAGE):
             yield from page
             after = page[-1].catalog_name
 
     def count(self) -> int | None:
-        """How many catalogs there are: a service does not tell."""
+        """Return None: a service does not disclose the number of its catalogs."""
         return None
 
     def names(self, catalog_ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
-        """The names of catalogs by their ids: a service does not tell those of others."""
+        """Return an empty dictionary: a service does not look up names by id."""
         return {}
 
     def parent(self, name: str) -> str | None:
-        """The name of the catalog that one was forked from, if that may be seen."""
+        """Return the name of a fork's parent, or None if there is none that the caller can read."""
         found: str | None = self.transport.get(path_of("catalogs", name))["parent"]
         return found
 
     def children(self, name: str) -> list[CatalogRow]:
-        """The catalogs that were forked from one."""
+        """Return the direct forks of a catalog."""
         found: list[CatalogRow] = []
         after: str | None = ""
         while after is not None:
@@ -112,7 +112,7 @@ class Client(Closing):
             after = told["next"]
         return found
 
-    # Making
+    # Creating
 
     def create_catalog(
         self,
@@ -122,7 +122,7 @@ class Client(Closing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> RemoteCatalog:
-        """A new, empty catalog with the schema `main`."""
+        """Create an empty catalog with the schema `main`."""
         (row,) = self.create_catalogs(
             [name], data_path=data_path, if_not_exists=if_not_exists, ttl=ttl
         )
@@ -136,7 +136,7 @@ class Client(Closing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> list[CatalogRow]:
-        """Many catalogs, ten thousand in a snapshot."""
+        """Create many catalogs, up to 10,000 in one snapshot."""
         body = {"data_path": data_path, "if_not_exists": if_not_exists} | _lifetime(ttl)
         return self._made(path_of("batch", "create"), names, body)
 
@@ -150,7 +150,7 @@ class Client(Closing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> RemoteCatalog:
-        """A fork of a catalog as it is, or as it was at a snapshot."""
+        """Fork a catalog at its current state or at a snapshot."""
         (row,) = self.fork_many(
             parent, [name], at=at, mode=mode, if_not_exists=if_not_exists, ttl=ttl
         )
@@ -167,10 +167,11 @@ class Client(Closing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> list[CatalogRow]:
-        """Many forks of one catalog, ten thousand in a snapshot."""
+        """Create many forks of one catalog, up to 10,000 in one snapshot."""
         if data_path is not None:
             raise Unsupported(
-                "A service says itself where the files of forks go.", remedy="Leave data_path out."
+                "The data path of a fork cannot be set through a service.",
+                remedy="Omit data_path. The service stores the files of forks.",
             )
         body = {"at": at, "mode": mode, "if_not_exists": if_not_exists} | _lifetime(ttl)
         return self._made(path_of("catalogs", parent, "forks"), names, body)
@@ -186,27 +187,29 @@ class Client(Closing):
     # Changing
 
     def rename_catalog(self, name: str, new_name: str) -> RemoteCatalog:
-        """The catalog under another name; its contents stay."""
+        """Rename a catalog. Its contents do not change."""
         told = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
         return RemoteCatalog(self.transport, catalog_row(told))
 
     def merge(self, fork: str, *, into: str | None = None, **wanted: Any) -> Document:
-        """Merge a fork into what it was forked from, or into another catalog of its line; what
-        else is wanted is as with `merge` of a catalog."""
+        """Merge a fork into its parent, or into another catalog of its lineage.
+
+        Further arguments are those of `RemoteCatalog.merge`.
+        """
         target = into if into is not None else self.parent(fork)
         if target is None:
             raise InvalidInput(
-                f"The catalog '{fork}' has no parent that can be merged into.",
-                remedy="Name the catalog to merge into.",
+                f"Catalog '{fork}' is not a fork, or its parent was dropped or cannot be read.",
+                remedy="Name the target of the merge with the argument into.",
             )
         return self.catalog(target).merge(fork, **wanted)
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
-        """End a catalog. Its forks live on."""
+        """Drop a catalog. Its forks are not affected."""
         self.drop_catalogs([name], if_exists=if_exists)
 
     def drop_catalogs(self, names: Sequence[str], *, if_exists: bool = False) -> int:
-        """End many catalogs, ten thousand in a snapshot; returns how many there were."""
+        """Drop many catalogs, up to 10,000 in one snapshot. Return how many were dropped."""
         count = 0
         for first in range(0, len(names), _BATCH):
             body = {"names": list(names[first : first + _BATCH]), "if_exists": if_exists}
@@ -214,12 +217,15 @@ class Client(Closing):
         return count
 
     def materialize(self, name: str) -> SnapshotId | None:
-        """Give a fork rows of its own and cut its line; None if it had none."""
+        """Copy the rows that a fork inherits into it and detach it from its ancestors.
+
+        Return the snapshot, or None if it does not inherit anything.
+        """
         told = self.transport.change("POST", path_of("catalogs", name, "materialize"))
         return None if told["snapshot"] is None else SnapshotId(told["snapshot"])
 
     def storage(self, names: Sequence[str]) -> list[CatalogStorage]:
-        """What the files of some catalogs take."""
+        """Return the storage use of catalogs."""
         return [
             CatalogStorage(name, **self.transport.get(path_of("catalogs", name, "storage")))
             for name in names

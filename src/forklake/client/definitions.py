@@ -1,4 +1,4 @@
-"""What is defined in a catalog behind a service: schemas, tables, columns and views."""
+"""Definitions of a remote catalog: schemas, tables, columns and views."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from forklake.errors import InvalidInput
 
 PAGE = 1000
 MAIN = "main"
-# A column: its name and its type, or all that can be said of one, as add_column takes it.
+# A column: (name, type), or a mapping with the fields that add_column takes.
 ColumnLike = tuple[str, Any] | Mapping[str, Any]
 
 
 class RemoteDefinitions:
-    """The part of a catalog of a service that tells and changes what is defined in it."""
+    """Base class of remote catalogs that reads and changes definitions."""
 
     _transport: Transport
 
@@ -45,7 +45,7 @@ class RemoteDefinitions:
                 return
 
     def snapshot_at(self, timestamp: datetime | None = None) -> int:
-        """The newest snapshot, or the one of a moment."""
+        """Return the id of the current snapshot, or of the one at a timestamp."""
         moment = None if timestamp is None else zoned(timestamp).isoformat()
         told = self._transport.get(self._path("schemas"), timestamp=moment)
         return int(told["snapshot"])
@@ -53,20 +53,20 @@ class RemoteDefinitions:
     # Schemas
 
     def schemas(self, *, version: int | None = None) -> list[Document]:
-        """The schemas, now or as it was."""
+        """Return the schemas, at the current or a given snapshot."""
         return list(self._transport.get(self._path("schemas"), snapshot=version)["schemas"])
 
     def create_schema(self, name: str, *, if_not_exists: bool = False) -> Document:
-        """A new schema."""
+        """Create a schema."""
         body = {"name": name, "if_not_exists": if_not_exists}
         return self._made(self._path("schemas"), body)
 
     def rename_schema(self, name: str, new_name: str) -> Document:
-        """The schema under another name; its contents stay."""
+        """Rename a schema. Its contents do not change."""
         return self._changed(self._path("schemas", name), {"name": new_name})
 
     def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
-        """End a schema, with `cascade` all that is in it too."""
+        """Drop a schema, with `cascade` together with its contents."""
         self._dropped(self._path("schemas", name), cascade=cascade, if_exists=if_exists)
 
     # Tables
@@ -75,7 +75,7 @@ class RemoteDefinitions:
         return self._path("schemas", schema, "tables", name, *parts)
 
     def table(self, name: str, schema: str = MAIN, *, version: int | None = None) -> Document:
-        """A table: its columns, rows and bytes, now or as it was."""
+        """Return a table with its columns, row count and size, now or at a given snapshot."""
         found: Document = self._transport.get(self._table(name, schema), snapshot=version)
         return found
 
@@ -86,7 +86,7 @@ class RemoteDefinitions:
         version: int | None = None,
         timestamp: datetime | None = None,
     ) -> list[Document]:
-        """The tables of a schema, or of all, now or as it was; each by its name."""
+        """Return the tables of one schema or of all, at the current or a given snapshot."""
         if version is None:
             version = self.snapshot_at(timestamp)
         names = (
@@ -99,7 +99,7 @@ class RemoteDefinitions:
         ]
 
     def files(self, name: str, schema: str = MAIN, *, version: int | None = None) -> list[Document]:
-        """The data files of a table, now or as it was."""
+        """Return the data files of a table, at the current or a given snapshot."""
         return list(self._pages(self._table(name, schema, "files"), "files", version))
 
     def create_table(
@@ -112,7 +112,7 @@ class RemoteDefinitions:
         comment: str | None = None,
         if_not_exists: bool = False,
     ) -> Document:
-        """A new table; partition keys are a column and a transform, such as `identity`."""
+        """Create a table. A partition key is a column and a transform, such as `identity`."""
         body = {
             "name": name,
             "columns": [_column(one) for one in columns],
@@ -123,29 +123,29 @@ class RemoteDefinitions:
         return self._made(self._path("schemas", schema, "tables"), body)
 
     def rename_table(self, name: str, new_name: str, *, schema: str = MAIN) -> Document:
-        """The table under another name in the same schema."""
+        """Rename a table within its schema."""
         return self._changed(self._table(name, schema), {"name": new_name})
 
     def set_comment(self, table: str, comment: str | None, *, schema: str = MAIN) -> Document:
-        """What is said about a table; None removes it."""
+        """Set the comment of a table; None removes it."""
         return self._changed(self._table(table, schema), {"comment": comment})
 
     def set_partitioning(
         self, table: str, keys: Sequence[tuple[str, str]], *, schema: str = MAIN
     ) -> Document:
-        """What new files are kept apart by."""
+        """Set the partition keys for new files of a table."""
         return self._changed(self._table(table, schema), {"partition_by": _keys(keys)})
 
     def set_sorted_by(
         self, table: str, keys: Sequence[tuple[str, bool, bool]], *, schema: str = MAIN
     ) -> Document:
-        """The order of rows in new files: columns, whether downwards, whether nulls come first."""
+        """Set the sort order of new files: tuples of column, is_descending and nulls_first."""
         names = ("column", "is_descending", "nulls_first")
         listed = [dict(zip(names, key, strict=True)) for key in keys]
         return self._changed(self._table(table, schema), {"sorted_by": listed})
 
     def drop_table(self, name: str, *, schema: str = MAIN, if_exists: bool = False) -> None:
-        """End a table."""
+        """Drop a table."""
         self._dropped(self._table(name, schema), if_exists=if_exists)
 
     # Columns
@@ -161,7 +161,7 @@ class RemoteDefinitions:
         nulls_allowed: bool = True,
         comment: str | None = None,
     ) -> Document:
-        """The table with one more column; rows from before show its default."""
+        """Add a column to a table. Existing rows return its default value."""
         body = {"name": name, "type": type, "default": default, "comment": comment}
         path = self._table(table, schema, "columns")
         return self._made(path, body | {"nulls_allowed": nulls_allowed})
@@ -169,45 +169,45 @@ class RemoteDefinitions:
     def rename_column(
         self, table: str, column: str, new_name: str, *, schema: str = MAIN
     ) -> Document:
-        """The table with a column under another name."""
+        """Rename a column."""
         return self._changed(self._table(table, schema, "columns", column), {"name": new_name})
 
     def set_column_type(
         self, table: str, column: str, type: Any, *, schema: str = MAIN
     ) -> Document:
-        """The table with a wider type of a column."""
+        """Widen the type of a column."""
         return self._changed(self._table(table, schema, "columns", column), {"type": type})
 
     def set_default(
         self, table: str, column: str, default: str | None, *, schema: str = MAIN
     ) -> Document:
-        """The table with another default for new rows; None removes it."""
+        """Set the default of a column for new rows; None removes it."""
         return self._changed(self._table(table, schema, "columns", column), {"default": default})
 
     def set_column_comment(
         self, table: str, column: str, comment: str | None, *, schema: str = MAIN
     ) -> Document:
-        """What is said about a column; None removes it."""
+        """Set the comment of a column; None removes it."""
         return self._changed(self._table(table, schema, "columns", column), {"comment": comment})
 
     def allow_nulls(self, table: str, column: str, *, schema: str = MAIN) -> Document:
-        """The table with a column that may be null; forbidding it takes SQL."""
+        """Allow nulls in a column. To forbid them, use SQL in a session."""
         path = self._table(table, schema, "columns", column)
         return self._changed(path, {"nulls_allowed": True})
 
     def drop_column(self, table: str, column: str, *, schema: str = MAIN) -> None:
-        """End a column."""
+        """Drop a column."""
         self._dropped(self._table(table, schema, "columns", column))
 
     # Views
 
     def views(self, schema: str = MAIN, *, version: int | None = None) -> list[Document]:
-        """The views of a schema, now or as it was."""
+        """Return the views of a schema, at the current or a given snapshot."""
         path = self._path("schemas", schema, "views")
         return list(self._transport.get(path, snapshot=version)["views"])
 
     def view(self, name: str, schema: str = MAIN, *, version: int | None = None) -> Document:
-        """A view and its query, now or as it was."""
+        """Return a view with its query, at the current or a given snapshot."""
         path = self._path("schemas", schema, "views", name)
         found: Document = self._transport.get(path, snapshot=version)
         return found
@@ -221,13 +221,13 @@ class RemoteDefinitions:
         or_replace: bool = False,
         if_not_exists: bool = False,
     ) -> Document:
-        """A new view; its query is checked there."""
+        """Create a view. The service checks its query."""
         body = {"name": name, "sql": sql, "or_replace": or_replace}
         path = self._path("schemas", schema, "views")
         return self._made(path, body | {"if_not_exists": if_not_exists})
 
     def drop_view(self, name: str, *, schema: str = MAIN, if_exists: bool = False) -> None:
-        """End a view."""
+        """Drop a view."""
         self._dropped(self._path("schemas", schema, "views", name), if_exists=if_exists)
 
 
@@ -243,7 +243,10 @@ def _keys(keys: Sequence[tuple[str, str]]) -> list[Document]:
 
 
 def zoned(moment: datetime) -> datetime:
-    """A moment that says its time zone, or InvalidInput."""
+    """Return a timestamp that has a time zone, or raise InvalidInput."""
     if moment.tzinfo is None:
-        raise InvalidInput(f"The timestamp {moment} has no time zone.", remedy="Add one.")
+        raise InvalidInput(
+            f"The timestamp {moment} has no time zone.",
+            remedy="Set its time zone, such as tzinfo=datetime.UTC.",
+        )
     return moment

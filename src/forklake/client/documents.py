@@ -1,4 +1,4 @@
-"""What a service answers, as the values that a metastore gives."""
+"""Conversion of JSON responses of a service to the values that a metastore returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 
 def catalog_row(told: Document) -> CatalogRow:
-    """A catalog."""
+    """Return the catalog described by a document."""
     return CatalogRow(
         catalog_id=CatalogId(told["catalog_id"]),
         catalog_uuid=told["uuid"],
@@ -33,7 +33,7 @@ def _optional(kind: Any, number: int | None) -> Any:
 
 
 def snapshot(told: Document) -> Snapshot:
-    """A snapshot."""
+    """Return the snapshot described by a document."""
     return Snapshot(
         snapshot_id=SnapshotId(told["snapshot_id"]),
         snapshot_time=datetime.fromisoformat(told["time"]),
@@ -47,7 +47,7 @@ def snapshot(told: Document) -> Snapshot:
 
 
 def column_type(told: Any) -> ColumnType:
-    """The type of a column: a name, or an object for a nested type."""
+    """Return the column type for a type name, or for an object that describes a nested type."""
     match told:
         case {"struct": fields}:
             return struct_of([(one["name"], column_type(one["type"])) for one in fields])

@@ -1,4 +1,4 @@
-"""A session at a service: SQL runs there, rows come here."""
+"""Session of a remote service: SQL runs there, and result rows are fetched."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from forklake.errors import NotFound
 from forklake.model.closing import Closing
 from forklake.sql.results import Result
 
-_WAIT = 20.0  # seconds that a request waits for the end of a statement; then it is sent again
+_WAIT = 20.0  # seconds that one request waits for a statement to end; then another one is sent
 _PAGE = 100_000
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteStatement:
-    """A statement that was sent: it may still run."""
+    """Submitted statement, which may still be running."""
 
     session: RemoteSession
     number: int
 
     def state(self, *, wait_seconds: float = 0.0) -> Document:
-        """How far it is."""
+        """Return the state of the statement, after waiting up to `wait_seconds` for its end."""
         found: Document = self.session.transport.send(
             "GET",
             self.session.path("statements", self.number),
@@ -36,7 +36,7 @@ class RemoteStatement:
         return found
 
     def result(self) -> Result:
-        """Its answer, when it has ended; the error if it failed."""
+        """Wait for the statement to end and return its result. Raise its error if it failed."""
         told = self.state(wait_seconds=_WAIT)
         while told["ended"] is None:
             told = self.state(wait_seconds=_WAIT)
@@ -45,7 +45,7 @@ class RemoteStatement:
         return Result(told["kind"] or "", self.rows(told["row_count"] or 0))
 
     def rows(self, count: int) -> pa.Table:
-        """All rows, page by page."""
+        """Return all rows, fetched page by page."""
         found = self._page(0)
         pages, offset = [found], found.num_rows
         while found.num_rows and offset < count:
@@ -61,14 +61,14 @@ class RemoteStatement:
         return pa.ipc.open_stream(answer.content).read_all()
 
     def cancel(self) -> None:
-        """Stop it; one that has ended stays as it is."""
+        """Cancel the statement. Does nothing if it has ended."""
         self.session.transport.change(
             "POST", self.session.path("statements", self.number, "cancel")
         )
 
 
 class RemoteSession(Closing):
-    """A session that a service runs for us. Statements run in the order in which they are sent."""
+    """Session of a remote service. Statements run in the order in which they are submitted."""
 
     def __init__(self, transport: Transport, session_id: str) -> None:
         self.transport = transport
@@ -78,11 +78,11 @@ class RemoteSession(Closing):
         return f"<RemoteSession {self.session_id} at {self.transport.url}>"
 
     def path(self, *parts: object) -> str:
-        """An address below this session's."""
+        """Return a path below that of this session."""
         return path_of("sessions", self.session_id, *parts)
 
     def state(self) -> Document:
-        """The catalogs that it has, the one in use, and whether a transaction is open."""
+        """Return the attached catalogs, the current one, and whether a transaction is open."""
         found: Document = self.transport.get(self.path())
         return found
 
@@ -94,7 +94,7 @@ class RemoteSession(Closing):
         dialect: str = "duckdb",
         timeout_seconds: float | None = None,
     ) -> RemoteStatement:
-        """Send statements and wait for nothing."""
+        """Submit statements and return without waiting for their end."""
         body = {
             "sql": text,
             "parameters": parameters,
@@ -108,16 +108,16 @@ class RemoteSession(Closing):
     def execute(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
     ) -> Result:
-        """Run statements; the answer to the last one."""
+        """Run statements and return the result of the last one."""
         return self.submit(text, parameters, dialect=dialect).result()
 
     def sql(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb") -> pa.Table:
-        """Run statements; the rows of the last one."""
+        """Run statements and return the rows of the last one."""
         return self.execute(text, parameters, dialect=dialect).arrow()
 
     def close(self) -> None:
-        """End it; what runs is stopped, and an open transaction rolled back."""
+        """Close the session, which cancels its statements and rolls back an open transaction."""
         try:
             self.transport.change("DELETE", self.path())
         except NotFound:
-            return  # nobody used it for too long
+            return  # already closed, for example by the idle timeout

@@ -1,4 +1,4 @@
-"""Requests to a service, and its problems as the errors that they are."""
+"""HTTP requests to a service, with error responses raised as Forklake errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklake.errors import ForklakeError, InvalidInput, Unavailable
 
 ARROW = "application/vnd.apache.arrow.stream"
 _CODES: dict[str, type[ForklakeError]] = {kind.code: kind for kind in errors.OUTCOMES}
-_STEPS = frozenset({"", ".", ".."})
+_STEPS = frozenset({"", ".", ".."})  # path segments that clients and proxies normalize away
 _again = retry(
     retry=retry_if_exception_type(Unavailable),
     stop=stop_after_attempt(4),
@@ -24,7 +24,7 @@ _again = retry(
 
 
 class Transport:
-    """One service and the credential to use it with. Safe to share between threads."""
+    """Connection pool to one service, with a credential. Thread-safe."""
 
     def __init__(self, url: str, key: str | None, *, seconds: float) -> None:
         self.url = _checked(url)
@@ -36,11 +36,14 @@ class Transport:
         self._client.close()
 
     def get(self, path: str, **wanted: Any) -> Any:
-        """What is there; asked again when the service cannot be reached."""
+        """Send a GET request and return the JSON response. Retry if the service is unavailable."""
         return _again(self.send)("GET", path, wanted=wanted).json()
 
     def change(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Change something; asked once, since an answer may be lost after it was done."""
+        """Send a request that changes something, and return the JSON response or None.
+
+        It is not retried: the change may have been made even if the response was lost.
+        """
         answer = self.send(method, path, body=body)
         return answer.json() if answer.content else None
 
@@ -53,7 +56,7 @@ class Transport:
         body: Mapping[str, Any] | None = None,
         accept: str = "application/json",
     ) -> httpx.Response:
-        """One request; its answer, or the error that it tells of."""
+        """Send one request and return its response, or raise the error that it reports."""
         given = {name: value for name, value in (wanted or {}).items() if value is not None}
         try:
             answer = self._client.request(
@@ -65,8 +68,8 @@ class Transport:
             )
         except httpx.TransportError as reason:
             raise Unavailable(
-                f"The service at {self.url} does not answer: {reason or type(reason).__name__}.",
-                remedy="See whether it runs, and whether the address is right.",
+                f"The service at {self.url} does not respond: {reason or type(reason).__name__}.",
+                remedy="Check that it is running and that the URL is correct.",
             ) from None
         if answer.is_success:
             return answer
@@ -74,17 +77,17 @@ class Transport:
 
 
 def path_of(*parts: object) -> str:
-    """An address below /v1 of names, whatever they are made of.
+    """Return the path below /v1 with the given segments, percent-encoded.
 
     >>> path_of("catalogs", "a/b", "forks")
     '/v1/catalogs/a%2Fb/forks'
     """
     texts = [str(part) for part in parts]
     for text in texts:
-        if text in _STEPS:  # on the way it would be taken for a step to another address
+        if text in _STEPS:
             raise InvalidInput(
-                f"The name {text!r} cannot be part of an address.",
-                remedy="Use SQL in a session to get at it.",
+                f"The name {text!r} cannot be part of a URL.",
+                remedy="Use SQL in a session to access an object with this name.",
             )
     return "/v1/" + "/".join(quote(text, safe="") for text in texts)
 
@@ -95,13 +98,14 @@ def _error(answer: httpx.Response) -> ForklakeError:
         return error_of(told)
     except (ValueError, KeyError, TypeError):
         return Unavailable(
-            f"The answer {answer.status_code} of {answer.url.host} is not of a service.",
-            remedy="See whether the address is right.",
+            f"The response of {answer.url.host} with status {answer.status_code} is not from a"
+            " Forklake service.",
+            remedy="Check the URL of the service.",
         )
 
 
 def error_of(told: Mapping[str, Any]) -> ForklakeError:
-    """The error that a service tells of."""
+    """Return the error that an error response describes."""
     kind = _CODES.get(told["code"], ForklakeError)
     return kind(told["message"], remedy=told["remedy"], **told["details"])
 
@@ -109,7 +113,7 @@ def error_of(told: Mapping[str, Any]) -> ForklakeError:
 def _checked(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise InvalidInput(
-            f"{url!r} is not the address of a service.",
-            remedy="Write it as http://host:port or https://host.",
+            f"{url!r} is not the URL of a service.",
+            remedy="Use the form http://host:port or https://host.",
         )
     return url.rstrip("/")

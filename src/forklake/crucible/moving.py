@@ -186,7 +186,7 @@ class _Mover:
         both = [path for _, _, path, data_path in own if path in used and used[path] == data_path]
         if both:
             raise AlreadyExists(
-                f"Folder '{both[0]}' is used by another catalog of the target stamp, under the same"
+                f"The folder '{both[0]}' is used by another catalog of the target stamp, under the same"
                 " data path.",
                 remedy="Configure a separate data path for each stamp.",
             )

@@ -120,7 +120,7 @@ def test_search_then_fork_then_drop_by_clicking(
     page.get_by_role("alert").filter(has_text="already exists").wait_for()
     assert "409" in complaints.pop()  # the browser tells of every answer that is none
     page.get_by_label("Name of the fork").fill("by hand")
-    page.get_by_label("Lives").select_option("one day")
+    page.get_by_label("Expires").select_option("in one day")
     page.get_by_role("button", name="Fork").click()
     page.wait_for_url("**/catalogs/by%20hand")
     assert lake.service.home.catalog("by hand").expires_at() is not None

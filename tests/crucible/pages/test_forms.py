@@ -26,15 +26,15 @@ def test_a_catalog_is_made_forked_renamed_and_dropped(lake: Running) -> None:
     assert made.headers["location"] == "/catalogs/shop%20%26%20son"
 
     fork = "/catalogs/sales/fork"
-    forked = visit.send(f"{fork}?at=9", fork, name="week", life="one week")
+    forked = visit.send(f"{fork}?at=9", fork, name="week", life="in one week")
     assert forked.headers["location"] == "/catalogs/week"
     assert home.catalog("week").row.fork_snapshot == 9
-    assert "is dropped in 6 d" in visit.page("/catalogs/week").text
+    assert "expires in 6 d" in visit.page("/catalogs/week").text
 
     rename = "/catalogs/week/rename"
     assert visit.send(rename, rename, name="then").headers["location"] == "/catalogs/then"
     drop = "/catalogs/then/drop"
-    assert "is not that of the catalog" in visit.send(drop, drop, confirm="week").text
+    assert "does not match the name of the catalog" in visit.send(drop, drop, confirm="week").text
     assert home.find("then") is not None
     assert visit.send(drop, drop, confirm="then").headers["location"] == "/"
     assert home.find("then") is None
@@ -46,16 +46,16 @@ def test_what_cannot_be_done_is_told_in_the_form(lake: Running) -> None:
         ("/new", {"name": "sales"}, 409, "already exists"),
         ("/new", {"name": "a/b"}, 400, "contains /"),
         ("/catalogs/sales/fork", {"name": "empty"}, 409, "already exists"),
-        ("/catalogs/sales/fork", {"name": "x", "at": "soon"}, 400, "is no snapshot"),
+        ("/catalogs/sales/fork", {"name": "x", "at": "soon"}, 400, "is not a snapshot id"),
         ("/catalogs/sales/fork", {"name": "x", "at": "9" * 18}, 404, "No snapshot found"),
         ("/catalogs/sales/rename", {"name": "empty"}, 409, "already exists"),
         ("/catalogs/sales/options", {"option": "target_file_size", "value": "big"}, 400, "big"),
-        ("/catalogs/sales/sql", {"sql": " "}, 200, "There is no statement"),
+        ("/catalogs/sales/sql", {"sql": " "}, 200, "The SQL text is empty"),
         (
             "/catalogs/sales/sql",
             {"sql": "SELECT 1; DROP TABLE orders", "explain": "yes"},
             200,
-            "One query at a time",
+            "Only a single query can be explained",
         ),
         ("/catalogs/sales/sql", {"sql": "SELEC", "explain": "yes"}, 200, "at that place"),
     )

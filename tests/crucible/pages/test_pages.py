@@ -56,7 +56,7 @@ def test_a_table_is_told_in_full(open_service: Running, tmp_path: Path) -> None:
     (rest,) = {one for one in page.links if "offset=" in one}
     assert "sales/main/orders/merged.parquet" in Visit(open_service).page(rest).text
     then = Visit(open_service).page("/catalogs/sales/table?name=orders&snapshot=5")
-    assert "As it was at snapshot 5" in then.text
+    assert "State at snapshot 5" in then.text
     assert "part-002.parquet" in then.text
     assert "part-003.parquet" not in then.text
 
