@@ -50,9 +50,9 @@ class RemoteCatalog(RemoteDefinitions):
         before: int | None = None
         while limit is None or len(found) < limit:
             wanted = PAGE if limit is None else min(PAGE, limit - len(found))
-            told = self._transport.get(self._path("snapshots"), before=before, limit=wanted)
-            found = [*map(snapshot, told["snapshots"]), *found]
-            before = told["next"]
+            answer = self._transport.get(self._path("snapshots"), before=before, limit=wanted)
+            found = [*map(snapshot, answer["snapshots"]), *found]
+            before = answer["next"]
             if before is None:
                 break
         return found
@@ -63,8 +63,8 @@ class RemoteCatalog(RemoteDefinitions):
         self, *, schema: str | None = None, table: str | None = None
     ) -> list[tuple[str, str | None, str]]:
         """Return each option with its effective value and the scope where it is set."""
-        told = self._transport.get(self._path("options"), schema=schema, table=table)
-        return [(one["name"], one["value"], one["scope"]) for one in told["options"]]
+        answer = self._transport.get(self._path("options"), schema=schema, table=table)
+        return [(one["name"], one["value"], one["scope"]) for one in answer["options"]]
 
     def set_option(
         self, name: str, value: object, *, schema: str | None = None, table: str | None = None

@@ -53,8 +53,8 @@ class Client(Closing):
     ) -> RemoteSession:
         """Open a session on a catalog, or on its state at a snapshot."""
         body = {"catalog": catalog, "alias": alias, "snapshot": snapshot}
-        told = self.transport.change("POST", path_of("sessions"), body)
-        return RemoteSession(self.transport, told["session"])
+        answer = self.transport.change("POST", path_of("sessions"), body)
+        return RemoteSession(self.transport, answer["session"])
 
     # Reading
 
@@ -76,9 +76,11 @@ class Client(Closing):
         found: list[CatalogRow] = []
         while len(found) < limit:
             wanted = min(_PAGE, limit - len(found))
-            told = self.transport.get(path_of("catalogs"), prefix=prefix, after=after, limit=wanted)
-            found += map(catalog_row, told["catalogs"])
-            if (after := told["next"]) is None:
+            answer = self.transport.get(
+                path_of("catalogs"), prefix=prefix, after=after, limit=wanted
+            )
+            found += map(catalog_row, answer["catalogs"])
+            if (after := answer["next"]) is None:
                 break
         return found
 
@@ -107,9 +109,11 @@ class Client(Closing):
         found: list[CatalogRow] = []
         after: str | None = ""
         while after is not None:
-            told = self.transport.get(path_of("catalogs", name, "forks"), after=after, limit=_PAGE)
-            found += map(catalog_row, told["catalogs"])
-            after = told["next"]
+            answer = self.transport.get(
+                path_of("catalogs", name, "forks"), after=after, limit=_PAGE
+            )
+            found += map(catalog_row, answer["catalogs"])
+            after = answer["next"]
         return found
 
     # Creating
@@ -138,7 +142,7 @@ class Client(Closing):
     ) -> list[CatalogRow]:
         """Create many catalogs, up to 10,000 in one snapshot."""
         body = {"data_path": data_path, "if_not_exists": if_not_exists} | _lifetime(ttl)
-        return self._made(path_of("batch", "create"), names, body)
+        return self._post_batches(path_of("batch", "create"), names, body)
 
     def fork(
         self,
@@ -174,22 +178,22 @@ class Client(Closing):
                 remedy="Omit data_path. The service stores the files of forks.",
             )
         body = {"at": at, "mode": mode, "if_not_exists": if_not_exists} | _lifetime(ttl)
-        return self._made(path_of("catalogs", parent, "forks"), names, body)
+        return self._post_batches(path_of("catalogs", parent, "forks"), names, body)
 
-    def _made(self, path: str, names: Sequence[str], body: Document) -> list[CatalogRow]:
+    def _post_batches(self, path: str, names: Sequence[str], body: Document) -> list[CatalogRow]:
         found: list[CatalogRow] = []
         for first in range(0, len(names), _BATCH):
             batch = list(names[first : first + _BATCH])
-            told = self.transport.change("POST", path, body | {"names": batch})
-            found += map(catalog_row, told["catalogs"])
+            answer = self.transport.change("POST", path, body | {"names": batch})
+            found += map(catalog_row, answer["catalogs"])
         return found
 
     # Changing
 
     def rename_catalog(self, name: str, new_name: str) -> RemoteCatalog:
         """Rename a catalog. Its contents do not change."""
-        told = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
-        return RemoteCatalog(self.transport, catalog_row(told))
+        answer = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
+        return RemoteCatalog(self.transport, catalog_row(answer))
 
     def merge(self, fork: str, *, into: str | None = None, **wanted: Any) -> Document:
         """Merge a fork into its parent, or into another catalog of its lineage.
@@ -221,8 +225,8 @@ class Client(Closing):
 
         Return the snapshot, or None if it does not inherit anything.
         """
-        told = self.transport.change("POST", path_of("catalogs", name, "materialize"))
-        return None if told["snapshot"] is None else SnapshotId(told["snapshot"])
+        answer = self.transport.change("POST", path_of("catalogs", name, "materialize"))
+        return None if answer["snapshot"] is None else SnapshotId(answer["snapshot"])
 
     def storage(self, names: Sequence[str]) -> list[CatalogStorage]:
         """Return the storage use of catalogs."""

@@ -38,17 +38,17 @@ class RemoteDefinitions:
     def _pages(self, path: str, kind: str, version: int | None) -> Iterator[Document]:
         after: Any = None
         while True:
-            told = self._transport.get(path, snapshot=version, after=after, limit=PAGE)
-            yield from told[kind]
-            after = told["next"]
+            answer = self._transport.get(path, snapshot=version, after=after, limit=PAGE)
+            yield from answer[kind]
+            after = answer["next"]
             if after is None:
                 return
 
     def snapshot_at(self, timestamp: datetime | None = None) -> int:
         """Return the id of the current snapshot, or of the one at a timestamp."""
         moment = None if timestamp is None else zoned(timestamp).isoformat()
-        told = self._transport.get(self._path("schemas"), timestamp=moment)
-        return int(told["snapshot"])
+        answer = self._transport.get(self._path("schemas"), timestamp=moment)
+        return int(answer["snapshot"])
 
     # Schemas
 

@@ -14,17 +14,17 @@ from forklake.store.catalogs import CatalogRow
 Document = dict[str, Any]
 
 
-def catalog_row(told: Document) -> CatalogRow:
+def catalog_row(document: Document) -> CatalogRow:
     """Return the catalog described by a document."""
     return CatalogRow(
-        catalog_id=CatalogId(told["catalog_id"]),
-        catalog_uuid=told["uuid"],
-        catalog_name=told["name"],
-        begin_snapshot=SnapshotId(told["begin_snapshot"]),
-        parent_catalog_id=_optional(CatalogId, told["parent_catalog_id"]),
-        fork_snapshot=_optional(SnapshotId, told["fork_snapshot"]),
-        data_path=told["data_path"],
-        path=told["path"],
+        catalog_id=CatalogId(document["catalog_id"]),
+        catalog_uuid=document["uuid"],
+        catalog_name=document["name"],
+        begin_snapshot=SnapshotId(document["begin_snapshot"]),
+        parent_catalog_id=_optional(CatalogId, document["parent_catalog_id"]),
+        fork_snapshot=_optional(SnapshotId, document["fork_snapshot"]),
+        data_path=document["data_path"],
+        path=document["path"],
     )
 
 
@@ -32,27 +32,27 @@ def _optional(kind: Any, number: int | None) -> Any:
     return None if number is None else kind(number)
 
 
-def snapshot(told: Document) -> Snapshot:
+def snapshot(document: Document) -> Snapshot:
     """Return the snapshot described by a document."""
     return Snapshot(
-        snapshot_id=SnapshotId(told["snapshot_id"]),
-        snapshot_time=datetime.fromisoformat(told["time"]),
-        schema_version=told["schema_version"],
-        catalog_id=CatalogId(told["catalog_id"]),
-        changes=tuple(change for text in told["changes"] for change in parse_changes(text)),
-        author=told["author"],
-        commit_message=told["message"],
-        commit_extra_info=told["extra_info"],
+        snapshot_id=SnapshotId(document["snapshot_id"]),
+        snapshot_time=datetime.fromisoformat(document["time"]),
+        schema_version=document["schema_version"],
+        catalog_id=CatalogId(document["catalog_id"]),
+        changes=tuple(change for text in document["changes"] for change in parse_changes(text)),
+        author=document["author"],
+        commit_message=document["message"],
+        commit_extra_info=document["extra_info"],
     )
 
 
-def column_type(told: Any) -> ColumnType:
+def column_type(document: Any) -> ColumnType:
     """Return the column type for a type name, or for an object that describes a nested type."""
-    match told:
+    match document:
         case {"struct": fields}:
             return struct_of([(one["name"], column_type(one["type"])) for one in fields])
         case {"list": element}:
             return list_of(column_type(element))
         case {"map": {"key": key, "value": value}}:
             return map_of(column_type(key), column_type(value))
-    return scalar(told)
+    return scalar(document)

@@ -37,12 +37,12 @@ class RemoteStatement:
 
     def result(self) -> Result:
         """Wait for the statement to end and return its result. Raise its error if it failed."""
-        told = self.state(wait_seconds=_WAIT)
-        while told["ended"] is None:
-            told = self.state(wait_seconds=_WAIT)
-        if told["error"] is not None:
-            raise error_of(told["error"])
-        return Result(told["kind"] or "", self.rows(told["row_count"] or 0))
+        state = self.state(wait_seconds=_WAIT)
+        while state["ended"] is None:
+            state = self.state(wait_seconds=_WAIT)
+        if state["error"] is not None:
+            raise error_of(state["error"])
+        return Result(state["kind"] or "", self.rows(state["row_count"] or 0))
 
     def rows(self, count: int) -> pa.Table:
         """Return all rows, fetched page by page."""
@@ -102,8 +102,8 @@ class RemoteSession(Closing):
             "wait_seconds": 0,
             "timeout_seconds": timeout_seconds,
         }
-        told = self.transport.change("POST", self.path("statements"), body)
-        return RemoteStatement(self, told["statement"])
+        state = self.transport.change("POST", self.path("statements"), body)
+        return RemoteStatement(self, state["statement"])
 
     def execute(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"

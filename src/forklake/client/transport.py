@@ -15,7 +15,7 @@ from forklake.errors import ForklakeError, InvalidInput, Unavailable
 ARROW = "application/vnd.apache.arrow.stream"
 _CODES: dict[str, type[ForklakeError]] = {kind.code: kind for kind in errors.OUTCOMES}
 _STEPS = frozenset({"", ".", ".."})  # path segments that clients and proxies normalize away
-_again = retry(
+_retry_if_unavailable = retry(
     retry=retry_if_exception_type(Unavailable),
     stop=stop_after_attempt(4),
     wait=wait_random_exponential(multiplier=0.05, max=1.0),
@@ -27,7 +27,7 @@ class Transport:
     """Connection pool to one service, with a credential. Thread-safe."""
 
     def __init__(self, url: str, key: str | None, *, seconds: float) -> None:
-        self.url = _checked(url)
+        self.url = _check_url(url)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(base_url=self.url, headers=headers, timeout=seconds)
 
@@ -37,7 +37,7 @@ class Transport:
 
     def get(self, path: str, **wanted: Any) -> Any:
         """Send a GET request and return the JSON response. Retry if the service is unavailable."""
-        return _again(self.send)("GET", path, wanted=wanted).json()
+        return _retry_if_unavailable(self.send)("GET", path, wanted=wanted).json()
 
     def change(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a request that changes something, and return the JSON response or None.
@@ -94,8 +94,8 @@ def path_of(*parts: object) -> str:
 
 def _error(answer: httpx.Response) -> ForklakeError:
     try:
-        told = answer.json()["error"]
-        return error_of(told)
+        problem = answer.json()["error"]
+        return error_of(problem)
     except (ValueError, KeyError, TypeError):
         return Unavailable(
             f"The response of {answer.url.host} with status {answer.status_code} is not from a"
@@ -104,13 +104,13 @@ def _error(answer: httpx.Response) -> ForklakeError:
         )
 
 
-def error_of(told: Mapping[str, Any]) -> ForklakeError:
+def error_of(problem: Mapping[str, Any]) -> ForklakeError:
     """Return the error that an error response describes."""
-    kind = _CODES.get(told["code"], ForklakeError)
-    return kind(told["message"], remedy=told["remedy"], **told["details"])
+    kind = _CODES.get(problem["code"], ForklakeError)
+    return kind(problem["message"], remedy=problem["remedy"], **problem["details"])
 
 
-def _checked(url: str) -> str:
+def _check_url(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise InvalidInput(
             f"{url!r} is not the URL of a service.",

@@ -52,15 +52,15 @@ class Edge:
             await self._app(scope, receive, send)
             return
         self._service.proxies.resolve(scope)
-        passage = _Passage(self._service, scope, receive, send)
+        exchange = _Exchange(self._service, scope, receive, send)
         self._service.metrics.under_way.inc()
         try:
-            await passage.run(self._app)
+            await exchange.run(self._app)
         finally:
             self._service.metrics.under_way.dec()
 
 
-class _Passage:
+class _Exchange:
     """State of one request within the middleware."""
 
     def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,7 +95,7 @@ class _Passage:
         finally:
             timer.cancel()
         if not self._is_over:
-            self._tell()
+            self._log_request()
 
     async def receive(self) -> Message:
         message = await self._next_message()
@@ -138,12 +138,12 @@ class _Passage:
             return
         self._is_over = True  # from here on, messages of the route are discarded
         await self._refuse(504)
-        self._tell()
+        self._log_request()
 
     async def _refuse(self, status: int) -> None:
         await problems.plain(status, self._request_id)(self._scope, self._receive, self._pass_on)
 
-    def _tell(self) -> None:
+    def _log_request(self) -> None:
         """Log the request and update its metrics."""
         seconds = time.perf_counter() - self._began
         method = str(self._scope["method"])

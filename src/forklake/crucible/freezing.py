@@ -24,7 +24,7 @@ class Frozen(Access):
     def catalog(self, caller: Caller, name: str, operation: str) -> Catalog:
         found = super().catalog(caller, name, operation)
         if OPERATIONS[operation] is not Right.READ and operation not in _ONLY_READ:
-            raise _moving(caller)
+            raise _moving_error(caller)
         return found
 
     def rights(self, caller: Caller, names: Sequence[str]) -> dict[str, frozenset[Right]]:
@@ -34,7 +34,7 @@ class Frozen(Access):
     def require(self, caller: Caller, operation: str, *, principal: str | None = None) -> None:
         super().require(caller, operation, principal=principal)
         if operation in _BESIDE_CATALOGS:
-            raise _moving(caller)
+            raise _moving_error(caller)
 
     def create(
         self,
@@ -45,7 +45,7 @@ class Frozen(Access):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> list[CatalogRow]:
-        raise _moving(caller)
+        raise _moving_error(caller)
 
     def fork(
         self,
@@ -58,17 +58,17 @@ class Frozen(Access):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> tuple[list[CatalogRow], int]:
-        raise _moving(caller)
+        raise _moving_error(caller)
 
     def rename(self, caller: Caller, name: str, new_name: str) -> Catalog:
-        raise _moving(caller)
+        raise _moving_error(caller)
 
     def drop(self, caller: Caller, names: Sequence[str], *, if_exists: bool = False) -> int:
-        raise _moving(caller)
+        raise _moving_error(caller)
 
 
-def _moving(caller: Caller) -> Unavailable:
+def _moving_error(caller: Caller) -> Unavailable:
     return Unavailable(
         f"Account '{caller.account}' is being moved to another stamp and is read-only meanwhile.",
-        remedy="Try again in a few seconds.",
+        remedy="Try again when the move has finished.",
     )

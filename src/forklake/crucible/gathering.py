@@ -40,7 +40,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ForkRequest:
     """One request: the names of its forks, and the future for its result."""
 
     names: Sequence[str]
@@ -51,7 +51,7 @@ class _Asked:
 class _Queue:
     """Queued requests, the number of running workers, and whether another is scheduled."""
 
-    waiting: list[_Asked] = field(default_factory=list)
+    waiting: list[_ForkRequest] = field(default_factory=list)
     lanes: int = 0
     is_timed: bool = False
 
@@ -66,15 +66,15 @@ class Gathering:
     async def fork(self, access: Access, wish: Wish, names: Sequence[str]) -> list[CatalogRow]:
         """Create forks and return their rows. Raise AlreadyExists if one of the names exists."""
         loop = asyncio.get_running_loop()
-        asked = _Asked(names, loop.create_future())
+        request = _ForkRequest(names, loop.create_future())
         queue = self._queues.setdefault(wish, _Queue())
-        queue.waiting.append(asked)
+        queue.waiting.append(request)
         if not queue.lanes:
             self._open_lane(access, wish, queue)
         elif queue.lanes < _LANES and not queue.is_timed:
             queue.is_timed = True
             loop.call_later(_PATIENCE, self._open_lane, access, wish, queue)
-        return await asked.answer
+        return await request.answer
 
     def _open_lane(self, access: Access, wish: Wish, queue: _Queue) -> None:
         queue.is_timed = False
@@ -87,29 +87,31 @@ class Gathering:
 
     async def _work(self, access: Access, wish: Wish, queue: _Queue) -> None:
         while queue.waiting:
-            lot, queue.waiting = _cut(queue.waiting)
+            batch, queue.waiting = _split_batch(queue.waiting)
             try:
-                found = await to_thread.run_sync(_forked, access, wish, lot)
+                found = await to_thread.run_sync(_fork_batch, access, wish, batch)
             except Exception as error:  # noqa: BLE001 - every request in the batch gets the error
-                found = [error] * len(lot)
-            for asked, result in zip(lot, found, strict=True):
-                _tell(asked.answer, result)
+                found = [error] * len(batch)
+            for request, result in zip(batch, found, strict=True):
+                _set_result(request.answer, result)
         queue.lanes -= 1
         if not queue.lanes:
             self._queues.pop(wish, None)
 
 
-def _cut(waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
+def _split_batch(waiting: list[_ForkRequest]) -> tuple[list[_ForkRequest], list[_ForkRequest]]:
     """Split the queue into the next batch and the requests that do not fit into it."""
     size = 0
-    for place, asked in enumerate(waiting):
-        size += len(asked.names)
+    for place, request in enumerate(waiting):
+        size += len(request.names)
         if place and size > _MOST:
             return waiting[:place], waiting[place:]
     return waiting, []
 
 
-def _tell(answer: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | Exception) -> None:
+def _set_result(
+    answer: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | Exception
+) -> None:
     if answer.done():
         return  # the client has disconnected
     if isinstance(result, Exception):
@@ -118,19 +120,19 @@ def _tell(answer: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | E
         answer.set_result(result)
 
 
-def _forked(
-    access: Access, wish: Wish, lot: Sequence[_Asked]
+def _fork_batch(
+    access: Access, wish: Wish, batch: Sequence[_ForkRequest]
 ) -> list[list[CatalogRow] | Exception]:
     """Return a result or error for each request: from one transaction, or if it fails one each."""
-    if len(lot) > 1:
+    if len(batch) > 1:
         try:
-            made = _fork(access, wish, [name for asked in lot for name in asked.names])
+            made = _fork(access, wish, [name for request in batch for name in request.names])
         except ForklakeError:
-            return [one for asked in lot for one in _forked(access, wish, [asked])]
+            return [one for request in batch for one in _fork_batch(access, wish, [request])]
         rows = iter(made)
-        return [[next(rows) for _ in asked.names] for asked in lot]
+        return [[next(rows) for _ in request.names] for request in batch]
     try:
-        return [_fork(access, wish, lot[0].names)]
+        return [_fork(access, wish, batch[0].names)]
     except ForklakeError as error:
         return [error]
 

@@ -109,7 +109,7 @@ class Maintaining:
                     remedy="Wait until some of them have ended, and try again.",
                 )
             self._runs.appendleft(run)
-            self._worker.submit(self._do, catalog, run)
+            self._worker.submit(self._execute, catalog, run)
         return run
 
     def runs(self, catalog: Catalog) -> list[Run]:
@@ -121,10 +121,10 @@ class Maintaining:
         """Cancel queued runs and wait for the running one."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _do(self, catalog: Catalog, run: Run) -> None:
+    def _execute(self, catalog: Catalog, run: Run) -> None:
         run.state = "running"
         try:
-            run.count = self._done(catalog, run.order)
+            run.count = self._run_operation(catalog, run.order)
             run.state = "done"
         except ForklakeError as error:
             run.state, run.error = "failed", str(error)
@@ -135,7 +135,7 @@ class Maintaining:
             run.ended = datetime.now(UTC)
             run.over.set_result(None)
 
-    def _done(self, catalog: Catalog, order: Order) -> int:
+    def _run_operation(self, catalog: Catalog, order: Order) -> int:
         if order.operation in _PLAIN:
             return _PLAIN[order.operation](catalog, order)
         alias = f"_upkeep_{int(catalog.catalog_id)}"

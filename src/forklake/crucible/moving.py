@@ -49,8 +49,8 @@ def move(stamps: Stamps, name: str, stamp: str, *, pause: float = PAUSE_SECONDS)
     If the account is in the stamp already, only finish what an interrupted move has left.
     """
     stamps.metastore(stamp)
-    with _alone(stamps, name) as is_alone:
-        if not is_alone:
+    with _exclusive_lock(stamps, name) as is_locked:
+        if not is_locked:
             raise Conflict(
                 f"Account '{name}' is already being moved by another process.",
                 remedy="Wait until that move has ended, and try again.",
@@ -69,15 +69,15 @@ def settle(stamps: Stamps) -> list[str]:
     settled = []
     for account in stamps.accounts():
         if account.state is not State.READY:
-            with _alone(stamps, account.name) as is_alone:
-                if is_alone:
+            with _exclusive_lock(stamps, account.name) as is_locked:
+                if is_locked:
                     _Mover(stamps, account.name).settle()
                     settled.append(account.name)
     return settled
 
 
 @contextmanager
-def _alone(stamps: Stamps, name: str) -> Iterator[bool]:
+def _exclusive_lock(stamps: Stamps, name: str) -> Iterator[bool]:
     # The lock is that of a catalog id which is far beyond any real one.
     number = CatalogId(2**40 + zlib.crc32(name.encode()))
     with stamps.home.database.upkeep(number) as is_ours:
@@ -97,21 +97,23 @@ class _Mover:
     def to(self, stamp: str) -> Moved:
         """Freeze the account, copy its rows, switch to the new stamp, delete the old rows."""
         old, new = self.account.stamp, self._database(stamp)
-        self._note(replace(self.account, state=State.MOVING, other_stamp=stamp))
+        self._write_state(replace(self.account, state=State.MOVING, other_stamp=stamp))
         reached("move.frozen")
         time.sleep(self._pause)
         with self._database(old).writing() as source:
-            with self._freed_if_refused():
-                ids = self._locked(source)
+            with self._unfreeze_on_refusal():
+                ids = self._lock_catalogs(source)
                 reached("move.locked")
                 store.raise_ids(new, self._stamps.number(stamp), store.last_ids(source))
                 count = self._copy(source, new, ids)
             reached("move.arrived")
-            self._note(replace(self.account, stamp=stamp, state=State.CLEANING, other_stamp=old))
+            self._write_state(
+                replace(self.account, stamp=stamp, state=State.CLEANING, other_stamp=old)
+            )
             reached("move.switched")
             time.sleep(self._pause)
             self._erase(source, ids)
-        self._note(Account(self.account.name, stamp))
+        self._write_state(Account(self.account.name, stamp))
         reached("move.cleaned")
         return Moved(self.account.name, stamp, len(ids), count)
 
@@ -119,28 +121,28 @@ class _Mover:
         """Delete the rows that an interrupted move has left in the stamp that is not in use."""
         if self.account.other_stamp is not None:
             with self._database(self.account.other_stamp).writing() as source:
-                self._erase(source, self._locked(source))
+                self._erase(source, self._lock_catalogs(source))
         if self.account.state is not State.READY:
-            self._note(Account(self.account.name, self.account.stamp))
+            self._write_state(Account(self.account.name, self.account.stamp))
 
-    def _note(self, account: Account) -> None:
+    def _write_state(self, account: Account) -> None:
         """Write the account's state to the home metastore."""
         store.write_account(self._stamps.home.database, account)
         self.account = account
 
     @contextmanager
-    def _freed_if_refused(self) -> Iterator[None]:
+    def _unfreeze_on_refusal(self) -> Iterator[None]:
         """Unfreeze the account if it cannot be moved. Nothing has been written at that point."""
         try:
             yield
         except (InvalidInput, AlreadyExists):
-            self._note(Account(self.account.name, self.account.stamp))
+            self._write_state(Account(self.account.name, self.account.stamp))
             raise
 
     def _database(self, stamp: str) -> Database:
         return self._stamps.metastore(stamp).database
 
-    def _locked(self, source: Connection) -> list[CatalogId]:
+    def _lock_catalogs(self, source: Connection) -> list[CatalogId]:
         family = rows.lock_family(source, self._principals)
         if family.strangers:
             raise InvalidInput(
@@ -186,8 +188,8 @@ class _Mover:
         both = [path for _, _, path, data_path in own if path in used and used[path] == data_path]
         if both:
             raise AlreadyExists(
-                f"The folder '{both[0]}' is used by another catalog of the target stamp, under the same"
-                " data path.",
+                f"The folder '{both[0]}' is used by another catalog of the target stamp, under the"
+                " same data path.",
                 remedy="Configure a separate data path for each stamp.",
             )
         return {number: f"{unique}/" for number, unique, path, _ in own if path in used}

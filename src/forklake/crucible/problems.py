@@ -124,7 +124,7 @@ def answer(error: ForklakeError, request_id: str) -> Response:
         code=error.code,
         message=_INSIDE.get(error.code, _FAILED) if is_inside else error.message,
         remedy=_RETRY if is_inside else error.remedy,
-        details=_told_of(error) if is_inside else error.details,
+        details=_public_details(error) if is_inside else error.details,
         retryable=error.retryable,
         request_id=request_id,
     )
@@ -139,7 +139,7 @@ def headers_of(error: ForklakeError) -> dict[str, str]:
     return {} if wait is None else {"Retry-After": str(wait)}
 
 
-def _told_of(error: ForklakeError) -> dict[str, Any]:
+def _public_details(error: ForklakeError) -> dict[str, Any]:
     return {name: error.details[name] for name in _HARMLESS if name in error.details}
 
 

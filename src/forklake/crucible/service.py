@@ -82,7 +82,7 @@ class Service:
         Raise Unauthenticated if the credential is missing or invalid, and RateLimited if too many
         invalid credentials came from the address recently.
         """
-        caller = self._identify(credential, address) if credential else self._anybody()
+        caller = self._identify(credential, address) if credential else self._anonymous_caller()
         # Cache the account, so that the event loop does not have to read it from the database.
         self.stamps.account(caller.account)
         if caller.bound is not None:
@@ -103,7 +103,7 @@ class Service:
         self.refusals.accept(credential)
         return caller
 
-    def _anybody(self) -> Caller:
+    def _anonymous_caller(self) -> Caller:
         if self.access.is_open():
             return LOCAL
         raise Unauthenticated(

@@ -39,7 +39,7 @@ class Stamps:
                 stamps.
         """
         self.home = home
-        self._uris = {name: uri for name, uri in (uris or {}).items() if _checked(name)}
+        self._uris = {name: uri for name, uri in (uris or {}).items() if _check_stamp_name(name)}
         self._metastores: dict[str, Metastore] = {HOME: home}
         self._access: dict[tuple[str, State], Access] = {}
         self._known: dict[str, tuple[Account, float]] = {}
@@ -127,13 +127,13 @@ class Stamps:
                 f" '{HOME}'.",
                 remedy=f"Create it with stamp '{HOME}', then move it: forklake account move.",
             )
-        chosen = stamp or (HOME if is_used else self._emptiest())
+        chosen = stamp or (HOME if is_used else self._least_used_stamp())
         self.metastore(chosen)
         made = Account(checked, chosen)
         store.insert_account(self.home.database, made)
         return made
 
-    def _emptiest(self) -> str:
+    def _least_used_stamp(self) -> str:
         counts = Counter(account.stamp for account in self.accounts())
         return min(self.names, key=lambda name: counts[name])
 
@@ -210,7 +210,7 @@ class Stamps:
                 store.share_identities(home, stamp)
 
 
-def _checked(name: str) -> str:
+def _check_stamp_name(name: str) -> str:
     if name == HOME:
         raise InvalidInput(
             f"The name '{HOME}' is reserved for the home metastore.",

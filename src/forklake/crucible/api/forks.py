@@ -88,10 +88,10 @@ def tree(
             count += 1
         if is_cut:
             break
-    return Tree(nodes=list(_walked(root, children)), is_cut=is_cut).response()
+    return Tree(nodes=list(_walk_tree(root, children)), is_cut=is_cut).response()
 
 
-def _walked(root: CatalogRow, children: dict[int, list[CatalogRow]]) -> Iterator[TreeNode]:
+def _walk_tree(root: CatalogRow, children: dict[int, list[CatalogRow]]) -> Iterator[TreeNode]:
     waiting = [(0, root)]
     while waiting:
         depth, row = waiting.pop()

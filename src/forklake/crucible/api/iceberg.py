@@ -64,9 +64,9 @@ class _Route(APIRoute):
             try:
                 return await inside(request)
             except RequestValidationError as error:
-                return _refusal(request, problems.as_invalid_input(error))
+                return _error_response(request, problems.as_invalid_input(error))
             except ForklakeError as error:
-                return _refusal(request, error)
+                return _error_response(request, error)
 
         return handle
 
@@ -74,7 +74,7 @@ class _Route(APIRoute):
 router = APIRouter(prefix="/iceberg", route_class=_Route, include_in_schema=False)
 
 
-def _refusal(request: Request, error: ForklakeError) -> Response:
+def _error_response(request: Request, error: ForklakeError) -> Response:
     """Return an error as an Iceberg error response, with the message that /v1 would return."""
     plain = problems.answer(error, problems.request_id_of(request.scope))
     shown = json.loads(bytes(plain.body))["error"]
@@ -84,10 +84,10 @@ def _refusal(request: Request, error: ForklakeError) -> Response:
         "type": _ERRORS.get(status, "ServerErrorException"),
         "code": status,
     }
-    return _answer({"error": body}, status, plain.headers)
+    return _json_response({"error": body}, status, plain.headers)
 
 
-def _answer(
+def _json_response(
     body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     kept = {name: text for name, text in (headers or {}).items() if name in _KEPT_HEADERS}
@@ -104,7 +104,7 @@ def get_config(visit: Asking, warehouse: Annotated[str, Query(max_length=255)] =
         )
     found = visit.catalog(warehouse, "catalog.get")
     overrides = {"prefix": quote(found.name, safe="")}
-    return _answer({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
+    return _json_response({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
 @router.get(_NAMESPACES)
@@ -114,14 +114,14 @@ def list_namespaces(
     """Return the schemas of a catalog. Namespaces are not nested: with `parent`, return none."""
     state = visit.catalog(catalog, "schema.list").now().state
     names = [[row.schema_name] for row in state.schemas() if not parent]
-    return _answer({"namespaces": names})
+    return _json_response({"namespaces": names})
 
 
 @router.get(_NAMESPACE)
 def load_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
     """Return a schema."""
     found = visit.catalog(catalog, "schema.list").now().state.schema(schema)
-    return _answer({"namespace": [found.schema_name], "properties": {}})
+    return _json_response({"namespace": [found.schema_name], "properties": {}})
 
 
 @router.head(_NAMESPACE)
@@ -134,16 +134,16 @@ def has_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
 @router.get(_TABLES)
 def list_tables(visit: Asking, catalog: Name, schema: Name) -> Response:
     """Return the tables of a schema."""
-    state = _seen(visit, catalog, schema, "table.list").state
+    state = _schema_view(visit, catalog, schema, "table.list").state
     names = [{"namespace": [schema], "name": row.table_name} for row in state.tables(schema)]
-    return _answer({"identifiers": names})
+    return _json_response({"identifiers": names})
 
 
 @router.get(_VIEWS)
 def list_views(visit: Asking, catalog: Name, schema: Name) -> Response:
     """Return an empty list: SQL views are not converted to Iceberg views."""
-    _seen(visit, catalog, schema, "view.list")
-    return _answer({"identifiers": []})
+    _schema_view(visit, catalog, schema, "view.list")
+    return _json_response({"identifiers": []})
 
 
 @router.get(_TABLE)
@@ -161,7 +161,7 @@ def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Respo
 @router.head(_TABLE)
 def has_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
     """Return 204 if the table exists."""
-    _seen(visit, catalog, schema, "table.get").state.table(table, schema)
+    _schema_view(visit, catalog, schema, "table.get").state.table(table, schema)
     return Response(status_code=204)
 
 
@@ -175,7 +175,7 @@ def change(visit: Asking, catalog: Name, anything: str) -> Response:
     )
 
 
-def _seen(visit: Visit, catalog: str, schema: str, operation: str) -> Snapshotted:
+def _schema_view(visit: Visit, catalog: str, schema: str, operation: str) -> Snapshotted:
     view = visit.catalog(catalog, operation).now()
     view.state.schema(schema)
     return view

@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/catalogs/{catalog}/maintenance", tags=["maintenan
 def list_runs(visit: Asking, catalog: Name) -> Response:
     """List the maintenance runs requested since the service started, newest first."""
     found = visit.service.maintaining.runs(visit.catalog(catalog, "maintenance.list"))
-    return Runs(runs=[_shape(run) for run in found]).response()
+    return Runs(runs=[_run_model(run) for run in found]).response()
 
 
 @router.post("/{operation}", summary="Start maintenance", status_code=202, response_model=Run)
@@ -31,13 +31,13 @@ async def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain
     `expire` removes snapshots, `cleanup` deletes unused files, `merge` compacts small files,
     `flush` writes inlined rows to files, and `rewrite` removes deleted rows from files.
     """
-    started = await to_thread.run_sync(_started, visit, catalog, operation, body)
+    started = await to_thread.run_sync(_start_run, visit, catalog, operation, body)
     if body.wait_seconds:  # asynchronous: a waiting request does not occupy a thread
         await asyncio.wait([asyncio.wrap_future(started.over)], timeout=body.wait_seconds)
-    return _shape(started).response(202)
+    return _run_model(started).response(202)
 
 
-def _started(visit: Visit, catalog: str, operation: Operation, body: Maintain) -> maintaining.Run:
+def _start_run(visit: Visit, catalog: str, operation: Operation, body: Maintain) -> maintaining.Run:
     found = visit.catalog(catalog, "maintenance.run")
     order = Order(operation, body.table, body.schema_name, body.older_than, body.dry_run)
     what = f"{catalog}.{operation}"
@@ -45,7 +45,7 @@ def _started(visit: Visit, catalog: str, operation: Operation, body: Maintain) -
         return visit.service.maintaining.start(found, order)
 
 
-def _shape(run: maintaining.Run) -> Run:
+def _run_model(run: maintaining.Run) -> Run:
     return Run(
         run=run.run,
         operation=run.order.operation,

@@ -55,11 +55,11 @@ async def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
     `source` can be a fork of this catalog, or its parent. Rows changed in both catalogs are
     returned as conflicts. With `dry_run`, nothing is changed.
     """
-    merged = await to_thread.run_sync(_merged, visit, catalog, body, limiter=visit.service.jobs)
+    merged = await to_thread.run_sync(_merge, visit, catalog, body, limiter=visit.service.jobs)
     return Merged.of(merged).response()
 
 
-def _merged(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
+def _merge(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
     target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
     source = visit.catalog(body.source, "catalog.diff")
     what = f"{source.name} into {target.name}"

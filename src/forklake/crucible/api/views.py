@@ -41,12 +41,12 @@ def list_views(
 async def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
     """Create a view. Its query is checked with the rights of the caller."""
     made = await to_thread.run_sync(
-        _created, visit, catalog, schema, body, limiter=visit.service.jobs
+        _create, visit, catalog, schema, body, limiter=visit.service.jobs
     )
     return made.response(201)
 
 
-def _created(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
+def _create(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
     found = visit.catalog(catalog, "view.create")
     found.now().state.schema(schema)
     _run(visit, found, _definition(schema, body))

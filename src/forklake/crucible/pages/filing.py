@@ -64,7 +64,7 @@ def parts(catalog: Catalog, seen: Snapshotted, table: Table, most: int) -> list[
     )
     names = key_names(seen, table)
     return [
-        Part(_told(names, row[:-3]), *map(int, row[-3:]))
+        Part(_describe_values(names, row[:-3]), *map(int, row[-3:]))
         for row in ask(catalog, seen, table, DATA_FILE, sql, partition=keys[0].partition_id)
     ]
 
@@ -86,7 +86,7 @@ def key_names(seen: Snapshotted, table: Table) -> list[str]:
     return [name if change == "identity" else f"{change}({name})" for name, change in columns]
 
 
-def _told(names: list[str], values: tuple[str | None, ...]) -> str:
+def _describe_values(names: list[str], values: tuple[str | None, ...]) -> str:
     pairs = zip(names, values, strict=True)
     return ", ".join(f"{name} = {'NULL' if value is None else value}" for name, value in pairs)
 

@@ -48,7 +48,7 @@ def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> 
         request,
         "forks.html",
         frame=frame,
-        line=_line(visitor, frame.catalog),
+        ancestors=_list_ancestors(visitor, frame.catalog),
         family=_family(visitor, frame.catalog.row, after),
         count=_counts(visitor, [frame.catalog.row]).get(frame.catalog.catalog_id),
     )
@@ -61,7 +61,7 @@ def branch(request: Request, visitor: Looking, catalog: str, after: str = "") ->
     return render(request, "branch.html", family=_family(visitor, found.row, after))
 
 
-def _line(visitor: Visitor, catalog: Catalog) -> list[Branch]:
+def _list_ancestors(visitor: Visitor, catalog: Catalog) -> list[Branch]:
     """Return the ancestors that were not dropped and that the visitor can read, oldest first."""
     metastore = visitor.access.metastore
     found: list[Branch] = []

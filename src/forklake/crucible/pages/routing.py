@@ -33,7 +33,7 @@ class PageRoute(APIRoute):
             try:
                 response = await handle(request)
             except Unauthenticated:
-                response = go(request, _sign_in(request))
+                response = go(request, _sign_in_url(request))
             except ForklakeError as error:
                 response = await to_thread.run_sync(render_error, request, error)
             except RequestValidationError as error:
@@ -44,7 +44,7 @@ class PageRoute(APIRoute):
         return handled
 
 
-def _sign_in(request: Request) -> str:
+def _sign_in_url(request: Request) -> str:
     """Return the URL of the sign-in page, which leads back to the requested page."""
     asked = request.url.path
     if request.url.query:

@@ -49,10 +49,10 @@ def sign_in(
     except (Unauthenticated, RateLimited) as error:
         return _page(request, next, error)
     request.state.cookie = sign_ins_of(request).add(credential.strip())
-    return go(request, _own(next))
+    return go(request, _local_path(next))
 
 
-def _own(address: str) -> str:
+def _local_path(address: str) -> str:
     """Return an address if it is a path on this service, else the start page."""
     is_own = address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if is_own and address.isprintable() else "/"

@@ -69,11 +69,11 @@ def box(
         if is_poll(request) and not asked.has_ended:
             return nothing_new()
         asked.wait(_PATIENCE)
-    text = asked.request.sql if asked else _beginning(schema, name)
+    text = asked.request.sql if asked else _initial_query(schema, name)
     return _page(request, frame, text, session=session, asked=asked, offset=offset)
 
 
-def _beginning(schema: str, name: str) -> str:
+def _initial_query(schema: str, name: str) -> str:
     return f"SELECT * FROM {quoted(schema)}.{quoted(name)} LIMIT 100" if name else ""
 
 
@@ -113,7 +113,7 @@ def run(
     """Run SQL in the visitor's session on the catalog, and redirect to its result."""
     frame = framed(visitor, catalog, "sql")
     try:
-        text = _explained(sql) if explain else _something(sql)
+        text = _explain(sql) if explain else _require_text(sql)
         session = _session(request, visitor, frame.catalog)
         seconds = service_of(request).settings.statement_seconds
         asked = session.submit(statements.Request(visitor.caller, text, None, DUCKDB, seconds))
@@ -124,13 +124,13 @@ def run(
     return RedirectResponse(here, status_code=303)
 
 
-def _something(sql: str) -> str:
+def _require_text(sql: str) -> str:
     if not sql.strip():
         raise InvalidInput("The SQL text is empty.", remedy="Enter a statement.")
     return sql
 
 
-def _explained(sql: str) -> str:
+def _explain(sql: str) -> str:
     """Return an EXPLAIN of a query. A second statement in the text would be executed: reject it."""
     if len(parse(sql, DUCKDB)) != 1:
         raise InvalidInput(

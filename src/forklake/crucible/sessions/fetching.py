@@ -23,13 +23,13 @@ def fetched(result: Result, spool: Spool, most_bytes: int) -> Rows:
     path = spool.new_file()
     try:
         with explained():
-            return _written(cast("DataFrame", result.data), path, most_bytes)
+            return _write_result(cast("DataFrame", result.data), path, most_bytes)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
 
 
-def _written(frame: DataFrame, path: Path, most_bytes: int) -> Rows:
+def _write_result(frame: DataFrame, path: Path, most_bytes: int) -> Rows:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     schema = to_arrow_schema(

@@ -74,20 +74,20 @@ class AccessGuard(Guard):
         self._dialects = dialects
         self._clock = clock
         self._caller = LOCAL
-        self._proceed: Callable[[], None] = _go_on
+        self._proceed: Callable[[], None] = _continue
         self._running = _Running()
         self._allowed: dict[tuple[int, str], float] = {}
 
     @contextmanager
     def acting(self, caller: Caller, proceed: Callable[[], None] | None = None) -> Iterator[None]:
         """Run the block as a caller. `proceed` is called at each check, and raises to stop it."""
-        before, self._caller, self._proceed = self._caller, caller, proceed or _go_on
+        before, self._caller, self._proceed = self._caller, caller, proceed or _continue
         if before != caller:
             self._allowed.clear()
         try:
             yield
         finally:
-            self._proceed = _go_on
+            self._proceed = _continue
 
     # Called by sessions
 
@@ -102,7 +102,7 @@ class AccessGuard(Guard):
                 f"The statement {kind.__name__.upper()} is not allowed in sessions of the service.",
                 remedy="Run it in a session outside the service: forklake.connect().",
             )
-        with self._operating(READ if operation == WRITE else operation):
+        with self._run_operation(READ if operation == WRITE else operation):
             yield
 
     @contextmanager
@@ -114,11 +114,11 @@ class AccessGuard(Guard):
                 f"The function {name} is not allowed in sessions of the service.",
                 remedy="Call it in a session outside the service: forklake.connect().",
             )
-        with self._operating(operation):
+        with self._run_operation(operation):
             yield
 
     @contextmanager
-    def _operating(self, operation: str) -> Iterator[None]:
+    def _run_operation(self, operation: str) -> Iterator[None]:
         before, self._running = self._running, _Running(operation)
         try:
             with self._running.ending:
@@ -131,7 +131,7 @@ class AccessGuard(Guard):
         running = self._running.operation
         operation = WRITE if running == READ else running
         self.require(attachment, operation)
-        with self._noted(operation, attachment.catalog):
+        with self._audited(operation, attachment.catalog):
             yield
 
     def proceed(self) -> None:
@@ -139,18 +139,18 @@ class AccessGuard(Guard):
 
     def dialect(self, name: str) -> None:
         if name not in self._dialects:
-            with self._watched(f"dialect {name}"):
+            with self._audit_denial(f"dialect {name}"):
                 raise Forbidden(
                     f"The SQL dialect '{name}' is not allowed in sessions of the service.",
                     remedy=f"Use the dialect {' or '.join(self._dialects)}.",
                 )
 
     def files(self, patterns: Sequence[str]) -> None:
-        with self._watched(", ".join(_SECRETS.sub("", one) for one in patterns)):
+        with self._audit_denial(", ".join(_SECRETS.sub("", one) for one in patterns)):
             require_inside(patterns, self._roots)
 
     def metadata(self, table: str) -> None:
-        with self._watched(table):
+        with self._audit_denial(table):
             raise Forbidden(
                 f"The metadata table '{table}' cannot be read in sessions of the service.",
                 remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
@@ -160,7 +160,7 @@ class AccessGuard(Guard):
         return False  # a key would remain usable after the caller's grant is revoked
 
     @contextmanager
-    def _watched(self, what: str) -> Iterator[None]:
+    def _audit_denial(self, what: str) -> Iterator[None]:
         """Write a denial to the audit log if the block, which may reach outside the lake, fails."""
         try:
             yield
@@ -185,7 +185,7 @@ class AccessGuard(Guard):
         operation = "catalog.diff" if dry_run else "catalog.merge"
         found = self.access.catalog(self._caller, target, operation)
         self._proceed()
-        with self._noted("catalog.merge", found):
+        with self._audited("catalog.merge", found):
             yield
 
     def fork(
@@ -201,7 +201,7 @@ class AccessGuard(Guard):
         ttl: timedelta | None,
     ) -> tuple[CatalogRow, bool]:
         if data_path is not None:
-            with self._watched(f"{parent} with a data path"):
+            with self._audit_denial(f"{parent} with a data path"):
                 raise _left_to_the_operator("data_path")
         rows, made = self.access.fork(
             self._caller,
@@ -218,7 +218,7 @@ class AccessGuard(Guard):
 
     def opened(self, uri: str, options: AttachOptions) -> tuple[Catalog, bool]:
         """Return a catalog to attach, and whether the caller can write to it."""
-        with self._watched("ATTACH"):  # not the address itself, which may contain a password
+        with self._audit_denial("ATTACH"):  # not the address itself, which may contain a password
             name = _name_of(uri, options)
         catalog = self.access.catalog(self._caller, name, "session.open")
         rights = self.access.rights(self._caller, [catalog.name])
@@ -261,9 +261,9 @@ class AccessGuard(Guard):
         catalog = attachment.catalog
         if catalog.catalog_id not in running.audited:
             running.audited.add(catalog.catalog_id)
-            running.ending.enter_context(self._noted(running.operation, catalog))
+            running.ending.enter_context(self._audited(running.operation, catalog))
 
-    def _noted(self, operation: str, catalog: Catalog) -> AbstractContextManager[None]:
+    def _audited(self, operation: str, catalog: Catalog) -> AbstractContextManager[None]:
         return self.access.audited(self._caller, operation, catalog.name, catalog=catalog)
 
 
@@ -300,7 +300,7 @@ class SeenAttachments(Attachments):
         """Do nothing: the service owns the metastore."""
 
 
-def _go_on() -> None:
+def _continue() -> None:
     """Do nothing: the operation continues."""
 
 

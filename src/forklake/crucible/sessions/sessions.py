@@ -43,7 +43,9 @@ class Sessions:
         self._ending: list[ServedSession] = []  # closed, but their threads are still running
         self._watchdog = Watchdog(settings.stop_seconds)
         self._is_closed = threading.Event()
-        self._watch = threading.Thread(target=self._watching, name="forklake-sessions", daemon=True)
+        self._watch = threading.Thread(
+            target=self._run_watch, name="forklake-sessions", daemon=True
+        )
 
     # Lifecycle
 
@@ -51,7 +53,7 @@ class Sessions:
         """Start the thread that cancels overdue statements and closes idle sessions."""
         self._watch.start()
 
-    def _watching(self) -> None:
+    def _run_watch(self) -> None:
         while not self._is_closed.wait(_INTERVAL):
             self.look()
 
@@ -108,7 +110,7 @@ class Sessions:
             clock=self._clock,
         )
         found = access.catalog(caller, catalog, "session.open")
-        self._take_place(access, caller, session)
+        self._register(access, caller, session)
         try:
             with access.audited(caller, "session.open", found.name, catalog=found):
                 session.open(found.name, alias, snapshot)
@@ -118,7 +120,7 @@ class Sessions:
             raise
         return session
 
-    def _take_place(self, access: Access, caller: Caller, session: ServedSession) -> None:
+    def _register(self, access: Access, caller: Caller, session: ServedSession) -> None:
         """Register a session. Raise QuotaExceeded if there are too many."""
         with self._guard:
             if self._is_closed.is_set():

@@ -20,14 +20,14 @@ MAX_PAGE = 1000
 MAX_BATCH = 10_000
 
 
-def _in_utc(moment: datetime) -> datetime:
+def _to_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("the timestamp is out of range") from None
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+Moment = Annotated[AwareDatetime, AfterValidator(_to_utc)]
 Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="Maximum number of results to return.")]
 Lifetime = Annotated[
@@ -43,11 +43,13 @@ AtTime = Annotated[
 ]
 
 
-def _restored(name: str) -> str:
+def _restore_slashes(name: str) -> str:
     return name.replace(SLASH, "/")
 
 
-Name = Annotated[str, Path(description="A name, percent-encoded."), AfterValidator(_restored)]
+Name = Annotated[
+    str, Path(description="A name, percent-encoded."), AfterValidator(_restore_slashes)
+]
 
 
 class Body(BaseModel):
