@@ -1,4 +1,4 @@
-"""SQL: one dialect, statements and what they do."""
+"""The SQL dialect, its statements and their execution."""
 
 from forklake.sql.requirements import refuse_compiled_sqlglot
 

@@ -1,4 +1,4 @@
-"""Constant expressions: computed by DuckDB, so with its meaning, without Spark."""
+"""Evaluation of constant expressions by DuckDB, without Spark."""
 
 from __future__ import annotations
 
@@ -20,38 +20,40 @@ from forklake.spark.types import arrow_type
 from forklake.spark.writing.conform import retyped
 from forklake.sql import limits
 
-# What makes an expression depend on rows, or take long: nobody can stop DuckDB in a lambda.
+# Nodes that make an expression depend on rows, or let it run long: a lambda in DuckDB cannot be
+# interrupted.
 _OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
 
 _MOST_SHOWN = 200  # characters of an expression in an error
-_MOST_TEXT = 16 * 2**20  # characters of a query in this process
-_BATCH = 2048  # rows; for a million, each column would take 8 MB at once
+_MOST_TEXT = 16 * 2**20  # characters; longer queries are evaluated in another process
+_BATCH = 2048  # rows; with a million, each column would take 8 MB at once
 
 
 def is_constant(node: exp.Expr) -> bool:
-    """Whether an expression has no names of columns and no queries in it."""
+    """Return whether an expression contains no column names and no queries."""
     return node.find(*_OF_ROWS) is None
 
 
 def value(node: exp.Expr) -> Any:
-    """What a constant expression is, as a value of Python's."""
+    """Return the value of a constant expression as a Python object."""
     text = node.sql("duckdb")
     if not is_constant(node):
         raise InvalidInput(
-            f"The expression {text} is not constant.", remedy="Write a value, without columns."
+            f"The expression {text} is not constant.",
+            remedy="Write a constant value that refers to no columns.",
         )
     found = _computed(f"SELECT {text}", text, [node])
     try:
         return found.to_pylist()[0]["value"]
     except (OverflowError, ValueError) as reason:  # infinity, and years beyond 9999
         raise InvalidInput(
-            f"The value {text} has no counterpart in Python: {reason}.",
-            remedy="Write a value of the years 1 to 9999.",
+            f"The value {text} cannot be represented in Python: {reason}.",
+            remedy="Use a finite value in the years 1 to 9999.",
         ) from None
 
 
 def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: str) -> pa.Table:
-    """Rows of constant expressions, as values of the columns of a table."""
+    """Return rows of constant expressions, converted to the columns of a table."""
     listed = ", ".join(
         f"({', '.join(_cell(cell, field) for cell, field in zip(row, fields, strict=True))})"
         for row in cells
@@ -66,7 +68,7 @@ def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: st
 
 
 def _tree(cell: exp.Expr, field: Field) -> exp.Expr:
-    """Return what is computed for a cell: itself, or the default of its column."""
+    """Return the expression to evaluate for a cell: itself, or the default of its column."""
     if not is_default(cell):
         return cell
     return sqlglot.parse_one(_default(field), read="duckdb")
@@ -79,7 +81,7 @@ def _cell(cell: exp.Expr, field: Field) -> str:
 
 
 def is_default(cell: exp.Expr) -> bool:
-    """Whether this is the word DEFAULT, which sqlglot takes for a name."""
+    """Return whether a cell is the keyword DEFAULT, which sqlglot parses as a name."""
     is_name = isinstance(cell, exp.Var | exp.Column) and not isinstance(cell.this, exp.Star)
     is_bare = is_name and not (isinstance(cell.this, exp.Identifier) and cell.this.quoted)
     return is_bare and cell.sql().upper() == "DEFAULT"

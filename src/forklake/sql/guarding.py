@@ -1,9 +1,9 @@
-"""What a session may do: everything, or what its guard lets pass.
+"""Access checks of a session, and the permission that each statement and function requires.
 
-A statement reaches catalogs, files and the metastore at a few places, and each of them asks the
-guard of the session first. The guard here lets everything pass, for a process that belongs to its
-user. Stricter ones go by the two tables, in which every statement and every function of the lake
-stands with the operation of access rules that it is; what is in neither is refused.
+A statement reaches catalogs, files and the metastore at a few points, and each of them calls the
+guard of the session first. The guard of this module allows everything, for a process that belongs
+to its user. Stricter guards use the two tables below, which map every statement and every function
+of the lake to an operation of the access rules; whatever is in neither table is refused.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 READ, WRITE = "statement.read", "statement.write"
 MAINTAIN, SET_OPTION = "maintenance.run", "options.set"
 
-# Statements, by their class.
+# Operations of statements, by class.
 STATEMENTS: dict[type[exp.Expr], str] = {
     exp.Query: READ,
     exp.Describe: READ,
     exp.Summarize: READ,
     exp.Show: READ,
     nodes.Explain: READ,
-    nodes.Call: READ,  # what is called says more
-    # Of the session itself
+    nodes.Call: READ,  # the called function is checked as well
+    # Statements about the session
     exp.Attach: READ,
     exp.Detach: READ,
     exp.Use: READ,
@@ -42,12 +42,12 @@ STATEMENTS: dict[type[exp.Expr], str] = {
     exp.Install: READ,
     nodes.Load: READ,
     nodes.Prepare: READ,
-    nodes.Execute: READ,  # what is executed says more
+    nodes.Execute: READ,  # the prepared statement is checked as well
     nodes.Deallocate: READ,
     exp.Transaction: READ,
-    exp.Commit: READ,  # what was changed says more
+    exp.Commit: READ,  # the changed catalog is checked as well
     exp.Rollback: READ,
-    # Of tables and their rows
+    # Statements about tables and rows
     exp.Insert: WRITE,
     exp.Update: WRITE,
     exp.Delete: WRITE,
@@ -60,7 +60,7 @@ STATEMENTS: dict[type[exp.Expr], str] = {
     nodes.Checkpoint: MAINTAIN,
 }
 
-# Functions of the lake, by their name without prefix.
+# Operations of lake functions, by name without prefix.
 FUNCTIONS: dict[str, str] = {
     "snapshots": READ,
     "current_snapshot": READ,
@@ -72,64 +72,64 @@ FUNCTIONS: dict[str, str] = {
     "table_deletions": READ,
     "catalogs": READ,
     "settings": READ,
-    "fork_catalog": READ,  # the fork itself is asked for
+    "fork_catalog": READ,  # Guard.fork checks the fork itself
     "diff": READ,
-    "merge": READ,  # the merge itself is asked for
+    "merge": READ,  # Guard.merging checks the merge itself
     "set_commit_message": WRITE,
     "set_option": SET_OPTION,
-    "list_files": MAINTAIN,  # it shows keys of encrypted files
+    "list_files": MAINTAIN,  # it returns the keys of encrypted files
     "expire_snapshots": MAINTAIN,
     "merge_adjacent_files": MAINTAIN,
     "rewrite_data_files": MAINTAIN,
     "flush_inlined_data": MAINTAIN,
-    "add_data_files": MAINTAIN,  # it may make the lake the owner of files
+    "add_data_files": MAINTAIN,  # it can make the lake the owner of files
     "cleanup_old_files": MAINTAIN,
     "delete_orphaned_files": MAINTAIN,
 }
 
 
 class Guard:
-    """Lets everything pass."""
+    """Guard that allows every operation. Subclasses raise an error for what they refuse."""
 
     def statement(self, kind: type[exp.Expr]) -> AbstractContextManager[None]:
-        """A statement of this class runs."""
+        """Check that a statement of this class may run; return the context to run it in."""
         return nullcontext()
 
     def function(self, name: str) -> AbstractContextManager[None]:
-        """A function of the lake runs."""
+        """Check that a function of the lake may run; return the context to run it in."""
         return nullcontext()
 
     def change(self, attachment: Attachment) -> AbstractContextManager[None]:
-        """A catalog is changed."""
+        """Check that a catalog may be changed; return the context to change it in."""
         return nullcontext()
 
     def proceed(self) -> None:
-        """A change is about to be committed, unless this raises."""
+        """Raise an error if the running statement was canceled or may not be committed."""
 
     def dialect(self, name: str) -> None:
-        """A statement, view or macro is written in a dialect."""
+        """Check that statements, views or macros in this dialect may be used."""
 
     def files(self, patterns: Sequence[str]) -> None:
-        """Files are read by their paths."""
+        """Check that files may be read by their paths."""
 
     def metadata(self, table: str) -> None:
-        """All rows of a table of the metastore itself are read."""
+        """Check that all rows of a metadata table may be read."""
 
     def shows_keys(self) -> bool:
-        """Return whether functions show the keys of encrypted files."""
+        """Return whether functions may show the keys of encrypted files."""
         return True
 
     def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
-        """The catalogs of a metastore that may be listed."""
+        """Yield the catalogs of a metastore that may be listed."""
         return metastore.all_catalogs()
 
     def read(self, metastore: Metastore, name: str) -> None:
-        """A catalog is looked at that need not be attached."""
+        """Check that a catalog, which need not be attached, may be read."""
 
     def merging(
         self, metastore: Metastore, source: str, target: str, *, dry_run: bool
     ) -> AbstractContextManager[None]:
-        """A catalog is merged into another."""
+        """Check that `source` may be merged into `target`; return the context to merge in."""
         return nullcontext()
 
     def fork(
@@ -144,7 +144,7 @@ class Guard:
         if_not_exists: bool,
         ttl: timedelta | None,
     ) -> tuple[CatalogRow, bool]:
-        """A fork, or the catalog that has its name already; and whether it was made now."""
+        """Fork `parent`, or return the existing fork. Returns (catalog, created)."""
         fork, is_new = metastore.fork_or_find(
             parent,
             name,

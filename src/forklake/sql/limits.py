@@ -1,7 +1,7 @@
-"""Limits on the size of a statement, and its cancellation while it is read.
+"""Limits on the size of a statement, and cancellation while it is parsed and translated.
 
-Reading a statement is work of Python, which no other thread can interrupt: so it checks by itself
-whether its statement was cancelled, and refuses what would take long.
+Parsing and translation run in Python, which no other thread can interrupt. They therefore check
+regularly whether their statement was canceled, and refuse input that would take too long.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sqlglot import exp
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 
-MOST_TOKENS = 250_000  # words and signs of a text
-MOST_NODES = 25_000  # of a query, with what its macros and names stand for
-MOST_SOURCES = 500  # tables of a query, with those of its views and of names that WITH defines
-INTERVAL = 500  # steps between two checks
+MOST_TOKENS = 250_000  # of a text
+MOST_NODES = 25_000  # of a query, after its macros and names are expanded
+MOST_SOURCES = 500  # tables of a query, including those of its views and WITH clauses
+INTERVAL = 500  # steps between two checks for cancellation
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -28,9 +28,9 @@ _proceed: ContextVar[Callable[[], None] | None] = ContextVar("proceed", default=
 
 @contextmanager
 def checking(proceed: Callable[[], None]) -> Iterator[None]:
-    """Call a function, which raises an error once the statement is cancelled, every now and then.
+    """Set the function that `check` calls inside of the block, in this thread.
 
-    It is called in this thread, while statements are read inside of the block.
+    `proceed` raises an error once the statement is canceled.
     """
     before = _proceed.set(proceed)
     try:
@@ -40,36 +40,36 @@ def checking(proceed: Callable[[], None]) -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise the error of a statement that was cancelled."""
+    """Raise an error if the current statement was canceled."""
     proceed = _proceed.get()
     if proceed is not None:
         proceed()
 
 
 def check_text(text: str) -> None:
-    """Raise InvalidInput if a text has too many words and signs to be read."""
+    """Raise InvalidInput if a text has too many tokens to be parsed."""
     if len(text) > MOST_TOKENS and _TOKEN.subn("", _QUOTED.sub("0", text))[1] > MOST_TOKENS:
         raise InvalidInput(
-            f"The text has more than {MOST_TOKENS:,} words and signs.",
+            f"The SQL text has more than {MOST_TOKENS:,} tokens.",
             remedy="Send it in parts; insert many rows from a file or a DataFrame.",
         )
 
 
 def check_nodes(count: int) -> None:
-    """Raise InvalidInput if a query has become too large, or the error of a cancelled statement."""
+    """Raise InvalidInput if a query is too large, or an error if its statement was canceled."""
     check()
     if count > MOST_NODES:
         raise InvalidInput(
-            f"The query has more than {MOST_NODES:,} parts, with what its macros and the names"
-            " in it stand for.",
+            f"The query has more than {MOST_NODES:,} expression nodes after its macros and"
+            " names were expanded.",
             remedy="Put long lists of values into a table, and call fewer macros.",
         )
 
 
 def count_sources(query: exp.Expr, weights: Mapping[str, int]) -> int:
-    """Return how many tables a query reads when views and WITH are replaced by what they are.
+    """Return the number of tables that a query reads after views and WITH names are expanded.
 
-    `weights` are of tables that stand for more than one, by name.
+    `weights` gives the number of tables behind each name that stands for more than one.
     """
     return _count_sources(query, weights, {})
 
@@ -78,9 +78,9 @@ def check_sources(count: int) -> None:
     """Raise InvalidInput if a query reads too many tables."""
     if count > MOST_SOURCES:
         raise InvalidInput(
-            f"The query reads more than {MOST_SOURCES} tables, with those of its views and of"
-            " names that WITH defines.",
-            remedy="Write the rows of a view that is used often into a table.",
+            f"The query reads more than {MOST_SOURCES} tables, including those of its views and"
+            " WITH clauses.",
+            remedy="Store the rows of a frequently used view in a table: CREATE TABLE … AS SELECT.",
         )
 
 

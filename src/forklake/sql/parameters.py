@@ -1,4 +1,4 @@
-"""Values for the parameters of a statement: `?`, `$1` and `$name`."""
+"""Binding of values to the parameters `?`, `$1` and `$name` of a statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
 
 
 def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Expr]:
-    """The statements with values in place of their parameters; all of them must be used."""
+    """Return the statements with values in place of parameters. Every value must be used."""
     wanted = sorted(
         (node for statement in statements for node in _placeholders(statement)),
         key=lambda node: node.meta["start"],
@@ -34,7 +34,8 @@ def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Ex
             f"The statement has no value for {_listed(missing)}."
             if missing
             else f"The statement has no parameter {_listed(unused)}.",
-            remedy="Give a value for each: a sequence for ? and $1, a mapping for $name.",
+            remedy="Pass one value for each parameter: a sequence for ? and $1, a mapping for"
+            " $name.",
         )
     replaced = list(statements)
     for node, name in zip(wanted, names, strict=True):
@@ -47,12 +48,12 @@ def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Ex
 
 
 def _placeholders(statement: exp.Expr) -> Iterator[exp.Expr]:
-    if not isinstance(statement, Prepare):  # which gets its values later
+    if not isinstance(statement, Prepare):  # its values come with EXECUTE
         yield from statement.find_all(exp.Placeholder, exp.Parameter)
 
 
 def _named(nodes: Sequence[exp.Expr]) -> Iterator[str]:
-    """The name of each; those without one are counted."""
+    """Yield the name of each parameter; those without a name are numbered from 1."""
     count = 0
     for node in nodes:
         name = node.name
@@ -73,7 +74,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def literal_of(value: Any) -> exp.Expr:
-    """A value of Python's as SQL writes it."""
+    """Return a Python value as a SQL expression."""
     match value:
         case None:
             return exp.Null()
@@ -105,8 +106,8 @@ def literal_of(value: Any) -> exp.Expr:
         case list() | tuple():
             return exp.Array(expressions=[literal_of(one) for one in value])
     raise InvalidInput(
-        f"A value of type {type(value).__name__} cannot be a parameter.",
-        remedy="Give numbers, texts, times, bytes, lists or mappings.",
+        f"A value of type {type(value).__name__} cannot be used as a parameter.",
+        remedy="Pass numbers, strings, dates, times, bytes, UUIDs, lists or mappings.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What the SQL dialect needs of the packages that it is made with."""
+"""Requirements of the SQL dialect on installed packages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from forklake.errors import Unsupported
 
 
 def refuse_compiled_sqlglot() -> None:
-    """Raise Unsupported if sqlglot is compiled: its classes then allow no dialects of others."""
+    """Raise Unsupported if sqlglot is compiled: its classes then cannot be subclassed."""
     if tokens.SQLGLOTC_INSTALLED:
         raise Unsupported(
             "The package 'sqlglotc' is installed. It compiles sqlglot, whose classes then cannot be"
             " extended by the SQL dialect of Forklake.",
-            remedy="Remove it: pip uninstall sqlglotc",
+            remedy="Remove the package: pip uninstall sqlglotc",
         )

@@ -1,4 +1,4 @@
-"""What a statement answers: rows that are here already, or a DataFrame of Spark's."""
+"""Results of statements: local rows, or a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer to one statement.
+    """Result of one statement.
 
-    `kind` is what the statement was: "SELECT", "CREATE TABLE", "INSERT". Only answers that are not
-    local need Spark.
+    `kind` names the statement: "SELECT", "CREATE TABLE", "INSERT". Only results that are not local
+    need Spark.
     """
 
     kind: str
@@ -26,21 +26,21 @@ class Result:
 
     @classmethod
     def done(cls, kind: str) -> Result:
-        """The answer to a statement that has no rows to show."""
+        """Return the result of a statement that returns no rows."""
         return cls(kind, pa.table({"status": [kind]}))
 
     @classmethod
     def counted(cls, kind: str, rows: int) -> Result:
-        """The answer to a statement that changed rows."""
+        """Return the result of a statement that changed this number of rows."""
         return cls(kind, pa.table({"Count": pa.array([rows], pa.int64())}))
 
     @property
     def is_local(self) -> bool:
-        """Whether the rows are here already."""
+        """Whether the rows are in this process already."""
         return isinstance(self.data, pa.Table)
 
     def dataframe(self, engine: Engine) -> DataFrame:
-        """The rows as a DataFrame."""
+        """Return the rows as a DataFrame."""
         if not self.is_local:
             return cast("DataFrame", self.data)
         from forklake.sql.query.local import frame_of
@@ -48,7 +48,7 @@ class Result:
         return frame_of(engine, self.data)
 
     def arrow(self) -> pa.Table:
-        """All rows, here."""
+        """Fetch all rows into this process."""
         if self.is_local:
             return self.data
         from forklake.sql.query.arrow import to_arrow

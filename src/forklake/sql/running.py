@@ -1,4 +1,4 @@
-"""Which function runs which statement."""
+"""Dispatch of statements to the functions that run them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Handler: TypeAlias = "Callable[[Session, exp.Expr], Result]"
 
-# Each has a table HANDLERS, by the class of the statement.
+# Each module has a table HANDLERS, keyed by the class of the statement.
 _MODULES = (
     "selecting",
     "inserting",
@@ -34,7 +34,7 @@ _MODULES = (
     "preparing",
 )
 
-# Statements that a conflict does not end in autocommit: they run again on the new snapshot.
+# Statements that are repeated on the new snapshot when they conflict in autocommit.
 _REPEATABLE = (
     exp.Insert,
     exp.Update,
@@ -50,7 +50,7 @@ _REPEATABLE = (
 
 @cache
 def handlers() -> dict[type[exp.Expr], Handler]:
-    """The functions that run statements, by class of the statement."""
+    """Return the functions that run statements, by class of the statement."""
     found: dict[type[exp.Expr], Handler] = {}
     for name in _MODULES:
         found.update(import_module(f"forklake.sql.statements.{name}").HANDLERS)
@@ -58,7 +58,7 @@ def handlers() -> dict[type[exp.Expr], Handler]:
 
 
 def answer(session: Session, statement: exp.Expr) -> Result:
-    """Run one statement."""
+    """Run one statement and return its result."""
     table = handlers()
     for kind in type(statement).__mro__:
         if kind in table:

@@ -1,4 +1,4 @@
-"""A session that speaks SQL."""
+"""The session that runs SQL."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DUCKDB, SPARK = "duckdb", "spark"
-_EMPTY = "Write a statement."
+_EMPTY = "Pass at least one statement."
 
 
 def connect(spark: SparkSession | None = None) -> Session:
-    """A new session on our own Spark, or on the one given.
+    """Return a new session on the given Spark session, or on one that Forklake starts.
 
-    Our own is started when it is first needed: attaching and defining need none. Sessions of one
-    process share it, and nothing else.
+    Spark is started when it is first needed: ATTACH and DDL do not need it. Sessions of one process
+    share the Spark that Forklake starts, and nothing else.
     """
     return Session(spark)
 
 
 class Session(tables.Session):
-    """What a user works with: tables as DataFrames, and SQL over all that is attached."""
+    """Session of a user: tables as DataFrames, and SQL over all attached catalogs."""
 
     def __init__(
         self,
@@ -46,8 +46,8 @@ class Session(tables.Session):
     ) -> None:
         super().__init__(spark, attachments=attachments)
         self.guard = guard or Guard()
-        self.dialect = DUCKDB  # of the statement that runs
-        self.frames: Mapping[str, DataFrame] = {}  # which it may name
+        self.dialect = DUCKDB  # of the running statement
+        self.frames: Mapping[str, DataFrame] = {}  # that the running statement may read by name
         self.prepared: dict[str, exp.Expr] = {}
 
     def sql(
@@ -58,11 +58,11 @@ class Session(tables.Session):
         dialect: str = DUCKDB,
         frames: Mapping[str, DataFrame] | None = None,
     ) -> DataFrame:
-        """Run statements; the answer to the last one.
+        """Run statements and return the result of the last one.
 
         Args:
             parameters: a sequence for `?` and `$1`, a mapping for `$name`.
-            dialect: `duckdb`, or `spark` for Spark's own SQL.
+            dialect: `duckdb`, or `spark` for Spark SQL.
             frames: DataFrames that the statements may name like tables.
         """
         result = self.execute(text, parameters, dialect=dialect, frames=frames)
@@ -75,10 +75,10 @@ class Session(tables.Session):
         version: int | None = None,
         timestamp: datetime | None = None,
     ) -> DataFrame:
-        """The rows of a Delta table, by its name or its location.
+        """Return the rows of a Delta table, given by its name or its location.
 
         Args:
-            version, timestamp: of the Delta table, which counts versions of its own.
+            version, timestamp: of the Delta table, which numbers its versions independently.
         """
         from forklake.delta.tables import delta_table
 
@@ -93,11 +93,14 @@ class Session(tables.Session):
         version: int,
         mode: str = "append",
     ) -> bool:
-        """Write to a Delta table unless an application did so before; whether it was written.
+        """Write to a Delta table unless this application version was written before.
 
         Args:
-            app_id, version: the application and how far it is, as Delta's `txnAppId` and
-                `txnVersion` have it. A version that is not newer than the last is not written.
+            app_id, version: the application and its version, as the Delta options `txnAppId` and
+                `txnVersion`. A version that is not newer than the last one is not written.
+
+        Returns:
+            Whether the rows were written.
         """
         from forklake.delta.writing import write_once
 
@@ -107,7 +110,7 @@ class Session(tables.Session):
     def changing(
         self, attachment: Attachment, *, idempotency_key: str | None = None
     ) -> Iterator[Change]:
-        """A change of a catalog, if the guard lets it pass."""
+        """Open a change of a catalog, and let the guard check it at its begin and its end."""
         with (
             self.guard.change(attachment),
             super().changing(attachment, idempotency_key=idempotency_key) as change,
@@ -116,7 +119,7 @@ class Session(tables.Session):
             self.guard.proceed()
 
     def commit(self) -> Committed | None:
-        """Make the changes of the transaction visible, if the guard lets them pass."""
+        """Commit the transaction if the guard allows its changes."""
         changed = self._work.changed if self._work is not None else None
         if changed is None:
             return super().commit()
@@ -128,7 +131,7 @@ class Session(tables.Session):
         if change.transaction.changed_faces:
             from forklake.delta.mirroring import mirror_catalog
 
-            # What cannot be mirrored now is told by its status, and tried again.
+            # A failure does not fail the commit: the mirror status records it for a later retry.
             mirror_catalog(change.attachment.catalog)
 
     def execute(
@@ -139,10 +142,10 @@ class Session(tables.Session):
         dialect: str = DUCKDB,
         frames: Mapping[str, DataFrame] | None = None,
     ) -> Result:
-        """The same without Spark, unless a statement needs it."""
+        """Run statements and return the last result. Starts Spark only if a statement needs it."""
         results = list(self.run(text, parameters, dialect=dialect, frames=frames))
         if not results:
-            raise InvalidInput("There is no statement in the text.", remedy=_EMPTY)
+            raise InvalidInput("The text contains no statement.", remedy=_EMPTY)
         return results[-1]
 
     def run(
@@ -153,14 +156,14 @@ class Session(tables.Session):
         dialect: str = DUCKDB,
         frames: Mapping[str, DataFrame] | None = None,
     ) -> Iterator[Result]:
-        """Run statements one after the other, each when its answer is asked for."""
+        """Run statements in order and yield their results; each runs when its result is fetched."""
         from forklake.sql.dialect import parse
         from forklake.sql.running import answer
 
         self._require_open()
         if dialect not in (DUCKDB, SPARK):
             raise InvalidInput(
-                f"There is no dialect {dialect!r}.", remedy=f"Use '{DUCKDB}' or '{SPARK}'."
+                f"Unknown SQL dialect {dialect!r}.", remedy=f"Use '{DUCKDB}' or '{SPARK}'."
             )
         self.guard.dialect(dialect)
         with self._reading():
@@ -176,7 +179,7 @@ class Session(tables.Session):
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let the guard end what Python does for a statement; too deep ones are InvalidInput."""
+        """Let the guard cancel parsing and translation; raise InvalidInput at too deep nesting."""
         from forklake.sql.limits import checking
 
         try:
@@ -184,14 +187,14 @@ class Session(tables.Session):
                 yield
         except RecursionError:
             raise InvalidInput(
-                "The statement is nested too deeply.", remedy="Make it of smaller parts."
+                "The statement is nested too deeply.", remedy="Split it into smaller statements."
             ) from None
 
     def query(self, node: exp.Expr, *, may_change: bool = False) -> DataFrame:
         """Return the rows of a parsed query.
 
         Args:
-            may_change: whether its outermost call may be a function that changes something.
+            may_change: whether its outermost call may be a function that changes data.
         """
         from forklake.sql.query.binding import Binding
 

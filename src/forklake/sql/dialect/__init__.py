@@ -1,4 +1,4 @@
-"""How texts are read: our SQL dialects, the nodes that they add, and stored texts."""
+"""The SQL dialects of Forklake, the nodes that they add, and stored SQL texts."""
 
 from forklake.sql.dialect.parsing import parse
 

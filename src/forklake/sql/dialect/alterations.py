@@ -1,4 +1,4 @@
-"""ALTER and COMMENT ON: what changes a definition, one action to a statement."""
+"""Parser of ALTER and COMMENT ON. A statement has one action."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _CONSTRAINTS = ("CONSTRAINT", "PRIMARY KEY", "UNIQUE", "CHECK", "FOREIGN KEY")
 
 
 class Alterations(Statements):
-    """The part of a parser that reads changes of definitions. Columns are paths: `s.x`."""
+    """Mixin that parses changes of definitions. Columns are paths such as `s.x`."""
 
     def _parse_path(self) -> exp.Expr:
-        """A column, or a field within it."""
+        """Parse the path of a column or of a nested field."""
         parts = self._parse_dotted()
         return exp.Dot.build(parts) if len(parts) > 1 else parts[0]
 
@@ -131,7 +131,7 @@ class Alterations(Statements):
         text = (
             self._parse_string()
             or self._parse_null()
-            or self.raise_error("Expected a text or NULL")
+            or self.raise_error("Expected a string or NULL")
         )
         return self.expression(exp.Comment(this=name, kind=kind, expression=text))
 

@@ -1,4 +1,4 @@
-"""CREATE and DROP: macros, which sqlglot reads in part, and the source of stored queries."""
+"""Parser of CREATE and DROP, with macros, and the source text of stored queries."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _DEFAULT_SIGNS = (TokenType.COLON_EQ, TokenType.FARROW)
 
 
 class Definitions(Alterations):
-    """The part of a parser that reads definitions.
+    """Mixin that parses definitions.
 
-    Queries and the bodies of macros know the text that they were read from: it is what is stored.
+    Queries and bodies of macros keep the text that they were parsed from, because the text is what
+    the catalog stores.
     """
 
     def _remember_source(self, node: exp.Expr | None, start: Token) -> exp.Expr | None:
@@ -85,7 +86,7 @@ class Definitions(Alterations):
         return self.expression(nodes.MacroParameter(this=name, kind=kind, default=default))
 
     def _is_next_overload(self) -> bool:
-        """Whether `, (…) AS TABLE` follows, which is no table to join."""
+        """Return whether `, (…) AS TABLE` follows: another overload, not a table to join."""
         if self._curr.token_type != TokenType.COMMA or self._next.token_type != TokenType.L_PAREN:
             return False
         depth = 0

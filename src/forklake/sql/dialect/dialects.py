@@ -1,4 +1,4 @@
-"""Our two dialects: DuckDB's SQL and Spark's, each with the statements of the lake."""
+"""The two dialects, DuckDB SQL and Spark SQL, each extended by the statements of the lake."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from forklake.sql.dialect.relations import Relations
 
 
 def _without_commands(keywords: dict[str, TokenType]) -> dict[str, TokenType]:
-    """The keywords but those after which sqlglot reads nothing more."""
+    """Return the keywords except those after which sqlglot leaves the rest unparsed."""
     return {word: kind for word, kind in keywords.items() if kind is not TokenType.COMMAND}
 
 
 class Forklake(DuckDB):
-    """DuckDB's SQL."""
+    """DuckDB SQL."""
 
     class Tokenizer(DuckDB.Tokenizer):
         KEYWORDS = _without_commands(DuckDB.Tokenizer.KEYWORDS)
@@ -28,7 +28,7 @@ class Forklake(DuckDB):
 
     class Parser(Relations, Expressions):
         def _parse_map(self) -> exp.ToMap | exp.Map | exp.Bracket:  # type: ignore[override]
-            """A map, of which `MAP {…}[key]` takes a value: sqlglot takes it of what is inside."""
+            """Parse a map and its index: sqlglot reads `MAP {…}[key]` as `MAP ({…}[key])`."""
             found = super()._parse_map()
             inner = found.this if isinstance(found, exp.ToMap) else None
             if not isinstance(inner, exp.Bracket):
@@ -41,7 +41,7 @@ class Forklake(DuckDB):
 
 
 class ForklakeSpark(Spark):
-    """Spark's SQL."""
+    """Spark SQL."""
 
     class Tokenizer(Spark.Tokenizer):
         KEYWORDS = _without_commands(Spark.Tokenizer.KEYWORDS)

@@ -1,4 +1,4 @@
-"""Expressions as they are written: sqlglot gives some of them another meaning than DuckDB."""
+"""Parser of expressions, where sqlglot gives some of them another meaning than DuckDB."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlglot import exp
 from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import TokenType
 
-# Functions with a grammar of their own; all others are a name with arguments.
+# Functions with a special grammar; all others are a name with arguments.
 _GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 _ONE_UNIT = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*[a-zA-Z]*\s*")
 
 
 class Expressions(DuckDBParser):
-    """The part of a parser of DuckDB's SQL that reads expressions."""
+    """Parser mixin for DuckDB expressions."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
@@ -25,16 +25,16 @@ class Expressions(DuckDBParser):
 
     UNARY_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
         **DuckDBParser.UNARY_PARSERS,
-        # An operator like any other: `~a + 1` is ~(a + 1).
+        # With the precedence of other operators: `~a + 1` is ~(a + 1).
         TokenType.TILDE: lambda self: self.expression(exp.BitwiseNot(this=self._parse_term())),
     }
 
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        """`ARRAY[x]` makes a list; what follows any other name or call is an index of it.
+        """Parse `ARRAY[x]` as a list, and brackets after any other name or call as an index.
 
-        sqlglot also takes `list[x]`, `t.array[x]` and `list(x)[1]` for constructors.
+        sqlglot also takes `list[x]`, `t.array[x]` and `list(x)[1]` for list constructors.
         """
         bare = this.this if isinstance(this, exp.Column) and not this.table else this
         if isinstance(bare, exp.Identifier) and not bare.quoted and bare.name.upper() == "ARRAY":
@@ -44,13 +44,13 @@ class Expressions(DuckDBParser):
     def _parse_interval_span(
         self, this: exp.Expr, parse_function_unit: bool = True
     ) -> exp.Interval:
-        """Keep the text of an interval whole, where sqlglot picks a number and a word out of it."""
+        """Keep the text of an interval whole; sqlglot picks one number and one word out of it."""
         if this.is_string and not _ONE_UNIT.fullmatch(this.name):
             return self.expression(exp.Interval(this=this))
         return super()._parse_interval_span(this, parse_function_unit)
 
     def _parse_tilde(self, this: exp.Expr | None) -> exp.Expr | None:
-        """`x ~ y` asks whether y matches the whole of x."""
+        """Parse `x ~ y` as a regular expression y that must match the whole of x."""
         found = super()._parse_tilde(this)
         for like in [] if found is None else list(found.find_all(exp.RegexpLike)):
             whole = exp.Anonymous(
@@ -64,7 +64,7 @@ class Expressions(DuckDBParser):
     def _parse_type(
         self, parse_interval: bool = True, fallback_to_identifier: bool = False
     ) -> exp.Expr | None:
-        """`DATE '2020-01-01'::VARCHAR` casts the date, where sqlglot casts its text."""
+        """Parse `DATE '2020-01-01'::VARCHAR` as a cast of the date; sqlglot casts the string."""
         is_value = (
             self._curr.token_type in self.TYPE_TOKENS
             and self._next is not None
@@ -82,6 +82,6 @@ class Expressions(DuckDBParser):
         return found
 
     def _is_compared(self) -> bool:
-        """Whether a column follows that is named like a nested type: `range < 3` is not a type."""
+        """Return whether a column named like a nested type follows, as in `range < 3`."""
         is_name = self._curr.token_type in self.NESTED_TYPE_TOKENS
         return is_name and self._next is not None and self._next.token_type == TokenType.LT

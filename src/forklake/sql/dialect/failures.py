@@ -1,4 +1,4 @@
-"""Syntax errors: where they are and what was wrong, in words for the writer of the text."""
+"""Messages of syntax errors, with the position and the reason."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from forklake.errors import InvalidInput
 
-_REMEDY = "Correct the statement at that place."
-# What sqlglot says, and what we say.
+_REMEDY = "Correct the statement at this position."
+# Messages of sqlglot, and the messages shown in their place.
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"Invalid expression / Unexpected token"), "this was not expected here"),
+    (re.compile(r"Invalid expression / Unexpected token"), "unexpected token"),
     (
         re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*\.(\w+)'>"),
         r"\1 is not complete",
@@ -25,7 +25,7 @@ _MISSING = re.compile(r"Missing (.+) from \d+:(\d+)")
 
 
 class SyntaxFailure(ParseError):
-    """A syntax error in a text: at an offset, near a word of it, or near none at its end."""
+    """Syntax error at an offset of a text. `near` is the token there, or empty at the end."""
 
     def __init__(self, said: str, offset: int, near: str = "") -> None:
         super().__init__(said, [{"description": said}])
@@ -35,7 +35,7 @@ class SyntaxFailure(ParseError):
 
 
 def explained(failure: SqlglotError, sql: str) -> InvalidInput:
-    """The error that the writer of the text gets."""
+    """Return the error that is shown for a failure of sqlglot."""
     if isinstance(failure, SyntaxFailure):
         near = f"'{failure.near}'" if failure.near else "the end of the statement"
         place = _place(sql, failure.offset)
@@ -44,7 +44,7 @@ def explained(failure: SqlglotError, sql: str) -> InvalidInput:
         )
     missing = _MISSING.search(str(failure.__cause__ or failure))
     if missing is None:
-        return InvalidInput("Syntax error: the text cannot be read.", remedy=_REMEDY)
+        return InvalidInput("Syntax error: the text cannot be parsed.", remedy=_REMEDY)
     return InvalidInput(
         f"Syntax error near {missing[1]} ({_place(sql, int(missing[2]))}): it is not closed.",
         remedy=f"Close it with {missing[1]}.",

@@ -1,4 +1,4 @@
-"""Statements that sqlglot has no nodes for, and what is read off nodes in one way everywhere."""
+"""Syntax tree nodes that sqlglot does not have, and functions that read nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VERSION, TIMESTAMP = "VERSION", "TIMESTAMP"
 
 
 class Call(exp.Expression):
-    """CALL: `this` is the function, an Anonymous, qualified by Dots."""
+    """CALL: `this` is the function, an Anonymous, which Dots may qualify."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
@@ -43,7 +43,7 @@ class Reset(exp.Expression):
 
 
 class Prepare(exp.Expression):
-    """PREPARE: a name and the statement that it stands for."""
+    """PREPARE of a statement under a name."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True}
 
@@ -61,13 +61,13 @@ class Deallocate(exp.Expression):
 
 
 class MacroParameter(exp.Expression):
-    """A parameter of a macro: its name, and its type and default where they are given."""
+    """Parameter of a macro: its name, and optionally its type and default."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "kind": False, "default": False}
 
 
 class SortedBy(exp.Expression):
-    """What ALTER TABLE … SET SORTED BY says."""
+    """Columns of ALTER TABLE … SET SORTED BY."""
 
     arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
 
@@ -82,7 +82,7 @@ class AlterReset(exp.Expression):
 
 
 def names(node: exp.Expr | None) -> tuple[str, ...]:
-    """The parts of a dotted name: of a table, a column, a path or an identifier."""
+    """Return the parts of a dotted name: of a table, a column, a path or an identifier."""
     match node:
         case None:
             return ()
@@ -100,14 +100,14 @@ def _names_of_part(part: exp.Expr) -> tuple[str, ...]:
 
 
 def time_travel(table: exp.Table) -> tuple[str, exp.Expr] | None:
-    """`VERSION` or `TIMESTAMP` and which, taken off the table; None if it is read as it is."""
+    """Remove the AT clause of a table; return (`VERSION` or `TIMESTAMP`, value), or None."""
     when = table.args.pop("when", None)
     if when is None:
         return None
     kind = str(when.args["kind"]).upper()
     if kind not in (VERSION, TIMESTAMP):
         raise InvalidInput(
-            f"AT ({kind} => …) is no time of a table.",
+            f"AT ({kind} => …) is not supported.",
             remedy="Write AT (VERSION => 5) or AT (TIMESTAMP => '2024-01-31').",
         )
     return kind, when.expression
@@ -116,7 +116,7 @@ def time_travel(table: exp.Table) -> tuple[str, exp.Expr] | None:
 def function_call(
     node: exp.Expr,
 ) -> tuple[tuple[str, ...], list[exp.Expr], dict[str, exp.Expr]]:
-    """A function's dotted name, its arguments by position, and those by (lower-case) name.
+    """Return the dotted name, positional arguments and named arguments (lower case) of a call.
 
     The node is a CALL, a function in FROM or one in an expression.
     """
@@ -140,7 +140,7 @@ def function_call(
 
 
 def call_parts(node: exp.Expr) -> list[exp.Expr]:
-    """The identifiers that qualify a function and, last, the function."""
+    """Return the identifiers that qualify a function, followed by the function."""
     match node:
         case Call():
             return call_parts(node.this)
@@ -169,7 +169,7 @@ def _arguments(function: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_named(argument: exp.Expr, is_relation: bool) -> bool:
-    """`a => 1` and `a := 1`; where rows come from also `a = 1`, which elsewhere is a comparison."""
+    """Return whether an argument is named: `a => 1` or `a := 1`, and `a = 1` in a relation."""
     if isinstance(argument, exp.EQ) and is_relation:
         return isinstance(argument.this, exp.Column) and len(argument.this.parts) == 1
     return isinstance(argument, exp.Kwarg | exp.PropertyEQ)

@@ -1,4 +1,4 @@
-"""From a text to its statements; bad texts end here, with an error of our own."""
+"""Parsing of texts into statements, with syntax errors as InvalidInput."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from forklake.sql.dialect.precedence import enclose_conditions
 from forklake.sql.dialect.statements import Statements
 
 _DIALECTS = {"duckdb": Forklake(), "spark": ForklakeSpark()}
-# Clauses that are read and refused.
+# Clauses that parse, but are refused.
 _UNSUPPORTED: dict[type[exp.Expr], dict[str, str]] = {
     exp.Insert: {
         "returning": "RETURNING",
@@ -26,8 +26,8 @@ _UNSUPPORTED: dict[type[exp.Expr], dict[str, str]] = {
         "alternative": "INSERT OR …",
         "ignore": "INSERT IGNORE",
     },
-    exp.Update: {"returning": "RETURNING", "limit": "LIMIT of an UPDATE"},
-    exp.Delete: {"returning": "RETURNING", "limit": "LIMIT of a DELETE"},
+    exp.Update: {"returning": "RETURNING", "limit": "LIMIT in an UPDATE"},
+    exp.Delete: {"returning": "RETURNING", "limit": "LIMIT in a DELETE"},
     exp.Merge: {"returning": "RETURNING"},
 }
 
@@ -35,7 +35,7 @@ _CHANGING = (exp.DML, exp.DDL, exp.Merge, exp.Alter, exp.Drop, exp.TruncateTable
 
 
 def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
-    """The statements of a text, in their order; InvalidInput tells where it is wrong."""
+    """Return the statements of a text in order. Raise InvalidInput where the syntax is wrong."""
     with _explaining(text):
         found = _parser(dialect).parse_statements(tokens_of(text, dialect), text)
     return [
@@ -46,7 +46,7 @@ def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
 
 
 def parse_expression(text: str, dialect: str = "duckdb") -> exp.Expr:
-    """A single expression."""
+    """Return the single expression of a text."""
     with _explaining(text):
         return enclose_conditions(_parser(dialect).parse_single(tokens_of(text, dialect), text))
 
@@ -56,7 +56,7 @@ def _parser(dialect: str) -> Statements:
 
 
 def tokens_of(text: str, dialect: str = "duckdb") -> list[Token]:
-    """The words and signs of a text."""
+    """Return the tokens of a text."""
     limits.check_text(text)
     with _explaining(text):
         return _DIALECTS[dialect].tokenize(text)
@@ -70,33 +70,34 @@ def _explaining(text: str) -> Iterator[None]:
         raise explained(failure, text) from None
     except RecursionError:
         raise InvalidInput(
-            "The statement is nested too deeply to be read.", remedy="Make it of smaller parts."
+            "The statement is nested too deeply to be parsed.",
+            remedy="Split it into smaller statements.",
         ) from None
 
 
 def _checked(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, exp.EndStatement):  # what sqlglot makes of END after other statements
+    if isinstance(node, exp.EndStatement):  # sqlglot parses END after other statements like this
         return exp.Commit()
     for argument, words in _UNSUPPORTED.get(type(node), {}).items():
         if node.args.get(argument):
             raise Unsupported(
-                f"{words} is not supported.", remedy="Write the statement without it."
+                f"{words} is not supported.", remedy="Write the statement without this clause."
             )
     _refuse_past(node)
     for select in node.find_all(exp.Select):
         if not select.expressions:
             raise InvalidInput(
-                "A SELECT names no columns.", remedy="Write SELECT *, or what is to be shown."
+                "A SELECT has no columns.", remedy="Write SELECT *, or list the columns."
             )
     return node
 
 
 def _refuse_past(node: exp.Expr) -> None:
-    """What a statement changes is as it is now; what it reads may be as it was."""
+    """Raise InvalidInput if the table that a statement changes has an AT clause."""
     for table in node.find_all(exp.Table) if isinstance(node, _CHANGING) else ():
         is_target = table.parent is node or isinstance(table.parent, exp.Schema)
         if is_target and table.arg_key != "using" and table.args.get("when"):
             raise InvalidInput(
-                f"The table '{table.name}' cannot be changed as it was.",
-                remedy="Leave the time out: only queries read tables as they were.",
+                f"The table '{table.name}' cannot be changed at a past snapshot.",
+                remedy="Remove the AT clause: only queries can read past snapshots.",
             )

@@ -1,6 +1,6 @@
 """Parentheses around conditions that are operands.
 
-Without them Spark has no `a IN (1, 2) = b`, and sqlglot writes `a NOT IN (1) < b` as `NOT a …`.
+Without them Spark rejects `a IN (1, 2) = b`, and sqlglot writes `a NOT IN (1) < b` as `NOT a …`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands in FROM and in INSERT: tables at other times, in all the ways to say so."""
+"""Parser of FROM and INSERT, with every spelling of time travel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import TokenType
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import Definitions
 
-# Words before the version or moment.
+# Keywords before a version or timestamp.
 _TIMES: dict[tuple[str, ...], str] = {
     ("AT", "SNAPSHOT"): nodes.VERSION,
     ("AT", "VERSION"): nodes.VERSION,
@@ -22,13 +22,13 @@ _TIMES: dict[tuple[str, ...], str] = {
     ("FOR", "SYSTEM_VERSION", "AS", "OF"): nodes.VERSION,
     ("FOR", "SYSTEM_TIME", "AS", "OF"): nodes.TIMESTAMP,
 }
-# `catalog`, the dot, `schema`: of longer names sqlglot forgets the first parts.
+# `catalog`, the dot, `schema`: sqlglot drops the first parts of longer names.
 _WORDS_OF_SCHEMA = 3
 _FIRST_WORDS = frozenset(words[0] for words in _TIMES)
 
 
 class Relations(Definitions):
-    """The part of a parser that reads tables; every time becomes one HistoricalData, `when`."""
+    """Parser mixin for tables; each spelling of time travel becomes a HistoricalData, `when`."""
 
     def _parse_historical_data(self) -> exp.HistoricalData | None:
         if self._curr.text.upper() not in _FIRST_WORDS:
@@ -40,7 +40,7 @@ class Relations(Definitions):
         return super()._parse_historical_data()
 
     def _parse_placeholder(self) -> exp.Expr | None:
-        """With its place: values are given in the order of the text, not of the tree."""
+        """Record the offset: values are bound in the order of the text, not of the tree."""
         start = self._curr.start if self._curr else 0
         found = super()._parse_placeholder()
         if found is not None:
@@ -48,7 +48,7 @@ class Relations(Definitions):
         return found
 
     def _parse_version(self) -> None:
-        """Read before, by the function above."""
+        """Return nothing: `_parse_historical_data` parses versions before this is called."""
 
     def _parse_join(
         self,
@@ -61,7 +61,7 @@ class Relations(Definitions):
         return super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
 
     def _parse_star(self) -> exp.Expr | None:
-        """Also `INSERT BY NAME` and `UPDATE BY NAME` of a MERGE, which mean all columns."""
+        """Also parse `INSERT BY NAME` and `UPDATE BY NAME` of MERGE INTO as all columns."""
         if self._prev.token_type in (TokenType.INSERT, TokenType.UPDATE):
             self._match_text_seq("BY", "POSITION")
             if self._match_text_seq("BY", "NAME"):
@@ -95,7 +95,7 @@ class Relations(Definitions):
     def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
         found = super()._parse_group(skip_group_by_token)
         if found is not None and not any(found.args.values()):
-            self.raise_error("Expected what to group by")
+            self.raise_error("Expected a list of expressions to group by")
         return found
 
     def _parse_table_parts(

@@ -1,4 +1,4 @@
-"""Statements by their first word: those that sqlglot does not read, or reads as something else."""
+"""Parser of statements that sqlglot does not parse, or parses as something else."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 
 
 class Statements(Parser):
-    """The part of a parser that reads statements which are not queries nor definitions."""
+    """Parser mixin for statements that are neither queries nor definitions."""
 
     _steps = 0
 
     def _advance(self, times: int = 1) -> None:
-        """Take the next token; the error of the statement if it was cancelled."""
+        """Take the next token. Raise an error if the statement was canceled."""
         self._steps += 1
         if self._steps % limits.INTERVAL == 0:
             limits.check()
         super()._advance(times)
 
-    USABLES: ClassVar[OPTIONS_TYPE] = {}  # after USE comes a name, whatever word it is
+    USABLES: ClassVar[OPTIONS_TYPE] = {}  # USE takes a name, even if the name is a keyword
 
     def parse_statements(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
-        """All statements of a text; unlike `parse`, which also takes bare expressions."""
+        """Return all statements of a text. Unlike `parse`, refuse bare expressions."""
         return self._parse(lambda own: cast(Statements, own)._parse_whole(), raw_tokens, sql)
 
     def parse_single(self, raw_tokens: list[Token], sql: str) -> exp.Expr:
-        """The one expression that a text is."""
+        """Return the single expression that a text consists of."""
         (found,) = self._parse(Parser._parse_assignment, raw_tokens, sql)
         if not isinstance(found, exp.Expr):
             self.raise_error("Expected an expression")
         return found
 
     def raise_error(self, message: str, token: Token | None = None) -> NoReturn:
-        """Stop at a token, or at the end of the statement."""
+        """Raise a syntax error at a token, or at the end of the statement."""
         token = token or self._curr
         if token:
             raise SyntaxFailure(message, token.start, self._find_sql(token, token))
         raise SyntaxFailure(message, self._prev.end + 1 if self._prev else 0)
 
     def _parse_whole(self) -> exp.Expr | None:
-        """One statement that stands for itself: anything but a bare expression."""
+        """Parse one complete statement; a bare expression is an error."""
         start = self._curr
         found = self._parse_own() or self._parse_statement()
         if isinstance(found, exp.Expr) and not _stands_alone(found):
-            self.raise_error(f"there is no statement {start.text.upper()}", start)
+            self.raise_error(f"unknown statement {start.text.upper()}", start)
         return found
 
     def _parse_own(self) -> exp.Expr | None:
-        """A statement of our own, by its first word."""
+        """Parse a statement of `_BY_WORD` by its first word, or return None."""
         parse = _BY_WORD.get(self._curr.text.upper()) if self._curr else None
         if parse is None or self._curr.token_type in _QUOTED:
             return None
@@ -71,7 +71,7 @@ class Statements(Parser):
         return found
 
     def _parse_as_command(self, start: Token) -> NoReturn:
-        """What sqlglot would leave unread."""
+        """Refuse what sqlglot would keep as unparsed text."""
         self.raise_error("Invalid expression / Unexpected token")
 
     # Names
@@ -81,7 +81,7 @@ class Statements(Parser):
         return found or self.raise_error("Expected a name")
 
     def _parse_dotted(self) -> list[exp.Expr]:
-        """The identifiers of a dotted name; after a dot every word is a name."""
+        """Parse the identifiers of a dotted name; after a dot every keyword is a name."""
         found = [self._require_name()]
         while self._match(TokenType.DOT):
             found.append(self._parse_id_var() or self.raise_error("Expected a name"))
@@ -130,7 +130,7 @@ class Statements(Parser):
             return self._parse_checkpoint()
         self.raise_error("Expected INSTALL or CHECKPOINT")
 
-    # Calling and looking
+    # CALL, CHECKPOINT, EXPLAIN and SHOW
 
     def _parse_call(self) -> nodes.Call:
         *qualifiers, name = self._parse_dotted()
@@ -152,7 +152,7 @@ class Statements(Parser):
         return self.expression(nodes.Explain(this=statement, analyze=analyze))
 
     def _parse_shown(self) -> exp.Expr:
-        """SHOW of a list of things, else of the columns of a table."""
+        """Parse SHOW of a list of objects, or of the columns of a table."""
         is_all = self._match_text_seq("ALL")
         if not self._match_texts(_SHOWN):
             return self.expression(exp.Describe(this=self._parse_table(schema=True)))
@@ -200,7 +200,7 @@ class Statements(Parser):
 
 
 def _stands_alone(node: exp.Expr) -> bool:
-    """Whether a node is a statement. Values and pivots are queries of which sqlglot makes none."""
+    """Return whether a node is a statement. sqlglot has VALUES and PIVOT as tables, not queries."""
     if isinstance(node, exp.Condition | exp.Alias | exp.Column | exp.Tuple):
         return False
     return not isinstance(node, exp.Identifier | exp.Star)

@@ -1,7 +1,8 @@
-"""Stored texts of views and macros: names in full, the catalog's own alias left open.
+"""Stored texts of views and macros, with full names and a placeholder for the catalog.
 
-A text is stored as it was written, but for its names: tables and macros of its own catalog begin
-with a placeholder instead of the alias, so that the text holds under every alias and in forks.
+A text is stored as it was written, except for its names: tables and macros of the catalog that
+stores it begin with a placeholder instead of the alias. So the text is valid under every alias and
+in forks.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Edit = tuple[int, int, str]
 
 
 def stored_text(node: exp.Expr, session: Session, home: Attachment) -> str:
-    """The text of a query or of a macro's body, as it is stored in a catalog."""
+    """Return the text of a query or macro body in the form that the catalog `home` stores."""
     source, offset = str(node.meta[SOURCE]), int(node.meta[OFFSET])
     for start, end, text in sorted(_edits(node, session, home), reverse=True):
         source = source[: start - offset] + text + source[end - offset :]
@@ -42,7 +43,7 @@ def stored_text(node: exp.Expr, session: Session, home: Attachment) -> str:
 
 
 def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False) -> exp.Expr:
-    """What was stored, read for the alias under which its catalog is attached now."""
+    """Parse a stored text for the alias under which its catalog is attached."""
     tokens = tokens_of(text, dialect)
     for position in range(len(tokens) - 2, -1, -1):
         taken = tokens[position : position + 3]
@@ -53,27 +54,28 @@ def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False
     found = parse(text, dialect)
     if len(found) != 1:
         raise InvalidInput(
-            f"A stored query has {len(found)} statements.", remedy="Write a single SELECT."
+            f"The stored query has {len(found)} statements instead of one.",
+            remedy="Define it again with a single SELECT.",
         )
     return found[0]
 
 
 def aliases_text(names: Sequence[str]) -> str | None:
-    """The names of a view's columns as they are stored."""
+    """Return the column names of a view in their stored form."""
     return ",".join(duckdb_quoted(name) for name in names) or None
 
 
 def aliases_of(text: str | None) -> list[str]:
-    """The names of a view's columns, where it was given some."""
+    """Return the column names of a view from their stored form; empty if it defines none."""
     return [name.replace('""', '"') for name in _QUOTED_NAME.findall(text or "")]
 
 
 def tables_in(node: exp.Expr) -> list[exp.Table]:
-    """The tables that a query reads: neither functions nor names that it defines itself."""
+    """Return the tables that a query reads, without functions and names of its WITH clauses."""
     return [table for table in tables(node) if not isinstance(table.this, exp.Func)]
 
 
-# Names in full
+# Qualified names
 
 
 def _edits(node: exp.Expr, session: Session, home: Attachment) -> Iterator[Edit]:
@@ -92,7 +94,10 @@ def _edits(node: exp.Expr, session: Session, home: Attachment) -> Iterator[Edit]
 
 
 def _place_of(table: exp.Table, session: Session) -> TableName | None:
-    """Where a table or view of a lake is, or was; None for what comes from elsewhere."""
+    """Return the table or view of a lake that a name means; None if it is from elsewhere.
+
+    A table with an AT clause may be dropped by now.
+    """
     try:
         place = session.resolve(nodes.names(table))
     except NotFound:
@@ -138,7 +143,7 @@ def _catalog_name(place: TableName, session: Session, home: Attachment) -> str:
 
 
 def _written(name: str, session: Session) -> str:
-    """A name as it must be written: in quotes where it would be read as something else."""
+    """Return a name, quoted if it would be parsed as something else."""
     dialect = session.dialect
     is_plain = name.isidentifier() and [token.token_type for token in tokens_of(name, dialect)] == [
         TokenType.VAR

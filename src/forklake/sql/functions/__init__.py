@@ -1,1 +1,1 @@
-"""Functions and tables that SQL knows besides those of users: one registry, and what they do."""
+"""Built-in SQL functions and tables of Forklake: the registry and the implementations."""

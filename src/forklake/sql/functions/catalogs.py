@@ -1,4 +1,4 @@
-"""Catalogs of a metastore: which there are, how one is attached, and forks."""
+"""Functions that list the catalogs of a metastore, show their attachment, and fork them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from forklake.spark.attachments import Attachment
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
-# What other tools call the database.
+# Names that DuckLake clients use for databases.
 _CATALOG_TYPES = {"postgresql": "postgres"}
 
 
 def list_catalogs(session: Session, catalog: Attachment | None = None) -> Iterator[tuple[Any, ...]]:
-    """The live catalogs of one attached catalog's metastore, or of all that are attached."""
+    """Yield the live catalogs of the metastore of one attached catalog, or of all attached ones."""
     attached = session.attachments() if catalog is None else [catalog]
     metastores = {id(one.metastore): one.metastore for one in attached}
     for metastore in metastores.values():
@@ -35,7 +35,7 @@ def list_catalogs(session: Session, catalog: Attachment | None = None) -> Iterat
 
 
 def list_settings(session: Session, catalog: Attachment) -> list[tuple[Any, ...]]:
-    """Where a catalog lives and how it is attached."""
+    """Return where a catalog is stored and how it is attached."""
     kind = catalog.metastore.database.dialect.name
     row = catalog.catalog.row
     return [
@@ -63,14 +63,15 @@ def fork_catalog(
     at: int | None = None,
     ttl: str | None = None,
 ) -> list[tuple[int, str, bool]]:
-    """A fork of a catalog, which is an attached one or another of the same metastore.
+    """Fork a catalog that is attached, or another one of the same metastore.
 
-    One that is attached at a snapshot is forked as it was then.
+    A catalog that is attached at a snapshot is forked at that snapshot, unless `at` is given.
     """
     if session.in_transaction:
         raise InvalidInput(
-            f"The fork '{new_name}' cannot be part of a transaction: it is there at once.",
-            remedy="Commit first.",
+            f"The fork '{new_name}' cannot be created inside a transaction, because it could not be"
+            " rolled back.",
+            remedy="Run COMMIT or ROLLBACK first.",
         )
     metastore, name = session.find_catalog(parent)
     fork, is_new = session.guard.fork(

@@ -1,4 +1,4 @@
-"""CSV files: Spark splits them into texts, which then become what DuckDB takes them for."""
+"""CSV files: Spark splits them into strings, which are cast to the types that DuckDB detects."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _NO_SIGN = "\x00"
 
 
 def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
-    """The rows of CSV files, whose columns are those of the first one."""
+    """Return the rows of CSV files. The first file defines the columns."""
     signs = _signs(files[0], options)
     if signs["SkipRows"]:
         raise Unsupported(
-            f"The file {files[0]!r} begins with lines that are no rows.",
-            remedy="Remove them: Spark cannot skip lines.",
+            f"The file {files[0]!r} begins with lines that are not rows.",
+            remedy="Remove these lines: Spark cannot skip them.",
         )
     schema = described("read_csv", files[0], options)
     quote = _sign(signs["Quote"])
@@ -37,7 +37,7 @@ def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) ->
         .option("escape", _sign(signs["Escape"]) or quote or _NO_SIGN)
         .option("comment", _sign(signs["Comment"]) or _NO_SIGN)
         .option("header", signs["HasHeader"])
-        .option("multiLine", True)  # a quoted value may hold line ends
+        .option("multiLine", True)  # a quoted value can contain line breaks
         .option("mode", "FAILFAST")
         .csv([*map(as_written, files)])
     )
@@ -48,10 +48,10 @@ def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) ->
 
 
 def _signs(path: str, options: Options) -> dict[str, Any]:
-    """What DuckDB takes for the signs of the file.
+    """Return the delimiter, quote and other properties that DuckDB detects in a file.
 
-    It refuses columns of other types than it would choose; if they and the header are given, it
-    need not know them.
+    DuckDB refuses given columns whose types differ from those that it detects. If columns and
+    header are given, detection works without the columns.
     """
     try:
         return sniffed(path, options)
@@ -72,7 +72,7 @@ def _as_text(schema: StructType) -> StructType:
 
 
 def _formats(signs: Mapping[str, Any], options: Options) -> dict[str, str]:
-    """How dates and timestamps are written, in Spark's letters, where not as in ISO 8601."""
+    """Return the formats of dates and timestamps as Spark patterns, unless they are ISO 8601."""
     from sqlglot.dialects.spark import Spark
     from sqlglot.time import format_time
 
@@ -90,8 +90,10 @@ def _formats(signs: Mapping[str, Any], options: Options) -> dict[str, str]:
 def _typed(
     rows: DataFrame, schema: StructType, nulls: Sequence[str], formats: Mapping[str, str]
 ) -> DataFrame:
-    """Columns of text as what they stand for. Spark takes empty values for null, DuckDB does so
-    only where nothing else is."""
+    """Cast columns of strings to their types.
+
+    Spark reads empty values as NULL; DuckDB does so only if no other string stands for NULL.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     def typed(name: str, kind: str) -> Column:
@@ -103,7 +105,7 @@ def _typed(
             return F.to_timestamp_ntz(value, F.lit(formats[kind]))
         return value.cast(kind)
 
-    kept = [F.col(quoted(name)) for name in rows.columns[len(schema) :]]  # keys of folders
+    kept = [F.col(quoted(name)) for name in rows.columns[len(schema) :]]  # hive partition keys
     columns = [
         typed(one.name, one.dataType.simpleString()).alias(one.name) for one in schema.fields
     ]

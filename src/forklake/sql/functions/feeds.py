@@ -1,4 +1,4 @@
-"""The change feed of a table, by name."""
+"""Functions that read the change feed of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Moment: TypeAlias = int | datetime
 
 
 def _feed(name: str) -> Callable[..., DataFrame]:
-    """The function that gives one of a session's feeds."""
+    """Return the SQL function that calls the session method `name`."""
 
     def run(
         session: Session,

@@ -1,7 +1,7 @@
-"""Files that a query reads in place: `read_parquet`, `read_csv`, `read_json`, or a path by itself.
+"""Files that a query reads directly: `read_parquet`, `read_csv`, `read_json`, or a bare path.
 
-Spark reads them. What is in a CSV or JSON file is told by DuckDB, which looks at the beginning of
-the first one, so that columns and types are those that DuckDB would give.
+Spark reads them. DuckDB detects the columns and types of CSV and JSON files from the beginning of
+the first file, so that they are the same as in DuckDB.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Options: TypeAlias = Mapping[str, Any]
 Load: TypeAlias = "Callable[[DataFrameReader, Sequence[str], Options], DataFrame]"
 
-# What is done here, whatever the format.
+# Options that are handled in this module for all formats.
 _COMMON = frozenset({"filename", "hive_partitioning"})
 _CONDITION = re.compile(r"^\[[A-Z_.]+\]\s*")
 _ENDINGS = (".gz", ".zst", ".bz2")
@@ -39,24 +39,24 @@ _ENDINGS = (".gz", ".zst", ".bz2")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A format: the options of DuckDB's that are known for it, and how it is loaded."""
+    """File format: the DuckDB options that are supported for it, and the function that loads it."""
 
     options: frozenset[str]
     load: Load
 
 
 def is_path(text: str) -> bool:
-    """Whether a name is that of a file that can be read."""
+    """Return whether a name has the extension of a file that can be read."""
     return _reader_of(text) is not None
 
 
 def read_path(session: Session, path: str) -> DataFrame:
-    """The rows of a file, by the ending of its name."""
+    """Return the rows of a file, whose extension defines its format."""
     function = _reader_of(path)
     if function is None:
         raise InvalidInput(
-            f"The file {path!r} has no known ending.",
-            remedy="Name a function: " + ", ".join(READERS) + ".",
+            f"The file {path!r} has no known extension.",
+            remedy="Read it with one of the functions " + ", ".join(READERS) + ".",
         )
     return read_files(session, function, [path], {})
 
@@ -71,7 +71,7 @@ def _reader_of(text: str) -> str | None:
 def read_files(
     session: Session, function: str, positional: Sequence[Any], named: Mapping[str, Any]
 ) -> DataFrame:
-    """The rows of files: of one path or pattern, or of a list of them."""
+    """Return the rows of files, given by one path or pattern or by a list of them."""
     reader = READERS[function.lower()]
     options = {name.lower(): value for name, value in named.items()}
     _check_options(function, reader, options)
@@ -93,13 +93,13 @@ def read_files(
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Files into which Spark looks at once, and finds no columns, are an error of the user's."""
+    """Raise InvalidInput if Spark looks into files while loading and finds no columns."""
     try:
         yield
     except Py4JJavaError as reason:
         said = _CONDITION.sub("", messages_of(reason)[1]).splitlines()[0]
         raise InvalidInput(
-            f"The files cannot be read: {said}", remedy="Check that they are of this format."
+            f"The files cannot be read: {said}", remedy="Check that they have this format."
         ) from None
 
 
@@ -110,7 +110,7 @@ def _patterns(function: str, positional: Sequence[Any]) -> list[str]:
         case [list(paths)] if paths and all(isinstance(path, str) for path in paths):
             return paths
     raise InvalidInput(
-        f"The function {function} takes a path or a list of paths.",
+        f"The function {function} expects a path or a list of paths.",
         remedy=f"Write {function}('data/*.parquet') or {function}(['a.parquet', 'b.parquet']).",
     )
 
@@ -121,11 +121,11 @@ def _check_options(function: str, reader: Reader, options: Options) -> None:
         if name not in known:
             raise Unsupported(
                 f"The function {function} does not support the option '{name}'.",
-                remedy="Options are: " + ", ".join(sorted(known)) + ".",
+                remedy="Supported options: " + ", ".join(sorted(known)) + ".",
             )
         if value is None:
             raise InvalidInput(
-                f"The option '{name}' of {function} cannot be NULL.", remedy="Leave it out."
+                f"The option '{name}' of {function} cannot be NULL.", remedy="Remove the option."
             )
 
 
@@ -134,13 +134,13 @@ def _boolean(function: str, options: Options, name: str) -> bool | None:
     if value is not None and not isinstance(value, bool):
         raise InvalidInput(
             f"The option '{name}' of {function} cannot be {value!r}.",
-            remedy="Write true or false.",
+            remedy="Set it to true or false.",
         )
     return value
 
 
 def _with_filename(rows: DataFrame, asked: bool | str) -> DataFrame:
-    """The rows with the file that each is in, as a column of that name."""
+    """Return rows with a column for the file of each row: `filename`, or the name in `asked`."""
     from pyspark.sql import functions as F  # noqa: N812
 
     if asked is False:
@@ -151,7 +151,7 @@ def _with_filename(rows: DataFrame, asked: bool | str) -> DataFrame:
 
 
 def _with_keys(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """The rows with keys of folders last, by name, and as BIGINT where they are numbers."""
+    """Return rows with hive partition keys as the last columns, sorted, numbers as BIGINT."""
     from pyspark.sql import functions as F  # noqa: N812
 
     kinds = dict(rows.dtypes)

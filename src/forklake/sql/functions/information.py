@@ -1,4 +1,4 @@
-"""Attached catalogs as tables that tools read: `information_schema.*` and `duckdb_*()`."""
+"""Tables and functions that describe attached catalogs: `information_schema.*`, `duckdb_*()`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 Items: TypeAlias = "Callable[[Session], Iterator[Any]]"
-# A column: its type, and what it says of an item; a path of attributes, or a function.
+# Type of each column, and how its value is read off an item: attribute path or function.
 Columns: TypeAlias = Mapping[str, tuple[pa.DataType, str | Callable[[Any], Any]]]
 
 _SCHEMA = "information_schema"
@@ -29,7 +29,7 @@ _TAGS = pa.map_(_TEXT, _TEXT)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A table of information: what it lists, and what its columns say of that."""
+    """Table of information: the items that it lists, and its columns."""
 
     items: Items
     columns: Columns
@@ -52,9 +52,10 @@ def _getter(get: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def find(session: Session, parts: Sequence[str], *, has_rows: bool = True) -> pa.Table | None:
-    """A table of the schema `information_schema`, of whichever catalog; None if it is none.
+    """Return a table of `information_schema` of any catalog; None if the name is not one.
 
-    The columns of views are found by binding them, so a table must be there without its rows.
+    Without `has_rows` only its columns are returned. This is required while the columns of a view
+    are searched: rows of `columns` would bind all views again.
     """
     *where, name = map(folded, parts)
     if not where or where[-1] != _SCHEMA or len(where) > 2:
@@ -71,12 +72,12 @@ def find(session: Session, parts: Sequence[str], *, has_rows: bool = True) -> pa
 
 
 def call(session: Session, parts: Sequence[str], *, has_rows: bool = True) -> pa.Table | None:
-    """The rows of `duckdb_tables()` and the like; None if the function is none of them."""
+    """Return the rows of `duckdb_tables()` and similar functions; None for other functions."""
     found = _FUNCTIONS.get(folded(parts[0])) if len(parts) == 1 else None
     return found.table(session, has_rows=has_rows) if found else None
 
 
-# What columns say
+# Values of columns
 
 
 def _always(value: Any) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""What there is in attached catalogs, as the session sees them, in its transaction.
+"""Objects of attached catalogs, as the session or its transaction sees them.
 
 Columns of views are found by Spark, which is started only if there are views.
 """
@@ -31,76 +31,76 @@ _COMMENT = "comment"
 
 @dataclass(frozen=True, slots=True)
 class SeenCatalog:
-    """An attached catalog."""
+    """Attached catalog."""
 
     attachment: Attachment
     view: naming.View
 
     @property
     def alias(self) -> str:
-        """The name under which it is attached."""
+        """Name under which it is attached."""
         return self.attachment.alias
 
     @property
     def catalog_id(self) -> int:
-        """Its number."""
+        """Id of the catalog."""
         return self.attachment.catalog.catalog_id
 
     @property
     def state(self) -> CatalogState:
-        """Its definitions."""
+        """State of the catalog that the session sees."""
         return self.view.state
 
     @property
     def is_read_only(self) -> bool:
-        """Whether nothing can be changed through this attachment."""
+        """Whether the catalog cannot be changed through this attachment."""
         return self.attachment.read_only or self.attachment.pinned is not None
 
     def schemas(self) -> Iterator[SeenSchema]:
-        """Its schemas."""
+        """Yield its schemas."""
         return (SeenSchema(self, schema) for schema in self.state.schemas())
 
     def comment(self, number: int) -> str | None:
-        """The comment on a schema, table or view."""
+        """Return the comment on the schema, table or view with this id."""
         return self.state.tags(number).get(_COMMENT)
 
     def tags(self, number: int) -> dict[str, str]:
-        """The other tags."""
+        """Return the tags of an object, except its comment."""
         found = self.state.tags(number)
         return {key: value for key, value in found.items() if key != _COMMENT}
 
 
 @dataclass(frozen=True, slots=True)
 class SeenSchema:
-    """A schema of an attached catalog."""
+    """Schema of an attached catalog."""
 
     catalog: SeenCatalog
     row: Schema
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the schema."""
         return self.row.schema_name
 
     def tables(self) -> Iterator[SeenTable]:
-        """Its tables."""
+        """Yield its tables."""
         found = self.catalog.state.tables(self.name)
         return (SeenTable(self.catalog, self, row.table_name, row.table_id, row) for row in found)
 
     def views(self) -> Iterator[SeenView]:
-        """Its views."""
+        """Yield its views."""
         found = self.catalog.state.views(self.name)
         return (SeenView(self.catalog, self, row.view_name, row.view_id, row) for row in found)
 
     def relations(self) -> Iterator[SeenTable | SeenView]:
-        """Both."""
+        """Yield its tables, then its views."""
         yield from self.tables()
         yield from self.views()
 
 
 @dataclass(frozen=True, slots=True)
 class SeenRelation:
-    """A table or view."""
+    """Table or view of an attached catalog."""
 
     catalog: SeenCatalog
     schema: SeenSchema
@@ -109,31 +109,31 @@ class SeenRelation:
 
     @property
     def comment(self) -> str | None:
-        """The comment on it."""
+        """Comment on the table or view."""
         return self.catalog.comment(self.number)
 
     @property
     def tags(self) -> dict[str, str]:
-        """Its other tags."""
+        """Tags of the table or view, except its comment."""
         return self.catalog.tags(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class SeenView(SeenRelation):
-    """A view."""
+    """View of an attached catalog."""
 
     row: View
 
     @property
     def definition(self) -> str:
-        """The statement that makes it, for the alias under which the catalog is attached now."""
+        """CREATE VIEW statement of the view, with the current alias of its catalog."""
         query = self.row.sql.replace(PLACEHOLDER, shown_name(self.catalog.alias))
         columns = ", ".join(map(shown_name, aliases_of(self.row.column_aliases)))
         declared = f"{shown_name(self.name)}({columns})" if columns else shown_name(self.name)
         return f"CREATE VIEW {declared} AS {query};"
 
     def columns(self, session: Session) -> Iterator[SeenColumn]:
-        """Its columns, numbered from 1; none if it cannot be read, as when its table is gone."""
+        """Yield its columns, numbered from 1; none if it cannot be read (its table was dropped)."""
         from forklake.sql.query.binding import schema_of
 
         parts = (self.catalog.alias, self.schema.name, self.name)
@@ -149,18 +149,18 @@ class SeenView(SeenRelation):
 
 @dataclass(frozen=True, slots=True)
 class SeenTable(SeenRelation):
-    """A table."""
+    """Table of an attached catalog."""
 
     row: Table
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Its columns as trees."""
+        """Columns with their nested fields."""
         return self.catalog.state.fields(self.row)
 
     @property
     def record_count(self) -> int:
-        """How many rows were committed to it."""
+        """Number of committed rows."""
         view = self.catalog.view
         if isinstance(view, Transaction):
             view.record_read(self.row)
@@ -169,12 +169,12 @@ class SeenTable(SeenRelation):
 
     @property
     def data_path(self) -> str:
-        """The folder of its new files."""
+        """Folder of new data files."""
         attachment = self.catalog.attachment
         return attachment.located(attachment.folder(self.catalog.state, self.row))
 
     def columns(self, session: Session) -> Iterator[SeenColumn]:
-        """Its columns, numbered from 1."""
+        """Yield its columns, numbered from 1."""
         state = self.catalog.state
         for number, field in enumerate(self.fields, 1):
             tags = state.column_tags(state.column(self.row, field.name))
@@ -191,7 +191,7 @@ class SeenTable(SeenRelation):
 
 @dataclass(frozen=True, slots=True)
 class SeenColumn:
-    """A column of a table or view: its place, and its type and default as DuckDB writes them."""
+    """Column of a table or view, with its type and default in DuckDB SQL."""
 
     table: SeenTable | SeenView
     number: int
@@ -202,40 +202,40 @@ class SeenColumn:
     comment: str | None
 
 
-# All of a kind
+# Lists of all objects of one kind
 
 
 def seen_catalog(session: Session, alias: str) -> SeenCatalog:
-    """The catalog attached under an alias."""
+    """Return the catalog that is attached under an alias."""
     attachment = session.attachment(alias)
     return SeenCatalog(attachment, session.viewing(attachment))
 
 
 def all_catalogs(session: Session) -> Iterator[SeenCatalog]:
-    """All attached catalogs."""
+    """Yield all attached catalogs."""
     return (seen_catalog(session, one.alias) for one in session.attachments())
 
 
 def all_schemas(session: Session) -> Iterator[SeenSchema]:
-    """All schemas of attached catalogs."""
+    """Yield all schemas of attached catalogs."""
     return (schema for catalog in all_catalogs(session) for schema in catalog.schemas())
 
 
 def all_tables(session: Session) -> Iterator[SeenTable]:
-    """All tables of attached catalogs."""
+    """Yield all tables of attached catalogs."""
     return (table for schema in all_schemas(session) for table in schema.tables())
 
 
 def all_views(session: Session) -> Iterator[SeenView]:
-    """All views of attached catalogs."""
+    """Yield all views of attached catalogs."""
     return (view for schema in all_schemas(session) for view in schema.views())
 
 
 def all_relations(session: Session) -> Iterator[SeenTable | SeenView]:
-    """All tables and views of attached catalogs."""
+    """Yield all tables and views of attached catalogs."""
     return (one for schema in all_schemas(session) for one in schema.relations())
 
 
 def all_columns(session: Session) -> Iterator[SeenColumn]:
-    """All columns of tables and views of attached catalogs."""
+    """Yield all columns of tables and views of attached catalogs."""
     return (column for one in all_relations(session) for column in one.columns(session))

@@ -1,4 +1,4 @@
-"""Maintenance of a catalog: what is asked for is checked here and done by `maintenance`."""
+"""SQL functions for maintenance: they check arguments and call the package `maintenance`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ def expire_snapshots(
     older_than: datetime | None = None,
     dry_run: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
-    """Forget snapshots: some, those older than a moment, or than the option says."""
+    """Expire snapshots by id or by age; by default those older than the option `expire_older_than`.
+
+    Returns the expired snapshots.
+    """
     if versions is not None and older_than is not None:
         raise InvalidInput(
             "Expiring snapshots cannot specify both 'versions' and 'older_than'.",
-            remedy="Give one of them.",
+            remedy="Pass only one of them.",
         )
     _refuse_transaction(session, "expire_snapshots")
     found = maintenance.expire_snapshots(
@@ -45,14 +48,14 @@ def merge_adjacent_files(
     min_file_size: int | None = None,
     max_file_size: int | None = None,
 ) -> list[tuple[str, str, int, int]]:
-    """Make few files of many small ones."""
+    """Compact small files of tables into fewer large ones."""
     _check_compaction(session, catalog, table_name, schema, max_compacted_files)
     if max_file_size == 0 or (
         min_file_size is not None and max_file_size is not None and min_file_size >= max_file_size
     ):
         raise InvalidInput(
-            f"No file is of {min_file_size or 0} bytes or more and of less than {max_file_size}.",
-            remedy="Give a min_file_size that is less than max_file_size.",
+            f"No file can have {min_file_size or 0} bytes or more and less than {max_file_size}.",
+            remedy="Set min_file_size to less than max_file_size.",
         )
     found = maintenance.merge_adjacent_files(
         session,
@@ -74,12 +77,12 @@ def rewrite_data_files(
     delete_threshold: float | None = None,
     max_compacted_files: int | None = None,
 ) -> list[tuple[str, str, int, int]]:
-    """Write files anew without the rows that were deleted from them."""
+    """Rewrite data files without their deleted rows."""
     _check_compaction(session, catalog, table_name, schema, max_compacted_files)
     if delete_threshold is not None and not 0 <= delete_threshold <= 1:
         raise InvalidInput(
             f"The delete_threshold {delete_threshold} must be between 0 and 1.",
-            remedy="Give the share of deleted rows from which on a file is written anew.",
+            remedy="Set it to the share of deleted rows from which on a file is rewritten.",
         )
     found = maintenance.rewrite_data_files(
         session,
@@ -98,7 +101,7 @@ def flush_inlined_data(
     schema_name: str | None = None,
     table_name: Sequence[str] | None = None,
 ) -> list[tuple[str, str, int]]:
-    """Write rows of the metastore to files."""
+    """Write inlined rows to data files."""
     _check_place(session, catalog, table_name, schema_name)
     found = maintenance.flush_inlined_data(session, catalog.alias, schema_name, table_name)
     return [(one.schema_name, one.table_name, one.rows_flushed) for one in found]
@@ -115,7 +118,7 @@ def add_data_files(
     hive_partitioning: bool | None = None,
     take_ownership: bool = False,
 ) -> Iterator[tuple[str]]:
-    """Make Parquet files that are there already part of a table."""
+    """Add existing Parquet files to a table."""
     session.guard.files(path)
     alias, inside, table = table_place(session, catalog, table_name, schema)
     added = maintenance.add_data_files(
@@ -138,7 +141,7 @@ def cleanup_old_files(
     cleanup_all: bool | None = None,
     dry_run: bool = False,
 ) -> list[tuple[str]]:
-    """Remove files that no snapshot needs any more."""
+    """Delete files that no snapshot needs any longer."""
     return _cleaned(
         maintenance.cleanup_old_files, session, catalog, older_than, cleanup_all, dry_run
     )
@@ -151,7 +154,7 @@ def delete_orphaned_files(
     cleanup_all: bool | None = None,
     dry_run: bool = False,
 ) -> list[tuple[str]]:
-    """Remove files that no snapshot ever had."""
+    """Delete files that no snapshot has ever referred to."""
     return _cleaned(
         maintenance.delete_orphaned_files, session, catalog, older_than, cleanup_all, dry_run
     )
@@ -180,7 +183,8 @@ def _check_compaction(
     _check_place(session, catalog, table_name, schema)
     if max_compacted_files == 0:
         raise InvalidInput(
-            "No file can be written if max_compacted_files is 0.", remedy="Give 1 or more."
+            "No file can be written if max_compacted_files is 0.",
+            remedy="Set max_compacted_files to 1 or more.",
         )
 
 
@@ -189,11 +193,11 @@ def _compacted(one: maintenance.Compacted) -> tuple[str, str, int, int]:
 
 
 def _refuse_transaction(session: Session, name: str) -> None:
-    """What is done at once cannot be rolled back."""
+    """Raise InvalidInput inside of a transaction, which could not roll back the procedure."""
     if session.in_transaction:
         raise InvalidInput(
             f"The procedure {name} cannot run inside a transaction.",
-            remedy="Commit or roll back first.",
+            remedy="Run COMMIT or ROLLBACK first.",
         )
 
 

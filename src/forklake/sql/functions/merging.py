@@ -1,4 +1,4 @@
-"""Comparing catalogs and merging forks: what is asked for is checked here and done by `merging`."""
+"""SQL functions that compare catalogs and merge forks, by the package `merging`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def list_differences(
     session: Session, first: str, second: str, tables: Sequence[str] | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """What a second catalog has otherwise than a first one."""
+    """Yield the differences between a first and a second catalog."""
     metastore, one, other = _places(session, first, second)
     for name in (one, other):
         session.guard.read(metastore, name)
@@ -37,7 +37,7 @@ def merge_catalog(
     on_conflict: str = "fail",
     dry_run: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
-    """Merge a fork into what it was forked from, or that into a fork."""
+    """Merge a fork into its parent, or into the catalog `into` of the same metastore."""
     metastore, source = session.find_catalog(fork)
     session.guard.read(metastore, source)
     if into is None:
@@ -69,12 +69,12 @@ def merge_catalog(
 
 
 def _places(session: Session, first: str, second: str) -> tuple[Metastore, str, str]:
-    """The one metastore of two catalogs, and their own names."""
+    """Return the common metastore of two catalogs, and their names in it."""
     metastore, one = session.find_catalog(first)
     other_metastore, other = session.find_catalog(second)
     if metastore is not other_metastore:
         raise InvalidInput(
-            f"The catalogs '{first}' and '{second}' are of different metastores.",
+            f"The catalogs '{first}' and '{second}' belong to different metastores.",
             remedy="Name two catalogs of one metastore.",
         )
     return metastore, one, other

@@ -1,4 +1,4 @@
-"""The tables of the metastore itself, as `__ducklake_metadata_<alias>.<table>`."""
+"""Metadata tables of a metastore, as `__ducklake_metadata_<alias>.<table>`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
     from forklake.sql.session import Session
 
-# The schemas that databases have by themselves: each of them means the metastore's.
+# Default schemas of databases: each of them stands for the schema of the metastore.
 _SCHEMAS = ("main", "public")
 
 
 def find_metadata_table(session: Session, parts: Sequence[str]) -> pa.Table | None:
-    """All rows of a table of the metastore; None if the name does not begin with that of one."""
+    """Return all rows of a metadata table; None if the name does not begin with a metastore."""
     by_name = {folded(one.metadata_name): one for one in session.attachments()}
     attachment = by_name.get(folded(parts[0]))
     if attachment is None or len(parts) not in (2, 3):

@@ -1,4 +1,4 @@
-"""Options of a catalog: listed with the values in force, and set."""
+"""SQL functions that list and set the options of a catalog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def list_options(session: Session, catalog: Attachment) -> Iterator[tuple[Any, ...]]:
-    """Each option with the value that holds for the catalog, then where it was set otherwise."""
+    """Yield each option with its value for the catalog, then where schemas and tables set it."""
     state = session.viewing(catalog).state
     places = list(_places(state))
     for name, rule in OPTIONS.items():
@@ -28,7 +28,7 @@ def list_options(session: Session, catalog: Attachment) -> Iterator[tuple[Any, .
 
 
 def _places(state: CatalogState) -> Iterator[tuple[str, str, int]]:
-    """Schemas and tables, each with the scope and the number under which options are set."""
+    """Yield the schemas and tables as (scope, name, id that options are stored under)."""
     for schema in state.schemas():
         yield "SCHEMA", schema.schema_name, schema.schema_id
         for table in state.tables(schema.schema_name):
@@ -43,7 +43,7 @@ def set_option(
     schema: str | None = None,
     table_name: Sequence[str] | None = None,
 ) -> list[tuple[bool]]:
-    """Set an option of the catalog, a schema or a table; NULL takes it away."""
+    """Set an option of the catalog, a schema or a table; NULL removes it."""
     table = None
     if table_name is not None:
         _, schema, table = table_place(session, catalog, table_name, schema)

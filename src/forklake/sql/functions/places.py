@@ -1,4 +1,4 @@
-"""Which table of a catalog the arguments of a function mean."""
+"""Resolution of the table that the arguments of a function name."""
 
 from __future__ import annotations
 
@@ -21,11 +21,15 @@ def table_place(
     table_name: Sequence[str],
     schema: str | None = None,
 ) -> tuple[str, str, str]:
-    """The full name of a table: its schema stands before it, beside it, or is the current one."""
+    """Return the full name of a table.
+
+    Its schema is in the name, in `schema`, or the current one.
+    """
     *before, table = table_name
     if before and schema is not None:
         raise InvalidInput(
-            f"The table '{'.'.join(table_name)}' is given a second schema: '{schema}'.",
+            f"The table '{'.'.join(table_name)}' names a schema, but the schema '{schema}' is given"
+            " as well.",
             remedy="Name the schema once.",
         )
     return catalog.alias, (before[0] if before else schema) or _default(session, catalog), table
@@ -45,7 +49,7 @@ def found_table(
     version: int | None = None,
     timestamp: datetime | None = None,
 ) -> tuple[View, Table]:
-    """The table, and the catalog as it is or was."""
+    """Return a table, and its catalog in the current or a past state."""
     name = table_place(session, catalog, table_name, schema)
     place: TableName = session.resolve(name, version=version, timestamp=timestamp)
     view = session.viewing(catalog, version=version, timestamp=timestamp)

@@ -1,6 +1,6 @@
-"""The functions of a lake: one table of names, arguments and results, and how one is found.
+"""Registry of lake functions: names, arguments, result columns and implementations.
 
-Each is known as `ducklake_<name>('lake', …)`, and as `lake.<name>(…)` once a catalog is attached.
+Each can be called as `ducklake_<name>('lake', …)`, and as `lake.<name>(…)` for an attached catalog.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ _LONG, _STRING, _BOOL = pa.int64(), pa.string(), pa.bool_()
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function: its overloads, its columns and what it does.
+    """SQL function: its overloads, its result columns and its implementation.
 
-    Without columns it gives a DataFrame, whose columns depend on the table. `changes` tells
-    whether anything is different afterwards; `reads_now`, whether the result depends on the newest
-    commits to the catalog. Columns that are hidden are not part of `*`.
+    Without `columns` it returns a DataFrame, whose columns depend on the table. `changes` is
+    whether it changes data; `reads_now`, whether its result depends on the newest commits to the
+    catalog. Columns in `hidden` are not part of `*`.
     """
 
     name: str
@@ -375,7 +375,7 @@ FUNCTIONS: dict[str, Function] = {one.name: one for one in (*_QUERIES, *_PROCEDU
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A function as it was named: with the catalog that was named before it, if one was."""
+    """Function with the alias of the catalog that qualifies it, if any."""
 
     function: Function
     alias: str | None = None
@@ -385,14 +385,14 @@ class Bound:
 
     @property
     def signatures(self) -> list[Signature]:
-        """What remains to be given."""
+        """Signatures without the catalog if the alias of the function names it."""
         whole = self.function.signatures
         return [one.rest for one in whole] if self.alias else list(whole)
 
     def call(
         self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> pa.Table | DataFrame:
-        """What the function gives for values of Python's."""
+        """Call the function with Python values and return its rows."""
         with session.guard.function(self.function.name):
             return self._called(session, positional, named)
 
@@ -424,7 +424,7 @@ class Bound:
 
 
 def find(session: Session, parts: Sequence[str]) -> Bound | None:
-    """The function of a dotted name, such as `ducklake_snapshots` or `lake.snapshots`."""
+    """Return the function of a dotted name, such as `ducklake_snapshots` or `lake.snapshots`."""
     *where, name = map(folded, parts)
     if not where:
         function = FUNCTIONS.get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
@@ -437,7 +437,7 @@ def find(session: Session, parts: Sequence[str]) -> Bound | None:
 
 
 def known_names(parts: Sequence[str]) -> list[str]:
-    """All functions, in the form in which one was asked for."""
+    """Return the names of all functions, with the qualifier or prefix of the given name."""
     *where, _ = parts
     return [".".join([*where, name]) if where else PREFIX + name for name in FUNCTIONS]
 

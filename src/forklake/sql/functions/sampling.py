@@ -1,4 +1,4 @@
-"""What DuckDB makes of the beginning of a text file: its columns, their types, its signs."""
+"""Columns, types and CSV properties that DuckDB detects at the beginning of a text file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from forklake.files.systems import file_system, is_local, translating
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-# So much of a file that is not on this machine is looked at.
+# Bytes that are read of a file on another machine.
 _HEAD = 16 * 2**20
 
 
 def described(function: str, path: str, options: Mapping[str, Any]) -> StructType:
-    """The columns of a file as a function of DuckDB's reads it."""
+    """Return the columns of a file, as the DuckDB function `function` reads it."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     given = {**options, "hive_partitioning": False}
@@ -33,14 +33,14 @@ def described(function: str, path: str, options: Mapping[str, Any]) -> StructTyp
 
 
 def sniffed(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The signs of a CSV file: Delimiter, Quote, Escape, Comment, SkipRows, HasHeader and more."""
+    """Return the properties of a CSV file: Delimiter, Quote, Escape, Comment, SkipRows and more."""
     with _sample(path) as sample:
         found = _asked(f"FROM sniff_csv($path{_given(options)})", sample, options)
     return dict(found.to_pylist()[0])
 
 
 def first_sign(path: str) -> str:
-    """The first sign of a file that is not a space."""
+    """Return the first character of a file that is not a space."""
     system, inside = file_system(path)
     with translating(path), system.open_input_stream(inside, compression="detect") as stream:
         head: bytes = stream.read(4096)
@@ -58,13 +58,13 @@ def _asked(query: str, path: str, options: Mapping[str, Any]) -> pa.Table:
     except duckdb.Error as reason:
         said = str(reason).strip().splitlines()[0].replace(path, "the file")
         raise InvalidInput(
-            f"The file cannot be read: {said}", remedy="Check its options."
+            f"The file cannot be read: {said}", remedy="Check the options of the function."
         ) from None
 
 
 @contextmanager
 def _sample(path: str) -> Iterator[str]:
-    """A file on this machine that begins like another."""
+    """Yield the path of a local file with the beginning of another file."""
     system, inside = file_system(path)
     if is_local(path):
         yield inside

@@ -1,4 +1,4 @@
-"""Signatures: which arguments a function takes, and what becomes of the values that are given."""
+"""Signatures of functions: their parameters, and conversion of arguments."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Convert: TypeAlias = "Callable[[Session, Any], Any]"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What an argument may be, as SQL says it, and how its value is made of the one given.
+    """SQL type of an argument, and its conversion.
 
-    `convert` raises ValueError where the value is of another kind; `wanted` tells more of that
-    than the name.
+    `convert` raises ValueError for values of another type. `wanted` describes valid values where
+    the name of the type is not enough.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter; the optional ones that are `named` stand in no order."""
+    """Parameter of a function; those with `is_named` can only be passed by name."""
 
     name: str
     kind: Kind
@@ -48,23 +48,23 @@ class Parameter:
 
 
 def required(name: str, kind: Kind) -> Parameter:
-    """A parameter that must be given."""
+    """Return a parameter that must be passed."""
     return Parameter(name, kind)
 
 
 def optional(name: str, kind: Kind) -> Parameter:
-    """One that may be left out."""
+    """Return a parameter that can be omitted."""
     return Parameter(name, kind, is_optional=True)
 
 
 def named(name: str, kind: Kind) -> Parameter:
-    """One that may be given by its name only."""
+    """Return an optional parameter that can only be passed by name."""
     return Parameter(name, kind, is_optional=True, is_named=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of a function, in their order."""
+    """Parameters of a function, in their order."""
 
     parameters: tuple[Parameter, ...]
 
@@ -73,22 +73,22 @@ class Signature:
 
     @property
     def first(self) -> Parameter:
-        """The catalog that the function is about."""
+        """First parameter: the catalog of the function."""
         return self.parameters[0]
 
     @property
     def rest(self) -> Signature:
-        """The same without it."""
+        """Signature without the first parameter."""
         return Signature(self.parameters[1:])
 
     def fits(self, positional: Sequence[Any], named: Mapping[str, Any]) -> bool:
-        """Whether this many arguments, and those of these names, can be given."""
+        """Return whether these numbers and names of arguments are valid."""
         return self._misfit(positional, named) is None
 
     def bound(
         self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The arguments by name, each converted; ValueError if they cannot be given."""
+        """Return the converted arguments by name. Raise ValueError if they are not valid."""
         misfit = self._misfit(positional, named)
         if misfit is not None:
             raise ValueError(misfit)
@@ -104,20 +104,20 @@ class Signature:
         return [one for one in self.parameters if not one.is_named]
 
     def _misfit(self, positional: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-        """What is wrong with the number and the names of arguments."""
+        """Return what is wrong with the number or names of arguments, if anything."""
         ordered = [one.name for one in self._in_order()]
         if len(positional) > len(ordered):
             most = f"at most {len(ordered)}" if ordered else "no"
-            return f"takes {most} arguments by position, not {len(positional)}"
+            return f"takes {most} positional arguments, not {len(positional)}"
         first = ordered[: len(positional)]
         for name in named:
             if name in first:
-                return f"is given the argument '{name}' twice"
+                return f"gets the argument '{name}' twice"
             if name not in {one.name for one in self.parameters}:
                 return f"has no argument '{name}'"
         for one in self.parameters:
             if not one.is_optional and one.name not in first and one.name not in named:
-                return f"lacks the argument '{one.name}'"
+                return f"requires the argument '{one.name}'"
         return None
 
 
@@ -125,16 +125,16 @@ def _converted(session: Session, parameter: Parameter, value: Any) -> Any:
     kind = parameter.kind
     if value is None:
         if not kind.takes_null:
-            raise ValueError(f"cannot take NULL as '{parameter.name}'")
+            raise ValueError(f"does not accept NULL for '{parameter.name}'")
         return None
     try:
         return kind.convert(session, value)
     except ValueError:
         wanted = kind.wanted or kind.name
-        raise ValueError(f"takes {wanted} as '{parameter.name}', not {value!r}") from None
+        raise ValueError(f"expects {wanted} for '{parameter.name}', not {value!r}") from None
 
 
-# Kinds
+# Types
 
 
 def _instance(*types: type) -> Convert:
@@ -185,7 +185,10 @@ def _moment_or_age(session: Session, value: Any) -> datetime:
 
 
 def _age(value: Any) -> timedelta | None:
-    """An interval: of Python, or in months, days and nanoseconds; a month has 30 days."""
+    """Return an interval as a timedelta: a month has 30 days. None for other values.
+
+    A tuple is an interval of months, days and nanoseconds.
+    """
     if isinstance(value, timedelta):
         return value
     if isinstance(value, tuple):

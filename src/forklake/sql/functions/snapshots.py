@@ -1,4 +1,4 @@
-"""The history of a catalog: its snapshots, the current one, the last one of ours."""
+"""SQL functions for the history of a catalog: its snapshots and commit messages."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def list_snapshots(session: Session, catalog: Attachment) -> Iterator[tuple[Any, ...]]:
-    """All snapshots, oldest first, and what each changed."""
+    """Yield all snapshots with their changes, oldest first."""
     return (snapshot_row(one) for one in catalog.catalog.snapshots())
 
 
 def snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
-    """A snapshot as the functions show it."""
+    """Return a snapshot as a row of the functions."""
     changes: dict[str, list[str]] = {}
     for change in snapshot.changes:
         changes.setdefault(_KEYS[change.kind], []).append(_subject(change))
@@ -71,12 +71,12 @@ def _subject(change: Change) -> str:
 
 
 def current_snapshot(session: Session, catalog: Attachment) -> list[tuple[int]]:
-    """The snapshot that this session reads: in a transaction, the one at which it began."""
+    """Return the snapshot that this session reads: in a transaction, the one at its begin."""
     return [(session.viewing(catalog).state.snapshot_id,)]
 
 
 def last_committed_snapshot(session: Session, catalog: Attachment) -> list[tuple[int | None]]:
-    """The newest snapshot that this session made."""
+    """Return the newest snapshot that this session committed."""
     return [(session.last_committed_snapshot(catalog),)]
 
 
@@ -87,7 +87,7 @@ def set_commit_message(
     commit_message: str | None,
     extra_info: str | None = None,
 ) -> list[tuple[bool]]:
-    """Who makes the open transaction, or else the next change, and why."""
+    """Set author and message of the open transaction, or else of the next commit."""
     catalog.require_writable()
     session.set_commit_message(author, commit_message, extra_info)
     return [(True,)]

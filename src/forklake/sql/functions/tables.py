@@ -1,4 +1,4 @@
-"""What tables are made of: their files, and how many they are."""
+"""SQL functions that list the files of tables, and their number and size."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def list_files(
     snapshot_version: int | None = None,
     snapshot_time: datetime | None = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """The data files of a table, each with its delete file, as they are or were."""
+    """Yield the data files of a table with their delete files, in a current or past state."""
     if snapshot_version is not None and snapshot_time is not None:
         raise InvalidInput(
             "The files of a table cannot be listed at both a snapshot_version and a snapshot_time.",
-            remedy="Give one of them.",
+            remedy="Pass only one of them.",
         )
     view, table = found_table(
         session, catalog, table_name, schema, version=snapshot_version, timestamp=snapshot_time
@@ -58,7 +58,7 @@ def table_info(
     table_name: Sequence[str] | None = None,
     schema: str | None = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """How many files of how many bytes a table has; or all tables, of a schema or everywhere."""
+    """Yield the number and size of files, for one table, a schema or the whole catalog."""
     if table_name is not None:
         view, table = found_table(session, catalog, table_name, schema)
         return iter([_info_row(view, table)])

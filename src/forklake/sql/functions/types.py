@@ -1,4 +1,4 @@
-"""Types and defaults of columns as DuckDB writes them."""
+"""Types and defaults of columns in DuckDB SQL."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from forklake.model.types import as_type
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
-# Types of Spark's that no column of a table has, by the class.
+# Spark types that no column of a table has, by the name of their class.
 _OF_QUERIES = {
-    "NullType": "INTEGER",  # as DuckDB takes a NULL of no type
+    "NullType": "INTEGER",  # the type of an untyped NULL in DuckDB
     "DayTimeIntervalType": "INTERVAL",
     "YearMonthIntervalType": "INTERVAL",
     "CalendarIntervalType": "INTERVAL",
@@ -26,7 +26,7 @@ _BARE = frozenset({"boolean", "float32", "float64"})
 
 
 def query_type(field: StructField) -> str:
-    """The type of a column of a query."""
+    """Return the type of a column of a query in DuckDB SQL."""
     from pyspark.sql.types import StructType
 
     from forklake.spark.types import column_specs
@@ -40,13 +40,13 @@ def query_type(field: StructField) -> str:
 
 
 def digits(type_name: str) -> tuple[int | None, int | None]:
-    """Precision and scale of a decimal."""
+    """Return precision and scale of a decimal, or two times None."""
     match = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", type_name.lower())
     return (int(match[1]), int(match[2])) if match else (None, None)
 
 
 def shown_default(field: Field) -> str | None:
-    """The default of a column as an expression."""
+    """Return the default of a column as a SQL expression."""
     text = field.default_value
     if text is None or field.default_value_type == "expression":
         return text
@@ -56,7 +56,7 @@ def shown_default(field: Field) -> str | None:
 
 
 def create_table_text(name: str, fields: Sequence[Field]) -> str:
-    """The statement that makes a table with these columns."""
+    """Return a CREATE TABLE statement with these columns."""
     return f"CREATE TABLE {shown_name(name)}({', '.join(map(_column_text, fields))});"
 
 

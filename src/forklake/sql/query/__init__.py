@@ -1,1 +1,1 @@
-"""Queries: names become DataFrames, text becomes Spark's."""
+"""Queries: names are bound to DataFrames, and the text is translated to Spark SQL."""

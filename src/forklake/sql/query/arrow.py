@@ -1,4 +1,4 @@
-"""Rows of a DataFrame as Arrow, with the intervals that Spark does not hand out."""
+"""Rows of a DataFrame as Arrow, including interval types that Spark cannot export."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECONDS = (
 
 
 def to_arrow(rows: DataFrame) -> pa.Table:
-    """Return all rows; intervals of months have a type of Arrow's own."""
+    """Return all rows; intervals with months become Arrow month_day_nano intervals."""
     kinds = [field.dataType for field in rows.schema.fields]
     if not any(map(_is_calendar, kinds)):
         return _fetched(rows)
@@ -44,13 +44,13 @@ def _fetched(rows: DataFrame) -> pa.Table:
         if reason.getCondition() != "UNSUPPORTED_DATA_TYPE_FOR_ARROW_CONVERSION":
             raise
         raise Unsupported(
-            f"A column of the answer has a type that cannot be shown: {reason}.",
+            f"A column of the result has a type that Arrow cannot represent: {reason}.",
             remedy="Cast it to VARCHAR, or take its parts with extract.",
         ) from None
 
 
 def _shown(name: str, kind: DataType) -> list[Column]:
-    """A column, or the months, days and seconds of an interval."""
+    """Return a column, or the columns of months, days and seconds of an interval."""
     if not _is_calendar(kind):
         return [F.col(name)]
     is_mixed = isinstance(kind, CalendarIntervalType)

@@ -1,7 +1,7 @@
-"""Binding: every name in a query becomes a DataFrame, and the query a text of Spark's.
+"""Binding: each name in a query is bound to a DataFrame, and the query translated to Spark SQL.
 
-A table, view, table macro or table function is registered in Spark under a name of ours, which
-takes its place in the query. Views and table macros are queries of their own, so each is read in
+A table, view, table macro or table function is registered in Spark under a generated name, which
+replaces it in the query. Views and table macros are bound as separate queries, so each is parsed in
 the dialect in which it was written. Spark puts all of it into one plan.
 """
 
@@ -52,7 +52,7 @@ def schema_of(session: Session, query: exp.Expr) -> StructType:
 
 
 class Binding:
-    """The DataFrames of a query while it is read; a context, at whose end their names go."""
+    """Registered DataFrames of a query. A context manager: its end removes them from Spark."""
 
     def __init__(
         self,
@@ -64,9 +64,11 @@ class Binding:
         depth: int = 0,
         has_rows: bool = True,
     ) -> None:
-        """Moments are of catalogs, by alias: those at which a view is read.
+        """Prepare the binding of a query.
 
-        If it has no rows, tables are nothing but their columns.
+        Args:
+            moments: snapshots at which a view reads catalogs, by their alias.
+            has_rows: if false, tables have their columns but no rows.
         """
         session.guard.dialect(dialect)
         self.session = session
@@ -76,12 +78,12 @@ class Binding:
         self._depth = depth
         self._has_rows = has_rows
         self._registered: list[str] = []
-        self._relations: dict[object, str] = {}  # their names, by what the query calls them
+        self._relations: dict[object, str] = {}  # registered names, by name and snapshot
         self._virtual: dict[str, Sequence[str]] = {}
-        self.sources = 0  # tables that the query reads, those of views included
-        self._inner_sources = 0  # of the view or macro that was read last
-        self._weights: dict[str, int] = {}  # the same of relations, by our names
-        self._tables: dict[object, tuple[State, Table]] = {}  # of lakes, by the same keys
+        self.sources = 0  # tables that the query reads, including those of views
+        self._inner_sources = 0  # tables of the view or macro that was bound last
+        self._weights: dict[str, int] = {}  # tables of each relation, by registered name
+        self._tables: dict[object, tuple[State, Table]] = {}  # of lakes, by name and snapshot
 
     def __enter__(self) -> Binding:
         return self
@@ -98,7 +100,11 @@ class Binding:
         self._relations.clear()
 
     def frame(self, node: exp.Expr, *, may_change: bool = False) -> DataFrame:
-        """Return the rows of a query, whose outermost call may change something if allowed."""
+        """Return the rows of a query.
+
+        Args:
+            may_change: whether its outermost call may be a function that changes data.
+        """
         text = self.text(node, may_change=may_change)
         with explained():
             return self.session.engine.spark.sql(text)
@@ -106,9 +112,10 @@ class Binding:
     def text(
         self, node: exp.Expr, target: names.Written | None = None, *, may_change: bool = False
     ) -> str:
-        """A query or an expression as Spark's text, with names that are there until the end.
+        """Return a query or an expression as Spark SQL, valid until the binding ends.
 
-        An expression may be about a table, the target, that is not in it.
+        Args:
+            target: a table that an expression refers to without containing it.
         """
         allowed = stored_sql.outermost_call(node) if may_change else None
         stored_sql.refuse_changes(self.session, node, "The query", allowed=allowed)
@@ -166,21 +173,21 @@ class Binding:
             stored_sql.check_spark_calls(body, what, self._is_ours)
 
     def _is_ours(self, parts: Sequence[str]) -> bool:
-        """Whether a function is one of the lake or a macro."""
+        """Return whether a function is a macro or one of the lake."""
         is_macro = any(self._macro(parts, kind) for kind in ("scalar", "table"))
         return is_macro or registry.find(self.session, parts) is not None
 
     # Tables
 
     def _bind(self, table: exp.Table, wanted: names.VirtualColumns) -> None:
-        """Put a name of ours in the place of a table."""
+        """Register a table in Spark and replace it by its registered name."""
         written = names.Written.of(table)
         when = time_travel(table)
         moment = None if when is None else moment_of(when)
         if isinstance(table.this, exp.Func):
             rows = self._function(table)
             if rows is None:
-                return  # one of the engine's own
+                return  # a function of the engine
             name = self._register_function(table, rows, wanted.of(written))
         else:
             name = self._relation(written, moment, wanted.of(written))
@@ -189,7 +196,7 @@ class Binding:
         names.rename(table, name, written)
 
     def _register_function(self, table: exp.Table, rows: Rows, virtual: Sequence[str]) -> str:
-        """Return a name for the rows of a function, without hidden columns that are not used."""
+        """Register the rows of a function without unused hidden columns; return their name."""
         hidden = registry.hidden_columns(self.session, function_call(table)[0])
         if hidden:
             assert isinstance(rows, DataFrame)
@@ -258,7 +265,7 @@ class Binding:
     def _inherited(self, attachment: Attachment) -> Moment:
         return self._moments.get(folded(attachment.alias), NOW)
 
-    # Queries inside of it
+    # Views and table macros inside of the query
 
     def _view_rows(self, view: View, place: TableName, moment: Moment) -> DataFrame:
         what, attachment = f"The view '{view.view_name}'", place.attachment
@@ -292,7 +299,8 @@ class Binding:
     def _inner(self, what: str, dialect: str, attachment: Attachment, moment: Moment) -> Binding:
         if self._depth == _DEEPEST:
             raise InvalidInput(
-                f"{what} is nested too deep, or refers to itself.", remedy="Define it anew."
+                f"{what} is nested too deeply, or refers to itself.",
+                remedy="Define it again with fewer levels, and without a reference to itself.",
             )
         moments = {**self._moments, folded(attachment.alias): moment}
         return Binding(
@@ -306,6 +314,6 @@ class Binding:
 
 
 def _named_apart(rows: DataFrame, aliases: Sequence[str] = ()) -> DataFrame:
-    """Return rows with these names for the first columns, and no name twice."""
+    """Return rows with `aliases` as the first column names, and all names made unique."""
     names = unique_names([*aliases, *rows.columns[len(aliases) :]])
     return rows if names == rows.columns else rows.toDF(*names)

@@ -1,4 +1,4 @@
-"""What Spark says about a query, as errors of ours."""
+"""Translation of Spark errors of a query to Forklake errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _STACK_OVERFLOW = "java.lang.StackOverflowError"
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Errors of Spark's become ours where the query or its data are to blame."""
+    """Translate Spark errors to Forklake errors where the query or its data are at fault."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as reason:
@@ -53,17 +53,18 @@ def explained() -> Iterator[None]:
 
 
 def explanation(reason: PySparkException | Py4JJavaError) -> ForklakeError | None:
-    """The error of ours that says the same, or None if neither the query nor a file is wrong."""
+    """Return the corresponding Forklake error; None if neither the query nor a file is wrong."""
     messages = messages_of(reason)
     found = of_files(messages)
     if found is not None:
         return found
     if any(_STACK_OVERFLOW in message for message in messages):
         return InvalidInput(
-            "The statement is nested too deeply for Spark.", remedy="Make it of smaller parts."
+            "The statement is nested too deeply for Spark.",
+            remedy="Split it into smaller statements.",
         )
     if isinstance(reason, Py4JJavaError):
-        # PySpark leaves some errors of running queries as they are; those of Spark have a name.
+        # PySpark does not convert some errors of running queries. Those of Spark have a condition.
         named = [one for one in map(plain_words, messages[1:]) if one[0] is not None]
         if named:
             return _wrong(*named[0])

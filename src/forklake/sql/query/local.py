@@ -1,4 +1,4 @@
-"""Rows that are here already, as DataFrames of Spark's."""
+"""Conversion of local rows to Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from forklake.spark.engine.engine import Engine
 
-# Types of Arrow's that Spark has no name for, and the next ones that it has.
+# Arrow types that Spark does not have, and the next wider ones that it has.
 _WIDER = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -22,14 +22,14 @@ _WIDER = {
     pa.null(): pa.string(),
 }
 
-# The way of rows to Java takes longer than most statements, whose answers are the same few rows:
-# DataFrames of one row are kept.
+# Cache of DataFrames of one row: to send rows to Java takes longer than most statements, and most
+# statements return the same few rows.
 _kept: WeakKeyDictionary[Engine, dict[tuple[pa.Schema, str], DataFrame]] = WeakKeyDictionary()
 _MOST_KEPT = 100
 
 
 def frame_of(engine: Engine, table: pa.Table) -> DataFrame:
-    """A DataFrame of these rows."""
+    """Return a DataFrame of local rows."""
     fitting = table.cast(pa.schema([_fitting(field) for field in table.schema]))
     if fitting.num_rows != 1:
         return _made(engine, fitting)

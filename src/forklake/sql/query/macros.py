@@ -1,4 +1,4 @@
-"""Macros: calls become what the macro says, with the arguments in the place of its parameters."""
+"""Expansion of macros: a call is replaced by the body, with arguments in place of parameters."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
 _DEEPEST = 64
 
-# The macro of a name, of a type, with its catalog and what is in it; None if there is none.
+# Result of a search: the catalog of a macro, its state and the macro.
 Found = tuple["Attachment", CatalogState, Macro]
+# Finds a macro by its name and type (scalar or table).
 Find = Callable[[Sequence[str], str], Found | None]
-# Raises an error if what is stored of the macro of a name may not be used.
+# Raises an error if the stored body or a stored default of a macro of this name is not allowed.
 Check = Callable[["Overload", str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """What a call of a macro means."""
+    """Body that replaces a call of a macro."""
 
     dialect: str
     attachment: Attachment
@@ -58,11 +59,13 @@ def expanded(node: exp.Expr, find: Find, check: Check) -> exp.Expr:
                 node = inner
             else:
                 call.replace(inner)
-    raise InvalidInput("A macro refers to itself.", remedy="Define it anew.")
+    raise InvalidInput(
+        "A macro refers to itself.", remedy="Define it again without a reference to itself."
+    )
 
 
 def scalar_calls(node: exp.Expr) -> list[exp.Expr]:
-    """Calls that are no tables, qualified ones as a whole, the innermost first."""
+    """Return calls outside of FROM, with their qualifiers, innermost first."""
     found = []
     for one in node.find_all(exp.Anonymous):
         if not isinstance(one.parent, exp.Table):
@@ -77,7 +80,7 @@ def called(
     find: Find,
     check: Check,
 ) -> Overload | None:
-    """What a call means if it is one of a macro."""
+    """Return the body that replaces a call, or None if it does not call a macro."""
     parts, positional, named = call
     found = find(parts, type)
     if found is None:
@@ -110,7 +113,7 @@ def called(
 def _qualify_tables(
     body: exp.Expr, attachment: Attachment, state: CatalogState, macro: Macro
 ) -> None:
-    """Tables that a body names without their catalog are those of its own catalog."""
+    """Qualify tables without a catalog that exist in the catalog of the macro."""
     own = state.schema_of(macro).schema_name
     for table in tables(body):
         if isinstance(table.this, exp.Func) or len(table.parts) > 2:
@@ -128,7 +131,7 @@ def _arguments(
     named: Mapping[str, exp.Expr],
     dialect: str,
 ) -> dict[str, exp.Expr] | None:
-    """What each parameter stands for; None if the arguments are not for these."""
+    """Return the value of each parameter by its folded name; None if the arguments do not fit."""
     names = [folded(one.parameter_name) for one in parameters]
     if len(positional) > len(names):
         return None
@@ -158,7 +161,7 @@ def _filled(body: exp.Expr, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
 
 
 def _is_method_name(node: exp.Expr) -> bool:
-    """Whether a name stands for a column before a method: sqlglot makes `a` of `f(a).g()` bare."""
+    """Return whether a bare name is a column: sqlglot parses `a` of `f(a).g()` like that."""
     if not isinstance(node, exp.Identifier) or node.find_ancestor(exp.Dot) is None:
         return False
     above = node.parent

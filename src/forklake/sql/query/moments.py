@@ -1,4 +1,4 @@
-"""Moments: the snapshot or time at which a table is read."""
+"""Snapshots and times at which tables are read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from forklake.sql import constants
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A snapshot, a time, or by default now."""
+    """Snapshot or time at which a table is read; the current state by default."""
 
     version: int | None = None
     timestamp: datetime | str | None = None
 
     @property
     def is_now(self) -> bool:
-        """Whether neither is given."""
+        """Whether the current state is read."""
         return self.version is None and self.timestamp is None
 
 
@@ -28,7 +28,7 @@ NOW = Moment()
 
 
 def moment_of(when: tuple[str, exp.Expr]) -> Moment:
-    """The moment that an AT clause says."""
+    """Return the snapshot or time of an AT clause."""
     kind, expression = when
     value = constants.value(expression)
     if kind == "VERSION" and isinstance(value, int) and not isinstance(value, bool):
@@ -38,6 +38,6 @@ def moment_of(when: tuple[str, exp.Expr]) -> Moment:
     if kind == "TIMESTAMP" and isinstance(value, date):
         return Moment(timestamp=value.isoformat())
     raise InvalidInput(
-        f"A table cannot be read at the {kind.lower()} {expression.sql('duckdb')}.",
+        f"A table cannot be read AT ({kind} => {expression.sql('duckdb')}).",
         remedy="Write AT (VERSION => 5) or AT (TIMESTAMP => '2024-01-31 12:00:00').",
     )

@@ -1,4 +1,4 @@
-"""The names of tables and columns in a query: which there are, and how they are replaced."""
+"""Names of tables and columns in a query, and their replacement by registered names."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _WRITTEN = "written"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A table as the query names it: its parts, and the name by which columns are qualified."""
+    """Table as a query names it: its name parts, and the name that qualifies its columns."""
 
     parts: tuple[str, ...]
     alias: str
 
     @classmethod
     def of(cls, table: exp.Table) -> Written:
-        """What a query says."""
+        """Return the names of a table in a query."""
         parts = tuple(part.name for part in table.parts)
         return cls(parts, table.alias or parts[-1])
 
@@ -31,12 +31,12 @@ class Written:
 
 
 def tables(node: exp.Expr) -> list[exp.Table]:
-    """The tables and table functions of a query, without names that WITH defines."""
+    """Return the tables and table functions of a query, without names that WITH defines."""
     return [table for table in node.find_all(exp.Table) if not _is_defined(table)]
 
 
 def _is_defined(table: exp.Table) -> bool:
-    """Whether WITH, here or around the place, defines this name."""
+    """Return whether a WITH of this query or of one around it defines the name of a table."""
     if table.db or isinstance(table.this, exp.Func):
         return False
     inside: exp.Expr = table
@@ -44,7 +44,7 @@ def _is_defined(table: exp.Table) -> bool:
         if isinstance(outside, exp.With):
             seen = _before(outside, inside)
         else:
-            # The body sees all names, and a definition is no body.
+            # A body can use all names of its WITH; a definition only earlier ones (see above).
             defined = outside.args.get("with_")
             seen = defined.expressions if defined is not None and defined is not inside else []
         if any(folded(one.alias) == folded(table.name) for one in seen):
@@ -54,14 +54,14 @@ def _is_defined(table: exp.Table) -> bool:
 
 
 def _before(defined: exp.With, place: exp.Expr) -> list[exp.Expr]:
-    """The definitions that one of them may use."""
+    """Return the definitions of a WITH that the definition `place` can refer to."""
     listed: list[exp.Expr] = defined.expressions
     at = next(number for number, one in enumerate(listed) if one is place)
     return listed[: at + 1] if defined.recursive else listed[:at]
 
 
 def rename(table: exp.Table, name: str, written: Written) -> None:
-    """Put a name in the place of a table; columns stay qualified by the one that was written."""
+    """Replace a table by a registered name; its columns keep the qualifier that was written."""
     columns = table.args["alias"].args.get("columns") if table.args.get("alias") else None
     table.set("this", exp.to_identifier(name))
     table.set("db", None)
@@ -72,7 +72,7 @@ def rename(table: exp.Table, name: str, written: Written) -> None:
 
 
 def shorten_columns(node: exp.Expr, target: Written | None = None) -> None:
-    """Columns by the whole name of their table, `lake.main.t.x`, become `t.x`."""
+    """Shorten qualified columns: `lake.main.t.x` becomes `t.x`."""
     known = {table.meta[_WRITTEN] for table in node.find_all(exp.Table) if _WRITTEN in table.meta}
     if target is not None:
         known.add(tuple(folded(part) for part in target.parts))
@@ -89,18 +89,18 @@ def shorten_columns(node: exp.Expr, target: Written | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class VirtualColumns:
-    """The virtual columns that a query may mean, with what they are qualified by."""
+    """Names of virtual columns in a query, with their qualifiers."""
 
     found: frozenset[tuple[str, str]]
 
     def of(self, written: Written) -> tuple[str, ...]:
-        """Those that a table may be asked for."""
+        """Return the virtual columns that may refer to a table."""
         own = {"", folded(written.alias)}
         return tuple(sorted({name for qualifier, name in self.found if qualifier in own}))
 
 
 def virtual_columns(node: exp.Expr) -> VirtualColumns:
-    """What a query says of virtual columns."""
+    """Return the columns of a query whose names are those of virtual columns."""
     return VirtualColumns(
         frozenset(
             (folded(column.table), folded(column.name))
@@ -111,7 +111,7 @@ def virtual_columns(node: exp.Expr) -> VirtualColumns:
 
 
 def hide(node: exp.Expr, virtual: Mapping[str, Sequence[str]]) -> None:
-    """Leave the virtual columns of tables, by their name, out of every `*`."""
+    """Exclude virtual columns from every `*`. `virtual` lists them by registered table name."""
     for star in node.find_all(exp.Star):
         select = star.find_ancestor(exp.Select)
         if select is None or not isinstance(star.parent, exp.Select | exp.Column):

@@ -1,8 +1,8 @@
-"""Conditions by which a query narrows what it reads of a table.
+"""Conditions that limit which rows of a table a query reads.
 
-A transaction conflicts with changes of the rows that it has read. Rows of a table that do not
-fulfill a part of the WHERE of the SELECT around it cannot change what the query returns, so they
-need not count as read. Only parts are used that compare a column of this table with constants.
+A transaction conflicts with changes of the rows that it has read. Rows that do not fulfill a part
+of the WHERE of the SELECT around the table cannot change the result, so they need not count as
+read. Only parts are used that compare a column of this table with constants.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from forklake.model.names import folded
 from forklake.sql.query.names import Written
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-# Joins after which rows of the tables before them are still rows of the result, or are left out.
+# Joins that add no NULL rows for the tables before them: a row of such a table is kept or dropped.
 _KEEPING = frozenset({"", "INNER", "CROSS", "LEFT", "SEMI", "ANTI"})
 _INNER = frozenset({"", "INNER", "CROSS"})
 
 
 def find_conditions(table: exp.Table) -> list[str]:
-    """Return conditions, in Spark SQL, that all rows fulfil on which the result may depend."""
+    """Return conditions in Spark SQL that hold for all rows which can affect the result."""
     select = table.find_ancestor(exp.Select)
     where = select.args.get("where") if select is not None else None
     if select is None or where is None or not _is_filtered(select, table):
@@ -38,7 +38,7 @@ def find_conditions(table: exp.Table) -> list[str]:
 
 
 def _is_reshaped(select: exp.Select, table: exp.Table) -> bool:
-    """Whether WHERE sees other rows than those of the table, or its columns by other names."""
+    """Return whether the rows or column names before WHERE differ from those of the table."""
     alias = table.args.get("alias")
     has_names = alias is not None and alias.args.get("columns")
     is_changed = any(table.args.get(name) for name in ("pivots", "sample"))
@@ -56,7 +56,7 @@ def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_filtered(select: exp.Select, table: exp.Table) -> bool:
-    """Whether WHERE sees every row of the table that can reach the result."""
+    """Return whether WHERE filters every row of the table that can reach the result."""
     origin, joins = select.args.get("from_"), select.args.get("joins") or []
     if any(isinstance(select.args.get(name), exp.Expr) for name in ("prewhere", "connect")):
         return False

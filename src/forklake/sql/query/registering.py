@@ -1,4 +1,4 @@
-"""Names of ours in Spark, for the rows that a query is about while it is read."""
+"""Temporary names in Spark for the rows of a query, while it is analyzed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from forklake.sql.query.local import frame_of
 if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
-# What a name can stand for. A schema is a table without rows: whoever only wants to know what a
-# query shows needs no more.
+# What a name can stand for. A schema stands for a table without rows, which is enough to find the
+# columns of a query.
 Rows: TypeAlias = DataFrame | pa.Table | StructType
 
 _numbers = count()
@@ -26,14 +26,14 @@ _found: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
 
 
 def columns_of(rows: Rows) -> list[str]:
-    """The names of the columns."""
+    """Return the names of the columns."""
     if isinstance(rows, StructType):
         return rows.names
     return rows.columns if isinstance(rows, DataFrame) else rows.column_names
 
 
 def register(engine: Engine, rows: Rows) -> str:
-    """A new name that means these rows."""
+    """Register rows under a new name, and return the name."""
     name = f"__forklake_{next(_numbers)}"
     if isinstance(rows, pa.Table):
         rows = frame_of(engine, rows)
@@ -47,7 +47,7 @@ def register(engine: Engine, rows: Rows) -> str:
 
 def _put(engine: Engine, name: str, rows: DataFrame | StructType) -> None:
     spark: Any = engine.spark
-    if spark.sparkContext not in _found:  # to find a class takes longer than to call it
+    if spark.sparkContext not in _found:  # the lookup of a class takes longer than a call
         _found[spark.sparkContext] = spark._jvm.forklake.TempViews
     views = _found[spark.sparkContext]
     if isinstance(rows, StructType):
@@ -58,8 +58,8 @@ def _put(engine: Engine, name: str, rows: DataFrame | StructType) -> None:
 
 
 def forget(engine: Engine, names: Iterable[str]) -> None:
-    """Take names out of Spark, once the queries with them are read."""
-    # A plan of classic Spark has what the names stood for; one of Connect looks them up later.
+    """Remove names from Spark, once the queries with them are analyzed."""
+    # A plan of classic Spark contains the rows; Spark Connect resolves the names later.
     if engine.is_native:
         for name in names:
             engine.spark.catalog.dropTempView(name)

@@ -1,4 +1,4 @@
-"""Functions of the lake in a query: computed when it is read, once, before Spark sees it."""
+"""Functions of the lake in a query: evaluated once while the query is bound, before Spark runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def called(
     *,
     has_rows: bool = True,
 ) -> DataFrame | pa.Table | None:
-    """The rows of a table function of ours; None if it is none."""
+    """Return the rows of a table function of Forklake; None if it is not one."""
     bound = registry.find(session, parts)
     is_file = len(parts) == 1 and parts[0].lower() in files.READERS
     if bound is None and not is_file:
@@ -42,7 +42,7 @@ def called(
 
 
 def compute(session: Session, node: exp.Expr) -> None:
-    """Put values in the place of functions of ours that are used as such."""
+    """Replace calls of lake functions that are used as values by their values."""
     for call in scalar_calls(node):
         parts, positional, named = function_call(call)
         if registry.find(session, parts) is None:
@@ -60,7 +60,7 @@ def _is_all(select: exp.Select) -> bool:
 
 
 def _read_from(select: exp.Select, call: exp.Expr) -> None:
-    """`SELECT f()` shows what `SELECT * FROM f()` does."""
+    """Rewrite `SELECT f()` as `SELECT * FROM f()`."""
     parts, _, _ = function_call(call)
     function = call.expression if isinstance(call, exp.Dot) else call
     *places, _ = parts
@@ -74,7 +74,7 @@ def _read_from(select: exp.Select, call: exp.Expr) -> None:
 def _value(rows: DataFrame | pa.Table | None, parts: Sequence[str]) -> exp.Expr:
     if not isinstance(rows, pa.Table) or rows.num_columns != 1 or rows.num_rows != 1:
         raise InvalidInput(
-            f"The function {'.'.join(parts)} gives rows, not a value.",
+            f"The function {'.'.join(parts)} returns rows, not a single value.",
             remedy=f"Write SELECT … FROM {'.'.join(parts)}(…).",
         )
     return literal_of(rows.column(0)[0].as_py())

@@ -1,4 +1,4 @@
-"""What one statement sees: of every catalog one snapshot, however often it is named."""
+"""Snapshots that one statement reads: one of each catalog, however often it is named."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Seen:
-    """The catalogs as a statement sees them."""
+    """Cache of the catalog states that a statement reads."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self._views: dict[tuple[str, Moment], View] = {}
 
     def view(self, attachment: Attachment, moment: Moment) -> View:
-        """A catalog at a moment."""
+        """Return a catalog at a snapshot or time."""
         key = folded(attachment.alias), moment
         if key not in self._views:
             self._views[key] = self.session.viewing(
@@ -34,7 +34,7 @@ class Seen:
         return self._views[key]
 
     def resolve(self, parts: Sequence[str], moment: Moment = NOW) -> TableName:
-        """The place that a name means at a moment."""
+        """Return the catalog, schema and table that a name means at a snapshot or time."""
 
         def state_of(attachment: Attachment) -> CatalogState:
             return self.view(attachment, moment).state
@@ -42,7 +42,7 @@ class Seen:
         return self.session.resolve_in(parts, state_of)
 
     def macro(self, parts: Sequence[str], type: str, moment: Moment = NOW) -> Found | None:
-        """The macro of a name; without a schema, in the current one or in `main`."""
+        """Find a macro; without a schema, in the current schema or in `main`."""
         try:
             place = self.resolve(parts, moment)
         except (NotFound, InvalidInput):

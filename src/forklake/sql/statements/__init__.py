@@ -1,1 +1,1 @@
-"""What statements do, a module for each group of them."""
+"""Execution of statements, with one module for each group of them."""

@@ -35,7 +35,7 @@ Name = tuple[str, ...]
 
 
 def run_alter(session: Session, statement: exp.Alter) -> Result:
-    """Change a definition."""
+    """Run ALTER."""
     kind, name = str(statement.args["kind"]), nodes.names(statement.this)
     try:
         _require(session, kind, name)
@@ -51,7 +51,7 @@ def run_alter(session: Session, statement: exp.Alter) -> Result:
 
 
 def _require(session: Session, kind: str, name: Name) -> None:
-    """NotFound if what is to be changed is not there."""
+    """Raise NotFound if the object to be changed does not exist."""
     if kind == "SCHEMA":
         attachment, schema = session.schema_place(joined_name(name))
         session.viewing(attachment).state.schema(schema)
@@ -72,7 +72,9 @@ def _change(session: Session, kind: str, name: Name, action: exp.Expr) -> None:
     elif isinstance(action, exp.AlterRename):
         session.rename_schema(joined_name(name), _new_name(action))
     else:
-        raise Unsupported(f"A {kind.lower()} can only be renamed.", remedy="Write RENAME TO.")
+        raise Unsupported(
+            f"ALTER {kind} can only rename.", remedy=f"Write ALTER {kind} … RENAME TO …."
+        )
 
 
 # Actions on tables
@@ -83,12 +85,14 @@ def _add_column(session: Session, name: Name, action: exp.ColumnDef) -> None:
     spec = column_spec(action)
     if not spec.nulls_allowed:
         raise Unsupported(
-            "ADD COLUMN … NOT NULL is not supported.", remedy="Add it, fill it, then SET NOT NULL."
+            "ADD COLUMN … NOT NULL is not supported.",
+            remedy="Add the column, fill it by an UPDATE, then ALTER COLUMN … SET NOT NULL.",
         )
     if spec.default_type != LITERAL:
         raise InvalidInput(
             "We cannot add a column with a non-literal default value.",
-            remedy="Add it without one, then set the default for new rows.",
+            remedy="Add it without a default, then set the default for new rows: ALTER COLUMN …"
+            " SET DEFAULT.",
         )
     if action.args.get("exists") and _has_column(session, name, path):
         return
@@ -99,7 +103,9 @@ def _add_column(session: Session, name: Name, action: exp.ColumnDef) -> None:
 
 def _drop(session: Session, name: Name, action: exp.Drop) -> None:
     if action.args["kind"] == "CONSTRAINT":
-        raise Unsupported("DROP CONSTRAINT is not supported.", remedy="There are none to drop.")
+        raise Unsupported(
+            "DROP CONSTRAINT is not supported.", remedy="Tables have no constraints to drop."
+        )
     path = nodes.names(action.args["tables"][0])
     if not action.args.get("exists") or _has_column(session, name, path):
         session.drop_column(name, joined_name(path))
@@ -130,8 +136,8 @@ def _new_name(action: exp.AlterRename) -> str:
     parts = nodes.names(action.this)
     if len(parts) != 1:
         raise Unsupported(
-            f"Nothing can be moved by renaming it to {'.'.join(parts)}.",
-            remedy="Give a name without a schema.",
+            f"RENAME TO {'.'.join(parts)} cannot move an object to another schema.",
+            remedy="Write the new name without a schema.",
         )
     return parts[0]
 
@@ -167,7 +173,7 @@ def _set_default(session: Session, name: Name, path: Name, node: exp.Expr) -> No
 
 
 def _type_of(state: CatalogState, table: Table, path: Name) -> ColumnType:
-    """The type of a column with all that is in it."""
+    """Return the type of a column, including its nested fields."""
     wanted = state.column(table, *path).column_id
     waiting = list(state.fields(table))
     while (field := waiting.pop()).column_id != wanted:
@@ -195,12 +201,12 @@ def _reset(session: Session, name: Name, action: nodes.AlterReset) -> None:
 
 
 def _sort_key(node: exp.Ordered) -> tuple[str, bool, bool]:
-    """A column, whether it goes downwards, and whether its NULLs come first."""
+    """Return the name of a column, whether it is sorted descending, and whether NULLs are first."""
     column = node.this
     if not isinstance(column, exp.Column | exp.Identifier) or len(nodes.names(column)) != 1:
         raise Unsupported(
             f"A table cannot be sorted by {column.sql('duckdb')}.",
-            remedy="Sort it by plain columns.",
+            remedy="Sort it by columns, without expressions or nested fields.",
         )
     return column.name, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
 
@@ -214,7 +220,7 @@ def _refuse(session: Session, name: Name, action: exp.AddConstraint) -> None:
 
 
 def run_comment(session: Session, statement: exp.Comment) -> Result:
-    """Say what something is for, or take that away with NULL."""
+    """Run COMMENT ON: set a comment, or remove it with NULL."""
     kind, name = str(statement.args["kind"]), nodes.names(statement.this)
     text = None if isinstance(statement.expression, exp.Null) else statement.expression.name
     if kind == "SCHEMA":
@@ -247,7 +253,7 @@ def _comment_column(session: Session, table: Name, path: Name, text: str | None)
 
 
 def _column_place(session: Session, name: Name) -> tuple[Name, Name]:
-    """Where the name of the table ends and that of the column begins: `t.c`, `lake.main.t.s.x`."""
+    """Split a name into those of the table and the column: `t.c`, `lake.main.t.s.x`."""
     for length in range(min(3, len(name) - 1), 0, -1):
         try:
             place = session.resolve(name[:length])

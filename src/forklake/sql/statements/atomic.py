@@ -1,4 +1,4 @@
-"""Statements that read and change: on one snapshot, and all or nothing."""
+"""Transactions of statements that read and change: on one snapshot, all or nothing."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ if TYPE_CHECKING:
 
 
 def atomic(session: Session) -> AbstractContextManager[None]:
-    """The open transaction, or else one for this statement alone."""
+    """Return the context of the open transaction, or of a new one for this statement."""
     return nullcontext() if session.in_transaction else session.transaction()

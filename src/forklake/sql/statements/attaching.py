@@ -1,4 +1,4 @@
-"""ATTACH, DETACH, USE; extensions are accepted, for there is nothing to install."""
+"""ATTACH, DETACH and USE. LOAD and INSTALL are accepted without effect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCRATCH = "__forklake_attaching"
 
 
 def run_attach(session: Session, statement: exp.Attach) -> Result:
-    """Make a catalog known under an alias."""
+    """Run ATTACH: attach a catalog under an alias."""
     place, alias = statement.this, None
     if isinstance(place, exp.Alias):
         place, alias = place.this, place.alias
@@ -48,7 +48,10 @@ def _is_attached(session: Session, alias: str) -> bool:
 
 
 def _replace(session: Session, uri: str, alias: str, options: dict[str, Any]) -> None:
-    """Attach under an alias that is taken; what cannot be attached takes nobody's place."""
+    """Attach a catalog under an alias in use.
+
+    It is attached under a temporary alias first: if that fails, the old catalog stays attached.
+    """
     session.attach(uri, _SCRATCH, **options)
     session.detach(_SCRATCH)
     session.detach(alias)
@@ -73,7 +76,7 @@ def _options(given: Sequence[exp.AttachOption]) -> dict[str, Any]:
 
 
 def _given(option: exp.AttachOption) -> Any:
-    """The value of an option; one that is named alone is on."""
+    """Return the value of an option; an option without a value is true."""
     value = option.args.get("expression")
     match value:
         case None:
@@ -85,7 +88,7 @@ def _given(option: exp.AttachOption) -> Any:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _wrong(name, value, "a text")
+        raise _wrong(name, value, "a string")
     return value
 
 
@@ -108,7 +111,7 @@ def _not_flag(name: str, value: Any) -> bool:
 
 def _moment(name: str, value: Any) -> datetime | str:
     if not isinstance(value, str | date):
-        raise _wrong(name, value, "a time, such as '2024-01-31 12:00:00'")
+        raise _wrong(name, value, "a timestamp, such as '2024-01-31 12:00:00'")
     return value if isinstance(value, str | datetime) else value.isoformat()
 
 
@@ -121,22 +124,24 @@ def _parameters(name: str, value: Any) -> None:
     if value:
         raise Unsupported(
             f"The option {name} is not supported.",
-            remedy="Write parameters of the connection into the address.",
+            remedy="Write connection parameters into the attach string.",
         )
 
 
 def _type(name: str, value: Any) -> None:
     if str(value).lower() != "ducklake":
-        raise InvalidInput(f"The type {value!r} cannot be attached.", remedy="Use TYPE ducklake.")
+        raise InvalidInput(
+            f"A catalog of type {value!r} cannot be attached.", remedy="Use TYPE ducklake."
+        )
 
 
 def _wrong(name: str, value: Any, wanted: str) -> InvalidInput:
     return InvalidInput(
-        f"The option {name} cannot be {value!r}.", remedy=f"Give it {wanted}.", option=name
+        f"The option {name} cannot be {value!r}.", remedy=f"Set it to {wanted}.", option=name
     )
 
 
-# option -> keyword of Session.attach, and how its value is read; "" is for those without effect
+# option -> keyword of Session.attach, and the function that reads its value; "" has no effect
 _OPTIONS: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
     "CATALOG": ("catalog", _text),
     "DATA_PATH": ("data_path", _text),
@@ -160,7 +165,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
 
 
 def run_detach(session: Session, statement: exp.Detach) -> Result:
-    """Forget a catalog."""
+    """Run DETACH."""
     try:
         session.detach(statement.this.name)
     except NotFound:
@@ -170,13 +175,13 @@ def run_detach(session: Session, statement: exp.Detach) -> Result:
 
 
 def run_use(session: Session, statement: exp.Use) -> Result:
-    """Make a catalog or a schema the place of names that do not say theirs."""
+    """Run USE: set the catalog and schema of unqualified names."""
     session.use(joined_name(nodes.names(statement.this)))
     return Result.done("USE")
 
 
 def run_extension(session: Session, statement: exp.Expr) -> Result:
-    """Nothing: what extensions of DuckDB bring is here already."""
+    """Accept INSTALL and LOAD without effect: the DuckDB extensions of a lake are built in."""
     return Result.done("LOAD" if isinstance(statement, nodes.Load) else "INSTALL")
 
 

@@ -1,4 +1,4 @@
-"""CALL: functions and procedures of the lake, as statements."""
+"""CALL of functions of the lake."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run_call(session: Session, statement: exp.Expression) -> Result:
-    """Run a function by its full name, or as one of an attached catalog."""
+    """Run CALL of a function by its full name, or as a function of an attached catalog."""
     parts, positional, named = function_call(statement)
     rows = called(session, parts, positional, named)
     if rows is None:
@@ -39,7 +39,7 @@ def _not_callable(session: Session, parts: Sequence[str]) -> InvalidInput | NotF
             remedy=f"Write SELECT {name}(…), or SELECT * FROM {name}(…).",
         )
     if len(parts) > 1:
-        session.attachment(parts[0])  # or says which catalogs are attached
+        session.attachment(parts[0])  # raises an error that lists the attached catalogs
     return NotFound(
         f"The function '{name}' does not exist",
         remedy=perhaps(name, known_names(parts), what="functions"),

@@ -1,4 +1,4 @@
-"""UPDATE, DELETE, MERGE and TRUNCATE."""
+"""UPDATE, DELETE, MERGE INTO and TRUNCATE."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Changing:
-    """A statement that changes a table, while it runs."""
+    """Context of a running statement that changes a table."""
 
     session: Session
     binding: Binding
@@ -36,15 +36,15 @@ class _Changing:
     columns: Sequence[str]
 
     def text(self, node: exp.Expr) -> str:
-        """An expression over the table in Spark's words."""
+        """Return an expression over the table in Spark SQL."""
         return self.binding.text(node, self.target)
 
     def condition(self, where: exp.Expr | None) -> str | None:
-        """What WHERE says."""
+        """Return the condition of a WHERE clause in Spark SQL."""
         return None if where is None else self.text(where.this)
 
     def rows(self, sources: Sequence[exp.Expr]) -> DataFrame:
-        """Other tables, side by side; their columns stay qualified."""
+        """Return the cross join of source tables; their columns stay qualified."""
         first, *others = [one.copy() for one in sources]
         both = exp.Select(expressions=[exp.Star()], from_=exp.From(this=first))
         for other in others:
@@ -52,12 +52,13 @@ class _Changing:
         return self.binding.frame(both)
 
     def assignments(self, equations: Sequence[exp.Expr]) -> dict[str, str]:
-        """What SET says: by column, or by field of a struct."""
+        """Return the values of a SET clause in Spark SQL, by column or field of a struct."""
         found: dict[str, str] = {}
         for equation in equations:
             if not isinstance(equation, exp.EQ):
                 raise InvalidInput(
-                    f"SET {equation.sql('duckdb')} sets no column.", remedy="Write column = value."
+                    f"SET {equation.sql('duckdb')} does not assign a value to a column.",
+                    remedy="Write SET column = value.",
                 )
             name = self._path(equation.this)
             if name in found:
@@ -69,7 +70,7 @@ class _Changing:
         return found
 
     def value(self, node: exp.Expr) -> str:
-        """A value for a column."""
+        """Return a value for a column in Spark SQL, or DEFAULT."""
         return "DEFAULT" if is_default(node) else self.text(node)
 
     def _path(self, node: exp.Expr) -> str:
@@ -95,7 +96,7 @@ def _changing(session: Session, table: exp.Expr) -> Iterator[_Changing]:
 
 
 def run_delete(session: Session, statement: exp.Expr) -> Result:
-    """DELETE FROM … [USING …] [WHERE …]."""
+    """Run DELETE FROM … [USING …] [WHERE …]."""
     with _changing(session, statement.this) as changing:
         using = statement.args.get("using")
         count = session.delete(
@@ -109,7 +110,7 @@ def run_delete(session: Session, statement: exp.Expr) -> Result:
 
 
 def run_update(session: Session, statement: exp.Expr) -> Result:
-    """UPDATE … SET … [FROM …] [WHERE …]."""
+    """Run UPDATE … SET … [FROM …] [WHERE …]."""
     with _changing(session, statement.this) as changing:
         source = statement.args.get("from_")
         condition = changing.condition(statement.args.get("where"))
@@ -127,23 +128,24 @@ def run_update(session: Session, statement: exp.Expr) -> Result:
 
 
 def run_truncate(session: Session, statement: exp.Expr) -> Result:
-    """TRUNCATE [TABLE] …."""
+    """Run TRUNCATE [TABLE] …."""
     with atomic(session):
         count = sum(session.truncate(names(table)) for table in statement.expressions)
     return Result.counted("TRUNCATE", count)
 
 
-# MERGE
+# MERGE INTO
 
 
 def run_merge(session: Session, statement: exp.Expr) -> Result:
-    """MERGE INTO … USING … ON … WHEN …."""
+    """Run MERGE INTO … USING … ON … WHEN …."""
     source = statement.args["using"]
     with _changing(session, statement.this) as changing:
         alias = source.alias_or_name
         if not alias:
             raise InvalidInput(
-                "The source of a MERGE has no name.", remedy="Give it one: USING (…) AS source."
+                "The source of MERGE INTO has no name.",
+                remedy="Name it with an alias: USING (…) AS source.",
             )
         counts = session.merge(
             changing.target.parts,
@@ -190,12 +192,13 @@ def _clause(changing: _Changing, when: exp.Expr) -> MergeClause:
         case exp.Var() if then.name.upper() == "DO NOTHING":
             return MergeClause(where, text, Action.NOTHING)
     raise InvalidInput(
-        f"MERGE cannot {then.sql('duckdb')}.", remedy="Write UPDATE, DELETE, INSERT or DO NOTHING."
+        f"MERGE INTO does not support the action {then.sql('duckdb')}.",
+        remedy="Write UPDATE, DELETE, INSERT or DO NOTHING.",
     )
 
 
 def _updated(changing: _Changing, then: exp.Update) -> dict[str, str] | None:
-    """None stands for all columns, by name."""
+    """Return the values by column; None stands for all columns, by name."""
     equations = then.expressions
     if not equations or isinstance(equations[0], exp.Star):
         return None
@@ -209,8 +212,8 @@ def _inserted(changing: _Changing, then: exp.Insert) -> dict[str, str] | None:
     columns = [names(one)[-1] for one in then.this.expressions] if then.this else changing.columns
     if len(columns) != len(values.expressions):
         raise InvalidInput(
-            f"INSERT names {len(columns)} columns but gives {len(values.expressions)} values.",
-            remedy="Give one value for each column.",
+            f"INSERT names {len(columns)} columns but has {len(values.expressions)} values.",
+            remedy="Write one value for each column.",
         )
     return {
         quoted(column): changing.value(value)

@@ -1,4 +1,4 @@
-"""Columns as statements write them: types, defaults, constraints and partition keys."""
+"""Column definitions in statements: types, defaults, constraints and partition keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from forklake.model.values import to_text
 from forklake.sql import constants
 from forklake.sql.dialect import nodes
 
-# Precision and scale of a decimal where they are not given; DuckDB's own are in its nodes.
+# Precision and scale of DECIMAL without them in Spark SQL. The DuckDB parser adds its defaults.
 _DIGITS = ("10", "0")
 LITERAL, EXPRESSION = "literal", "expression"
 _T = exp.DType
@@ -59,7 +59,7 @@ _SCALARS: dict[exp.DType, str] = {
     _T.JSON: "json",
 }
 _TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})
-# Constraints that are refused, with the words that ask for them.
+# Constraints that are refused, with their SQL keywords.
 _CONSTRAINTS: dict[type[exp.Expr], str] = {
     exp.PrimaryKey: "PRIMARY KEY",
     exp.PrimaryKeyColumnConstraint: "PRIMARY KEY",
@@ -77,11 +77,11 @@ _CONSTRAINTS: dict[type[exp.Expr], str] = {
 
 
 def column_type(node: exp.Expr | None) -> ColumnType:
-    """The type that a column is declared with."""
+    """Return the type that a column is declared with."""
     if isinstance(node, exp.Interval):
         return scalar("interval")
     if not isinstance(node, exp.DataType):
-        raise InvalidInput("A column has no type.", remedy="Write its type after its name.")
+        raise InvalidInput("A column has no type.", remedy="Write the type after the column name.")
     parts = node.expressions
     match node.this:
         case _T.STRUCT | _T.OBJECT:
@@ -99,7 +99,7 @@ def column_type(node: exp.Expr | None) -> ColumnType:
         return scalar(_SCALARS[node.this])
     raise Unsupported(
         f"The column type {node.sql('duckdb')} is an unsupported type.",
-        remedy="Use numbers, texts, times, blobs, structs, lists or maps.",
+        remedy="Use numbers, strings, dates, times, blobs, structs, lists or maps.",
     )
 
 
@@ -110,9 +110,9 @@ def _field(part: exp.Expr) -> tuple[str, ColumnType | str]:
 
 
 def default_of(node: exp.Expr, kind: ColumnType) -> tuple[str | None, str]:
-    """A default as it is stored, and whether it is a literal or an expression.
+    """Return a default as it is stored (None for NULL), and whether it is literal or expression.
 
-    What calls no function is a value and stored as such; NULL is no default.
+    A default without function calls is evaluated and stored as a literal.
     """
     if isinstance(node, exp.Null):
         return None, LITERAL
@@ -127,18 +127,19 @@ def default_of(node: exp.Expr, kind: ColumnType) -> tuple[str | None, str]:
 
 
 def column_specs(definitions: Sequence[exp.Expr]) -> list[ColumnSpec]:
-    """The columns of a table as it is declared."""
+    """Return the columns of a table definition."""
     for one in definitions:
         refuse_constraint(one)
         if not isinstance(one, exp.ColumnDef):
             raise InvalidInput(
-                f"The column '{one.name}' has no type.", remedy="Write its type after its name."
+                f"The column '{one.name}' has no type.",
+                remedy="Write the type after the column name.",
             )
     return [column_spec(one) for one in definitions if isinstance(one, exp.ColumnDef)]
 
 
 def column_spec(definition: exp.ColumnDef) -> ColumnSpec:
-    """One column, or field, as it is declared; a path is named by its last part."""
+    """Return one column or field of a definition; the last part of a path is its name."""
     kind = column_type(definition.args.get("kind"))
     default, default_type, is_nullable, comment = None, "literal", True, None
     for constraint in definition.constraints:
@@ -153,25 +154,28 @@ def column_spec(definition: exp.ColumnDef) -> ColumnSpec:
             case _:
                 refuse_constraint(rule)
                 raise Unsupported(
-                    f"{rule.sql('duckdb')} is not supported in a column.", remedy="Leave it out."
+                    f"{rule.sql('duckdb')} is not supported in a column definition.",
+                    remedy="Remove it from the statement.",
                 )
     name = nodes.names(definition.this)[-1]
     return ColumnSpec(name, kind, is_nullable, default, default_type, comment)
 
 
 def refuse_constraint(node: exp.Expr) -> None:
-    """Unsupported if a node asks for what a lake does not enforce."""
+    """Raise Unsupported if a node is a constraint, since a lake does not enforce constraints."""
     found = node.find(*_CONSTRAINTS) if isinstance(node, exp.Constraint) else node
     words = None if found is None else _CONSTRAINTS.get(type(found))
     if words is not None:
-        raise Unsupported(f"{words} is not supported.", remedy="Leave the constraint out.")
+        raise Unsupported(
+            f"{words} is not supported.", remedy="Remove the constraint from the statement."
+        )
 
 
 # Partition keys
 
 
 def partition_keys(node: exp.PartitionedByProperty) -> list[tuple[str, str]]:
-    """The columns by which a table is partitioned, with their transforms."""
+    """Return the columns that partition a table, with their transforms."""
     return [_partition_key(one) for one in node.this.expressions]
 
 
@@ -182,7 +186,7 @@ def _partition_key(node: exp.Expr) -> tuple[str, str]:
         (name,), arguments, named = nodes.function_call(node)
         if name.lower() in _TRANSFORMS and len(arguments) == 1 and not named:
             column = arguments[0]
-            if isinstance(column, exp.TsOrDsToDate):  # as sqlglot reads Spark's year(d)
+            if isinstance(column, exp.TsOrDsToDate):  # sqlglot parses year(d) of Spark like this
                 column = column.this
             return _key_column(column, node), name.lower()
     raise _no_partition_key(node)
@@ -198,5 +202,5 @@ def _key_column(column: exp.Expr, key: exp.Expr) -> str:
 def _no_partition_key(node: exp.Expr) -> InvalidInput:
     return InvalidInput(
         f"A table cannot be partitioned by {node.sql('duckdb')}.",
-        remedy="Name columns, or the identity, year, month, day or hour of one.",
+        remedy="Use columns, or identity, year, month, day or hour of a column.",
     )

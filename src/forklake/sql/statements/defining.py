@@ -1,4 +1,4 @@
-"""CREATE and DROP of schemas and tables; of views and macros, which are elsewhere."""
+"""CREATE and DROP of schemas and tables. Views and macros have their own modules."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _FORMATS = frozenset({"parquet", "ducklake", "forklake"})
 
 
 def run_create(session: Session, statement: exp.Create) -> Result:
-    """Make a schema, table, view or macro."""
+    """Run CREATE of a schema, table, view or macro."""
     kind = str(statement.args["kind"]).upper()
     create = _CREATORS.get(kind)
     if create is None:
         raise Unsupported(
             f"CREATE {kind} is not supported.",
-            remedy="Create schemas, tables, views and macros.",
+            remedy="Only schemas, tables, views and macros can be created.",
         )
     properties = statement.args.get("properties")
     for one in properties.expressions if properties else []:
         if isinstance(one, exp.TemporaryProperty):
             raise Unsupported(
-                f"CREATE TEMP {kind} is not supported.", remedy=f"Make a {kind.lower()} that stays."
+                f"CREATE TEMP {kind} is not supported.", remedy=f"Write CREATE {kind}."
             )
     return create(session, statement)
 
 
 def create_schema(session: Session, statement: exp.Create) -> Result:
-    """A new schema."""
+    """Run CREATE SCHEMA."""
     if statement.args.get("replace"):
         raise Unsupported(
             "CREATE OR REPLACE SCHEMA is not supported.", remedy="Drop the schema first."
@@ -58,7 +58,7 @@ def create_schema(session: Session, statement: exp.Create) -> Result:
 
 
 def create_table(session: Session, statement: exp.Create) -> Result:
-    """A new table, of columns or of the rows of a query."""
+    """Run CREATE TABLE with columns or from the rows of a query."""
     target = statement.this
     if isinstance(target, exp.Table):
         target = exp.Schema(this=target)
@@ -66,7 +66,7 @@ def create_table(session: Session, statement: exp.Create) -> Result:
     is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
     if is_new and is_replaced:
         raise InvalidInput(
-            "CREATE OR REPLACE and IF NOT EXISTS exclude each other.", remedy="Write one of them."
+            "OR REPLACE and IF NOT EXISTS cannot be combined.", remedy="Write only one of them."
         )
     if statement.expression is not None:
         return _create_from_query(session, statement, target, keys, has_data)
@@ -84,7 +84,7 @@ def create_table(session: Session, statement: exp.Create) -> Result:
 def _table_properties(
     statement: exp.Create,
 ) -> tuple[list[tuple[str, str]], str | None, bool]:
-    """The partitioning, the comment, and whether rows are wanted."""
+    """Return the partition keys, the comment, and whether rows are inserted (WITH DATA)."""
     keys: list[tuple[str, str]] = []
     comment, has_data = None, True
     properties = statement.args.get("properties")
@@ -100,7 +100,8 @@ def _table_properties(
                 pass
             case _:
                 raise Unsupported(
-                    f"{one.sql('duckdb')} is not supported in CREATE TABLE.", remedy="Leave it out."
+                    f"{one.sql('duckdb')} is not supported in CREATE TABLE.",
+                    remedy="Remove it from the statement.",
                 )
     return keys, comment, has_data
 
@@ -132,7 +133,7 @@ def _create_from_query(
 
 
 def _is_taken(session: Session, name: Sequence[str], *, is_allowed: bool) -> bool:
-    """Whether a table is there already, which is an error unless it is allowed."""
+    """Return whether a table or view exists. Raise AlreadyExists unless that is allowed."""
     place = session.resolve(name)
     state = session.viewing(place.attachment).state
     found = state.find_relation(place.table, place.schema)
@@ -147,16 +148,16 @@ def _is_taken(session: Session, name: Sequence[str], *, is_allowed: bool) -> boo
 
 
 def _named(rows: DataFrame, target: exp.Schema) -> DataFrame:
-    """The rows under the names that the statement gives to the first columns."""
+    """Return rows with the column names of the statement for the first columns."""
     given = [one.name for one in target.expressions]
     if any(isinstance(one, exp.ColumnDef) for one in target.expressions):
         raise InvalidInput(
-            "A table that is made of a query takes the types of its columns from it.",
+            "CREATE TABLE … AS takes the types of columns from the query.",
             remedy="Name the columns without types, and cast in the query.",
         )
     if len(given) > len(rows.columns):
         raise InvalidInput(
-            f"{len(given)} columns are named, but the query has {len(rows.columns)}.",
+            f"The statement names {len(given)} columns, but the query has {len(rows.columns)}.",
             remedy="Name at most as many columns as the query has.",
         )
     names = unique_names([*given, *rows.columns[len(given) :]])
@@ -167,24 +168,26 @@ def _named(rows: DataFrame, target: exp.Schema) -> DataFrame:
 
 
 def run_drop(session: Session, statement: exp.Drop) -> Result:
-    """End a schema, table, view or macro."""
+    """Run DROP of a schema, table, view or macro."""
     kind = str(statement.args["kind"]).upper()
     drop = _DROPPERS.get(kind)
     if drop is None:
         raise Unsupported(
-            f"DROP {kind} is not supported.", remedy="Drop schemas, tables, views and macros."
+            f"DROP {kind} is not supported.",
+            remedy="Only schemas, tables, views and macros can be dropped.",
         )
     targets = statement.args["tables"]
     if len(targets) != 1:
         raise Unsupported(
-            "DROP of several objects at once is not supported.", remedy="Drop one after another."
+            "DROP of several objects at once is not supported.",
+            remedy="Write one DROP for each object.",
         )
     drop(session, nodes.names(targets[0]), statement)
     return Result.done(f"DROP {kind}")
 
 
 def drop_schema(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
-    """End a schema, with what is in it if asked."""
+    """Run DROP SCHEMA; with CASCADE its contents are dropped as well."""
     is_cascade = bool(statement.args.get("cascade"))
     session.drop_schema(
         joined_name(name), cascade=is_cascade, if_exists=bool(statement.args.get("exists"))
@@ -192,7 +195,7 @@ def drop_schema(session: Session, name: tuple[str, ...], statement: exp.Drop) ->
 
 
 def drop_table(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
-    """End a table."""
+    """Run DROP TABLE."""
     session.drop_table(name, if_exists=bool(statement.args.get("exists")))
 
 

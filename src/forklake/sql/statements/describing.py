@@ -1,4 +1,4 @@
-"""DESCRIBE and SUMMARIZE: the columns of tables and queries, and what is in them."""
+"""DESCRIBE and SUMMARIZE: columns of tables and queries, and statistics of their values."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ _QUARTILES = (0.25, 0.5, 0.75)
 
 
 def run_describe(session: Session, statement: exp.Expression) -> Result:
-    """The columns of a table, a view or a query."""
+    """Run DESCRIBE of a table, a view or a query."""
     _refuse_forms(statement)
     return Result("DESCRIBE", described(session, statement.this))
 
 
 def _refuse_forms(statement: exp.Expression) -> None:
-    """Raise Unsupported for DESCRIBE HISTORY, EXTENDED and others that ask for more."""
+    """Raise Unsupported for DESCRIBE HISTORY, EXTENDED and other unsupported forms."""
     kind = str(statement.args.get("kind") or "").upper()
     words = [str(statement.args.get("style") or "").upper(), "" if kind == "TABLE" else kind]
     if statement.args.get("partition"):
@@ -76,13 +76,13 @@ def _refuse_forms(statement: exp.Expression) -> None:
 
 
 def described(session: Session, what: exp.Expression) -> pa.Table:
-    """Columns as DuckDB describes them; those of a table need no Spark."""
+    """Return columns in the format of DuckDB. Those of a table are found without Spark."""
     fields = _lake_fields(session, what) if isinstance(what, exp.Table) else None
     if fields is None:
         found = [_query_column(field) for field in schema_of(session, _query(session, what))]
     else:
         found = [_table_column(field) for field in fields]
-    return pa.Table.from_pylist(found, _DESCRIBED)  # neither key nor extra are ever there
+    return pa.Table.from_pylist(found, _DESCRIBED)  # key and extra are always NULL
 
 
 def _query_column(field: StructField) -> dict[str, str | None]:
@@ -99,7 +99,7 @@ def _table_column(field: Field) -> dict[str, str | None]:
 
 
 def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
-    """The columns of a table of the lake; None if the name means anything else."""
+    """Return the columns of a table of the lake; None if the name means anything else."""
     when = time_travel(table.copy())
     moment = NOW if when is None else moment_of(when)
     parts = names(table)
@@ -125,18 +125,18 @@ def _query(session: Session, what: exp.Expression) -> exp.Expression:
 
 
 def refuse_procedures(session: Session, query: exp.Expression) -> None:
-    """Raise InvalidInput if a query to be described would change something."""
+    """Raise InvalidInput if a query to be described changes data."""
     refuse_changes(session, query, "The query")
 
 
-# What is in them
+# SUMMARIZE
 
 
 def run_summarize(session: Session, statement: exp.Expression) -> Result:
-    """Bounds, averages and counts of all columns, found in one go."""
+    """Run SUMMARIZE: minimum, maximum, averages and counts of all columns, by one Spark query."""
     rows = session.query(_query(session, statement.this))
     fields = rows.schema.fields
-    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be twice there
+    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be duplicates
     with explained():
         (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
     found = [_summary(field, number, counted.asDict()) for number, field in enumerate(fields)]
@@ -151,7 +151,7 @@ def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
     for number, kind in enumerate(kinds):
         column = F.col(f"c{number}")
         yield F.count(column).alias(f"count{number}")
-        if isinstance(kind, MapType | VariantType):  # which have no order
+        if isinstance(kind, MapType | VariantType):  # these types have no order
             continue
         yield F.min(column).cast("string").alias(f"min{number}")
         yield F.max(column).cast("string").alias(f"max{number}")

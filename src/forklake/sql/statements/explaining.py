@@ -1,4 +1,4 @@
-"""EXPLAIN: how Spark would run a query, or how it did."""
+"""EXPLAIN and EXPLAIN ANALYZE of queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run_explain(session: Session, statement: exp.Expression) -> Result:
-    """The plan of a query; with ANALYZE it is run, and its time and number of rows are told."""
+    """Run EXPLAIN: return the plan. ANALYZE runs the query, and adds its time and row count."""
     query = _query_of(statement.this)
     refuse_procedures(session, query)
     if not statement.args.get("analyze"):
@@ -35,7 +35,7 @@ def _query_of(statement: exp.Expression) -> exp.Expression:
         return statement
     raise Unsupported(
         f"EXPLAIN of {statement.key.upper()} is not supported.",
-        remedy="Explain the query in it.",
+        remedy="Use EXPLAIN with the query in the statement.",
     )
 
 
@@ -48,7 +48,7 @@ def _plan(session: Session, query: exp.Expression) -> str:
 
 
 def _run(session: Session, query: exp.Expression) -> tuple[float, int]:
-    """How long all rows of a query took, and how many they were."""
+    """Run a query without keeping its rows; return the seconds it took and the number of rows."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F  # noqa: N812
 

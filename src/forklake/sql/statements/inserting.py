@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 Cells = list[list[exp.Expr]]
-# What means the same in all dialects.
+# Expressions with the same meaning in all dialects.
 _PLAIN = (exp.Literal, exp.Null, exp.Boolean)
 
 
 def run_insert(session: Session, statement: exp.Expr) -> Result:
-    """Rows of values are computed here; those of a query are left to Spark."""
+    """Run INSERT. Constant values are evaluated in this process, queries by Spark."""
     assert isinstance(statement, exp.Insert)
     if statement.this.find(exp.Partition):
         raise Unsupported(
-            "INSERT does not take a PARTITION.",
-            remedy="Give the values of the partition's columns with the rows.",
+            "INSERT does not support PARTITION.",
+            remedy="Write the values of the partition columns with the rows.",
         )
     columns = _columns(statement)
     if statement.args.get("default"):
@@ -50,7 +50,7 @@ def _columns(statement: exp.Insert) -> list[str]:
 
 
 def _source(statement: exp.Insert) -> exp.Expr:
-    """The query, with what WITH says before the INSERT."""
+    """Return the query, including a WITH that stands before the INSERT."""
     source: exp.Expr = statement.expression
     defined = statement.args.get("with_")
     if defined is not None:
@@ -62,7 +62,7 @@ def _source(statement: exp.Insert) -> exp.Expr:
 
 
 def _cells(session: Session, source: exp.Expr) -> Cells | None:
-    """The expressions of each row if all are constant; else None."""
+    """Return the expressions of each row if all of them are constant, else None."""
     match source:
         case exp.Values() if not source.args.get("with_"):
             rows = [list(row.expressions) for row in source.expressions]
@@ -108,7 +108,7 @@ def _insert_cells(
 
 
 def _is_left_out(cells: Cells, column: int) -> bool:
-    """Whether a column gets no value of its own in any row."""
+    """Return whether a column is DEFAULT in every row."""
     return all(not row or constants.is_default(row[column]) for row in cells)
 
 
@@ -131,8 +131,8 @@ def _require_width(cells: Cells, width: int, table: str) -> None:
     for row in cells:
         if len(row) != width:
             raise InvalidInput(
-                f"Table '{table}' takes {width} values for a row but {len(row)} are given.",
-                remedy="Give as many values as columns, or name the columns.",
+                f"Table '{table}' expects {width} values in a row, but {len(row)} are given.",
+                remedy="Write one value for each column, or list the columns.",
             )
 
 
@@ -154,8 +154,8 @@ def _insert_query(
             chosen = _chosen(fields, columns, table.table_name)
             if len(chosen) != len(rows.columns):
                 raise InvalidInput(
-                    f"{len(chosen)} columns of table '{table.table_name}' are named but the query"
-                    f" has {len(rows.columns)}.",
+                    f"The statement names {len(chosen)} columns of table '{table.table_name}', but"
+                    f" the query has {len(rows.columns)}.",
                     remedy="Name as many columns as the query has.",
                 )
             rows = rows.toDF(*(field.name for field in chosen))

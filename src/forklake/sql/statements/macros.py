@@ -1,4 +1,4 @@
-"""Macros: stored expressions and queries with parameters."""
+"""CREATE and DROP of macros: stored expressions and queries with parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def create_macro(session: Session, statement: exp.Create) -> Result:
-    """A new macro, of one or more overloads that differ in the number of their parameters."""
+    """Run CREATE MACRO. Overloads differ in the number of their parameters."""
     place = session.resolve(nodes.names(statement.this.this))
     refuse_built_in(place.table)
     overloads = statement.expression.expressions
@@ -32,7 +32,7 @@ def create_macro(session: Session, statement: exp.Create) -> Result:
     if len({len(spec.parameters) for spec in specs}) != len(specs):
         raise InvalidInput(
             f"Two overloads of macro '{place.table}' have the same number of parameters.",
-            remedy="Leave one out.",
+            remedy="Remove one of them, or change its number of parameters.",
         )
     with session.changing(place.attachment) as change:
         state = change.transaction.state
@@ -54,8 +54,8 @@ def _type(overloads: list[exp.MacroOverload], name: str) -> str:
     kinds = {"table" if one.args.get("is_table") else "scalar" for one in overloads}
     if len(kinds) > 1:
         raise InvalidInput(
-            f"Some overloads of macro '{name}' are tables and some are not.",
-            remedy="Make two macros of them.",
+            f"Macro '{name}' has both scalar and table overloads.",
+            remedy="Create two macros with different names.",
         )
     return kinds.pop()
 
@@ -64,7 +64,7 @@ def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name:
     parameters = [one.this.name for one in overload.expressions]
     if len({folded(one) for one in parameters}) != len(parameters):
         raise InvalidInput(
-            f"The macro '{name}' names a parameter twice.", remedy="Rename one of them."
+            f"Macro '{name}' has two parameters of the same name.", remedy="Rename one of them."
         )
     check_body(session, overload.this, f"The macro '{name}'", home)
     for table in tables_in(overload.this):
@@ -78,7 +78,7 @@ def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name:
 
 
 def _require_relation(session: Session, table: exp.Table) -> None:
-    """NotFound if a table in a macro is not there."""
+    """Raise NotFound if a table in a macro does not exist."""
     place = session.resolve(nodes.names(table))
     view = session.viewing(place.attachment)
     if view.state.find_relation(place.table, place.schema) is None:
@@ -86,14 +86,14 @@ def _require_relation(session: Session, table: exp.Table) -> None:
 
 
 def _defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str, str]:
-    """The defaults by parameter; those that have one come last."""
+    """Return the defaults by parameter. Raise InvalidInput unless parameters with one are last."""
     found: dict[str, str] = {}
     for parameter in overload.expressions:
         default = parameter.args.get("default")
         if default is None and found:
             raise InvalidInput(
-                f"The parameter '{parameter.name}' of macro '{name}' has no default, but one"
-                " before it has.",
+                f"The parameter '{parameter.name}' of macro '{name}' has no default, but follows"
+                " a parameter that has one.",
                 remedy="Put parameters with defaults last.",
             )
         if default is not None:
@@ -103,7 +103,7 @@ def _defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str,
 
 
 def drop_macro(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
-    """End a macro."""
+    """Run DROP MACRO."""
     is_optional = bool(statement.args.get("exists"))
     type = "table" if statement.args["kind"] == TABLE_MACRO else "scalar"
     place = session.place_to_drop(name, if_exists=is_optional)

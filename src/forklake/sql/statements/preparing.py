@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def run_prepare(session: Session, statement: exp.Expr) -> Result:
-    """Keep a statement under a name."""
+    """Run PREPARE: store a statement under a name."""
     session.prepared[folded(statement.name)] = statement.expression.copy()
     return Result.done("PREPARE")
 
 
 def run_execute(session: Session, statement: exp.Expr) -> Result:
-    """Run a statement that was kept, with values for its parameters."""
+    """Run EXECUTE: run a prepared statement, with values for its parameters."""
     kept = _kept(session, statement).copy()
     named: dict[str, Any] = {}
     listed: list[Any] = []
@@ -40,7 +40,7 @@ def run_execute(session: Session, statement: exp.Expr) -> Result:
 
 
 def run_deallocate(session: Session, statement: exp.Expr) -> Result:
-    """Forget a statement that was kept."""
+    """Run DEALLOCATE: delete a prepared statement."""
     _kept(session, statement)
     del session.prepared[folded(statement.name)]
     return Result.done("DEALLOCATE")

@@ -1,4 +1,4 @@
-"""Queries as statements."""
+"""Queries that are statements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_query(session: Session, statement: exp.Expr) -> Result:
-    """SELECT, VALUES, FROM and what is made of them."""
+    """Run SELECT, VALUES or FROM, and set operations of them."""
     return Result("SELECT", session.query(statement, may_change=True))
 
 

@@ -1,4 +1,4 @@
-"""SET and RESET of the settings of a session."""
+"""SET and RESET of session settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ISOLATION = "isolation_level"
 
 
 def run_set(session: Session, statement: exp.Set) -> Result:
-    """Set the schema in which names are looked up, or the isolation level."""
+    """Run SET of the schema of unqualified names, or of the isolation level."""
     for item in statement.expressions:
         setting = ".".join(nodes.names(item.this.this)) if item.this is not None else ""
         if setting.lower() not in {*_PLACES, _ISOLATION} or item.args.get("kind") == "VARIABLE":
@@ -31,14 +31,15 @@ def run_set(session: Session, statement: exp.Set) -> Result:
             continue
         if not value or "," in value:
             raise InvalidInput(
-                f"The setting {setting} cannot be {value!r}.", remedy="Name one schema."
+                f"The setting {setting} cannot be {value!r}.",
+                remedy="Set it to the name of one schema.",
             )
         session.use(value)
     return Result.done("SET")
 
 
 def run_reset(session: Session, statement: nodes.Reset) -> Result:
-    """Return to the first schema of the current catalog, or to its isolation level."""
+    """Run RESET: use the default schema or isolation level of the current catalog."""
     if statement.name.lower() == _ISOLATION:
         session.isolation_level = None
         return Result.done("RESET")
@@ -60,7 +61,7 @@ def _isolation_level(value: str) -> str:
 
 def _unknown(setting: str) -> Unsupported:
     return Unsupported(
-        f"There is no setting '{setting}'.",
+        f"Unknown setting '{setting}'.",
         remedy="Set schema or isolation_level. To set an option of a catalog, call"
         " ducklake_set_option.",
     )

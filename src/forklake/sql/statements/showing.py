@@ -1,4 +1,4 @@
-"""SHOW: what there is in attached catalogs."""
+"""SHOW: lists of the objects in attached catalogs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _TEXT, _TEXTS, _BOOL = pa.string(), pa.list_(pa.string()), pa.bool_()
 
 
 def run_show(session: Session, statement: exp.Expression) -> Result:
-    """List things of one kind."""
+    """Run SHOW: list the objects of one kind."""
     what = str(statement.this)
     if what not in _SHOWN:
         raise InvalidInput(
-            f"SHOW {what} shows nothing.", remedy="Write SHOW " + ", ".join(_SHOWN) + "."
+            f"SHOW {what} is not supported.", remedy="Write SHOW " + ", ".join(_SHOWN) + "."
         )
     rows = _SHOWN[what](session, statement.args.get("from_"))
     session.record_definitions()
@@ -50,21 +50,24 @@ def run_show(session: Session, statement: exp.Expression) -> Result:
 
 
 def _like(rows: pa.Table, pattern: str) -> pa.Table:
-    """The rows whose name is like a pattern."""
+    """Return the rows whose name matches a LIKE pattern."""
     column = next((one for one in ("schema_name", "name") if one in rows.schema.names), 0)
     pieces = {"%": ".*", "_": "."}
     wanted = re.compile("".join(pieces.get(one) or re.escape(one) for one in pattern), re.DOTALL)
     return rows.filter([bool(wanted.fullmatch(value)) for value in rows.column(column).to_pylist()])
 
 
-# Where
+# FROM clause
 
 
 def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]:
-    """The current schema; else all of a catalog, or the one that is named."""
+    """Return the schema that FROM names, all of the catalog that it names, or the current one."""
     match names(place):
         case () if session.current is None:
-            raise NotFound("No catalog is in use.", remedy="Use one first, or name it: FROM lake.")
+            raise NotFound(
+                "No current catalog is set.",
+                remedy="Run USE first, or name the catalog: SHOW … FROM lake.",
+            )
         case ():
             assert session.current is not None
             return [_schema(session, *session.current)]
@@ -76,7 +79,9 @@ def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]
             return list(seen_catalog(session, alias).schemas())
         case (alias, schema):
             return [_schema(session, alias, schema)]
-    raise InvalidInput("A place has at most two parts.", remedy="Write catalog.schema.")
+    raise InvalidInput(
+        "The name after FROM has more than two parts.", remedy="Write FROM catalog.schema."
+    )
 
 
 def _is_alias(session: Session, name: str) -> bool:
@@ -96,16 +101,18 @@ def _schema(session: Session, alias: str, schema: str) -> SeenSchema:
 
 
 def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[SeenSchema]:
-    """The schemas of one catalog, or of all."""
+    """Return the schemas of one catalog, or of all attached ones."""
     match names(place):
         case ():
             return all_schemas(session)
         case (alias,):
             return seen_catalog(session, alias).schemas()
-    raise InvalidInput("Schemas are shown of a catalog.", remedy="Write SHOW SCHEMAS FROM lake.")
+    raise InvalidInput(
+        "SHOW SCHEMAS expects the name of a catalog.", remedy="Write SHOW SCHEMAS FROM lake."
+    )
 
 
-# What
+# Kinds of objects
 
 
 def _rows(columns: dict[str, pa.DataType], rows: Iterable[tuple[Any, ...]]) -> pa.Table:
@@ -179,7 +186,9 @@ def _show_functions(session: Session, place: exp.Expression | None) -> pa.Table:
 
 def _show_columns(session: Session, place: exp.Expression | None) -> pa.Table:
     if place is None:
-        raise InvalidInput("No table is named.", remedy="Write SHOW COLUMNS FROM a table.")
+        raise InvalidInput(
+            "SHOW COLUMNS does not name a table.", remedy="Write SHOW COLUMNS FROM table."
+        )
     return described(session, place)
 
 

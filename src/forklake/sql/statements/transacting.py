@@ -17,30 +17,32 @@ if TYPE_CHECKING:
 
 
 def run_begin(session: Session, statement: exp.Transaction) -> Result:
-    """Begin a transaction."""
+    """Run BEGIN."""
     session.begin()
     return Result.done("BEGIN")
 
 
 def run_commit(session: Session, statement: exp.Commit) -> Result:
-    """Make the changes of the transaction visible."""
+    """Run COMMIT."""
     session.commit()
     return Result.done("COMMIT")
 
 
 def run_rollback(session: Session, statement: exp.Rollback) -> Result:
-    """Forget the changes of the transaction."""
+    """Run ROLLBACK."""
     if statement.args.get("savepoint") is not None:
-        raise Unsupported("Savepoints are not supported.", remedy="Roll back the transaction.")
+        raise Unsupported(
+            "Savepoints are not supported.", remedy="Write ROLLBACK to undo the whole transaction."
+        )
     session.rollback()
     return Result.done("ROLLBACK")
 
 
 def run_checkpoint(session: Session, statement: nodes.Checkpoint) -> Result:
-    """All maintenance of a catalog, of the current one if none is named."""
+    """Run CHECKPOINT: all maintenance of a catalog, by default of the current one."""
     name = statement.name or (session.current[0] if session.current else "")
     if not name:
-        raise InvalidInput("No catalog is in use.", remedy="Name one: CHECKPOINT lake.")
+        raise InvalidInput("No current catalog is set.", remedy="Name one: CHECKPOINT lake.")
     steps = maintenance.checkpoint(session, name)
     columns = {
         "operation": [one.operation for one in steps],

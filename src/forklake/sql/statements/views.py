@@ -1,4 +1,4 @@
-"""Views: stored queries, checked when they are made."""
+"""CREATE, DROP and RENAME of views, which are checked when they are created."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 
 def create_view(session: Session, statement: exp.Create) -> Result:
-    """A new view, whose query can be run."""
+    """Run CREATE VIEW, after a check that its query can be run."""
     target, query = statement.this, statement.expression
     if query is None:
-        raise InvalidInput("A view has no query.", remedy="Write CREATE VIEW name AS SELECT ….")
+        raise InvalidInput(
+            "CREATE VIEW has no query.", remedy="Write CREATE VIEW name AS SELECT …."
+        )
     place = session.resolve(nodes.names(target))
     aliases = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
     is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
@@ -50,21 +52,24 @@ def create_view(session: Session, statement: exp.Create) -> Result:
 def _text(session: Session, query: exp.Expr, place: TableName) -> str:
     text = stored_text(query, session, place.attachment)
     if restored(text, session.dialect, place.attachment.alias).find(exp.Placeholder):
-        raise InvalidInput("A view cannot have parameters.", remedy="Write the values into it.")
+        raise InvalidInput(
+            "A view cannot have parameters.", remedy="Replace the parameters by values."
+        )
     return text
 
 
 def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequence[str]) -> None:
-    """The query can be read, has as many columns as are named, and does not lead to the view."""
+    """Raise InvalidInput if a view reads itself, is not a query, or names too many columns."""
     if _reaches(session, query, place):
         raise InvalidInput(
-            f"The view '{place}' refers to itself.", remedy="Write what it reads instead."
+            f"The view '{place}' refers to itself.",
+            remedy="Read the tables of the view instead of the view.",
         )
     check_body(session, query, f"The view '{place}'", place.attachment)
     columns = schema_of(session, query).names
     if len(aliases) > len(columns):
         raise InvalidInput(
-            f"{len(aliases)} columns are named, but the query has {len(columns)}.",
+            f"The view names {len(aliases)} columns, but the query has {len(columns)}.",
             remedy="Name at most as many columns as the query has.",
         )
 
@@ -72,7 +77,7 @@ def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequenc
 def _reaches(
     session: Session, query: exp.Expr, target: TableName, seen: set[str] | None = None
 ) -> bool:
-    """Whether a query reads a view, itself or through other views."""
+    """Return whether a query reads the view `target`, directly or through other views."""
     seen = set() if seen is None else seen
     for table in tables_in(query):
         try:
@@ -102,7 +107,7 @@ def _is_same(one: TableName, other: TableName) -> bool:
 
 
 def drop_view(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
-    """End a view."""
+    """Run DROP VIEW."""
     is_optional = bool(statement.args.get("exists"))
     place = session.place_to_drop(name, if_exists=is_optional)
     if place is None:
@@ -112,7 +117,7 @@ def drop_view(session: Session, name: tuple[str, ...], statement: exp.Drop) -> N
 
 
 def rename_view(session: Session, name: tuple[str, ...], new_name: str) -> None:
-    """The view under another name in the same schema."""
+    """Rename a view within its schema."""
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         change.transaction.rename_view(place.table, new_name, schema=place.schema)

@@ -1,4 +1,4 @@
-"""DuckDB's SELECT as Spark SQL with the same meaning; what has no counterpart is refused."""
+"""Translation of DuckDB SQL to Spark SQL with the same meaning; other constructs are refused."""
 
 from __future__ import annotations
 

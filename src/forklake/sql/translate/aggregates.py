@@ -1,4 +1,4 @@
-"""Aggregates and window functions, with what goes with them: DISTINCT, ORDER BY, FILTER, OVER."""
+"""Aggregates and window functions, with their DISTINCT, ORDER BY, FILTER and OVER."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from forklake.sql.translate.refusing import unsupported
 from forklake.sql.translate.templates import ByType, Template, arity, filled
 from forklake.sql.translate.trees import rewrite
 
-_WITHIN = {"quantile_cont": 1, "quantile_disc": 1, "mode": 0}  # arguments before WITHIN GROUP
+_WITHIN = {"quantile_cont": 1, "quantile_disc": 1, "mode": 0}  # number of fractions as arguments
 _RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"}
 _TABLES = {**AGGREGATES, **WINDOWS}
 
 
 @dataclass
 class _Call:
-    """A call with all that stands around it."""
+    """Call of an aggregate, with its modifiers inside and outside of the parentheses."""
 
     name: str
     arguments: list[exp.Expr]
@@ -33,7 +33,7 @@ class _Call:
 
 
 def translate_aggregates(tree: exp.Expr) -> exp.Expr:
-    """Every aggregate and window function is one of the tables."""
+    """Translate every aggregate and window function by the tables of `functions.aggregates`."""
     return rewrite(tree, _translated)
 
 
@@ -53,7 +53,7 @@ _AROUND = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.W
 
 def _translated(node: exp.Expr) -> exp.Expr:
     if isinstance(node, _AROUND) and isinstance(node.parent, _AROUND) and node.parent.this is node:
-        return node  # the outermost one is taken
+        return node  # translated with the outermost modifier
     inner = node
     while isinstance(inner, _AROUND):
         inner = inner.this
@@ -77,11 +77,11 @@ def _read(node: exp.Expr) -> _Call:
 
 
 def _read_within(found: _Call) -> None:
-    """Take the values from `(fraction ORDER BY values)`, as WITHIN GROUP is written by now."""
+    """Turn `f(fraction ORDER BY values)`, the parsed form of WITHIN GROUP, into arguments."""
     if found.order is None or len(found.arguments) != _WITHIN.get(found.name):
         return
     if len(found.order) != 1:
-        raise unsupported("WITHIN GROUP with several values to order by")
+        raise unsupported("WITHIN GROUP with several expressions in ORDER BY")
     [order], found.order = found.order, None
     is_down = bool(order.args.get("desc"))
     fractions = [_flipped(found.name, one) if is_down else one for one in found.arguments]
@@ -89,11 +89,9 @@ def _read_within(found: _Call) -> None:
 
 
 def _flipped(name: str, fraction: exp.Expr) -> exp.Expr:
-    """Return the fraction of the values in the opposite order."""
+    """Return the fraction that selects the same value in the opposite order."""
     if name != "quantile_cont" or not isinstance(fraction, exp.Literal):
-        raise unsupported(
-            "WITHIN GROUP in descending order, with what is not one constant fraction,"
-        )
+        raise unsupported("WITHIN GROUP in descending order, unless it has one constant fraction,")
     return filled("1 - _0", [fraction])
 
 
@@ -112,7 +110,7 @@ def _read_around(found: _Call, node: exp.Expr) -> None:
 
 
 def _read_arguments(found: _Call) -> None:
-    """Take apart what is written inside of the parentheses of a call."""
+    """Separate arguments from the DISTINCT, ORDER BY and NULLS inside of the parentheses."""
     given, found.arguments = found.arguments, []
     for one in given:
         argument = _bare(found, one)
@@ -124,7 +122,7 @@ def _read_arguments(found: _Call) -> None:
 
 
 def _bare(found: _Call, node: exp.Expr | None) -> exp.Expr | None:
-    """Return an argument without the ORDER BY and IGNORE NULLS behind it, if there is one."""
+    """Return an argument without its ORDER BY and IGNORE NULLS; None if nothing is left."""
     if isinstance(node, exp.Order):
         found.order = node.expressions
     elif isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
@@ -158,13 +156,13 @@ def _made(found: _Call) -> exp.Expr:
 
 
 def _average(found: _Call) -> exp.Expr:
-    """The exact sum of whole numbers and decimals, divided by their number."""
+    """Build an average: the exact sum of integers or decimals, divided by their number."""
     value, count = replace(found, name="exact sum"), replace(found, name="count")
     return filled("cast(_0 as double) / nullif(_1, 0)", [_made(value), _made(count)])
 
 
 def _correlation(found: _Call) -> exp.Expr:
-    """NaN where values do not vary, where Spark has NULL."""
+    """Build a correlation that is NaN for constant values, where Spark returns NULL."""
     value, count = replace(found, name=f"checked {found.name}"), replace(found, name="regr_count")
     return filled("if(_1 > 0, coalesce(_0, double('NaN')), null)", [_made(value), _made(count)])
 
@@ -214,7 +212,7 @@ def _check(found: _Call) -> None:
 
 
 def _conditional(found: _Call) -> list[exp.Expr]:
-    """The arguments; with a window, those of rows that FILTER leaves out become NULL."""
+    """Return the arguments. With OVER, FILTER is replaced by NULL for the rows that it excludes."""
     if found.condition is None or found.window is None:
         return found.arguments
     if found.name in WINDOWS or found.name in ("list", "first", "last"):
@@ -265,7 +263,7 @@ def _outer(outer: str, made: exp.Expr, arguments: list[exp.Expr], found: _Call) 
 
 
 def _with_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) -> exp.Expr:
-    """Values with the keys that they are sorted by."""
+    """Aggregate structs of a value and the keys that it is sorted by."""
     value = filled(template, arguments)
     keys = "".join(f", 'k{number}', _{number + 1}" for number in range(len(order)))
     sorted_by = [order_key(one.this) for one in order]
@@ -275,7 +273,7 @@ def _with_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) 
 
 
 def _comparison(order: list[exp.Expr]) -> str:
-    """The lambda that compares two values with their keys."""
+    """Return a lambda in Spark SQL that compares two values by their sort keys."""
     result = "0"
     for number, key in reversed(list(enumerate(order))):
         less, more = ("1", "-1") if key.args.get("desc") else ("-1", "1")
@@ -291,7 +289,7 @@ def _comparison(order: list[exp.Expr]) -> str:
 
 
 def _end_of_list(found: _Call) -> exp.Expr:
-    """The first or last value in an order."""
+    """Build the first or last value in the order of ORDER BY."""
     nulls = "IGNORE" if found.name == "any_value" else found.nulls
     values = _Call("list", found.arguments, order=found.order, condition=found.condition)
     made = _made(values)

@@ -1,4 +1,4 @@
-"""Names given in SELECT that are used in other columns, in WHERE and in GROUP BY."""
+"""Column aliases of SELECT that are used in other columns, in WHERE and in GROUP BY."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Columns = Callable[[exp.Select, str], list[str]]
 
 
 def resolve_aliases(tree: exp.Expr, columns: Columns) -> exp.Expr:
-    """A name that is no column of FROM but of SELECT stands for what it was given to."""
+    """Replace aliases by their expressions, unless FROM has a column of that name."""
     added = 0
     for select in reversed(list(tree.find_all(exp.Select))):
         given = {one.alias.lower(): one for one in select.expressions if isinstance(one, exp.Alias)}
@@ -29,7 +29,7 @@ def resolve_aliases(tree: exp.Expr, columns: Columns) -> exp.Expr:
 
 
 def _uses(select: exp.Select) -> list[exp.Column]:
-    """Columns without a table in the clauses in which a name of SELECT may be used."""
+    """Return unqualified columns in the clauses that may use an alias of SELECT."""
     clauses = [*select.expressions, select.args.get("where"), select.args.get("group")]
     found = [
         one
@@ -42,7 +42,7 @@ def _uses(select: exp.Select) -> list[exp.Column]:
 
 
 def _is_itself(column: exp.Column) -> bool:
-    """`a AS a`, and GROUP BY a."""
+    """Return whether a column must not be replaced: in `a AS a`, and in GROUP BY a."""
     above = column.parent
     return isinstance(above, exp.Group) or (
         isinstance(above, exp.Alias) and above.alias.lower() == column.name.lower()
@@ -50,7 +50,7 @@ def _is_itself(column: exp.Column) -> bool:
 
 
 def _resolve(column: exp.Column, given: dict[str, exp.Alias], known: set[str]) -> int:
-    """Put what a name stands for in its place; return how many nodes that is."""
+    """Replace an alias by its expression; return the number of nodes of the expression."""
     alias = given[column.name.lower()]
     if column.name.lower() in known or column.find_ancestor(exp.Alias) is alias:
         return 0

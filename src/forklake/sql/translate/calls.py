@@ -1,4 +1,4 @@
-"""Calls of functions: each becomes what the tables say that it is in Spark SQL."""
+"""Calls of functions, translated to Spark SQL by the tables of `functions`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from forklake.sql.translate.refusing import unsupported
 from forklake.sql.translate.templates import ByType, Template, arity, filled
 from forklake.sql.translate.trees import call, rewrite
 
-# Functions whose first argument is a word that chooses among functions.
+# Functions whose first argument names a part of a date and so chooses the translation.
 _BY_WORD = {"date_part": "part", "date_trunc": "trunc", "date_diff": "diff", "date_sub": "sub"}
-# Functions of any number of arguments that are made of functions of two.
+# Variadic functions that are translated to nested calls with two arguments.
 _FOLDED = {"concat", "list_concat"}
 _LAMBDAS = {"list_transform", "list_filter"}
 
 
 def translate_calls(tree: exp.Expr) -> exp.Expr:
-    """Every function is one of the tables, or refused."""
+    """Translate every function by the tables; refuse functions that are in none of them."""
     return rewrite(tree, _translated)
 
 
@@ -46,14 +46,14 @@ def _translated(node: exp.Expr) -> exp.Expr:
 
 
 def refuse(name: str) -> NoReturn:
-    """The error for a function that is not there."""
+    """Raise Unsupported for a function that is not in the tables."""
     raise unsupported(f"The function {name}")
 
 
 def applied(
     name: str, entry: Template | tuple[Template, ...], arguments: Sequence[exp.Expr]
 ) -> exp.Expr:
-    """An entry of a table with arguments."""
+    """Return the translation of a call by the entry of its function."""
     for one in arguments:
         if isinstance(one, exp.PropertyEQ | exp.Kwarg | exp.Distinct | exp.Order | exp.IgnoreNulls):
             raise unsupported(f"{one.sql(dialect='duckdb')} in a call of the function {name}")
@@ -66,14 +66,14 @@ def applied(
 
 
 def spark_call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    """A call of a function that Spark knows."""
+    """Return a call of a Spark function, which is not translated again."""
     made = call(name, *arguments)
     made.meta["spark"] = True
     return made
 
 
 def part_name(node: exp.Expr) -> str:
-    """The part of a moment that a word or text names."""
+    """Return the part of a date or timestamp that a keyword or string names."""
     if not isinstance(node, exp.Var | exp.Literal):
         raise unsupported(f"A part of a date that is not constant, {node.sql(dialect='duckdb')},")
     word = node.name.lower()
@@ -97,7 +97,7 @@ def _folded(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _watched(function: exp.Lambda) -> exp.Lambda:
-    """A lambda that stops when its statement is stopped: Spark does not look inside of lists."""
+    """Return a lambda that ends when its statement is canceled, also within one long list."""
     made = function.copy()
     first = exp.column(exp.to_identifier(made.expressions[0].name))
     made.set("this", spark_call(dispatch.spark_name("watched"), made.this, first))
@@ -105,7 +105,7 @@ def _watched(function: exp.Lambda) -> exp.Lambda:
 
 
 def _counted(function: exp.Expr) -> exp.Expr:
-    """A lambda whose second parameter counts from 1."""
+    """Return a lambda whose second parameter counts from 1: in Spark it counts from 0."""
     if not isinstance(function, exp.Lambda) or len(function.expressions) != 2:
         return function
     made = function.copy()
@@ -118,14 +118,14 @@ def _counted(function: exp.Expr) -> exp.Expr:
 
 
 def _list_sort(arguments: list[exp.Expr]) -> exp.Expr:
-    """Lists are sorted with NULLs last unless it is said otherwise."""
+    """Build a sort of a list with NULLs last by default."""
     words = [one.name.upper() for one in arguments[1:]]
     if any(not isinstance(one, exp.Literal) for one in arguments[1:]) or len(words) > 2:
         raise unsupported("list_sort with an order that is not constant")
     is_down = bool(words) and words[0] in ("DESC", "DESCENDING")
     nulls_first = len(words) == 2 and words[1] == "NULLS FIRST"
     template = "_duck_list_downwards(_0)" if is_down else "_duck_list_upwards(_0)"
-    if is_down == nulls_first:  # Spark has them first upwards, last downwards
+    if is_down == nulls_first:  # Spark has NULLs first in ascending, last in descending order
         rest = f"array_compact({template})"
         nulls = "filter(_0, _e -> _e is null)"
         template = f"concat({nulls}, {rest})" if nulls_first else f"concat({rest}, {nulls})"
@@ -137,10 +137,10 @@ def _list_reverse_sort(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 def _list_reduce(arguments: list[exp.Expr]) -> exp.Expr:
-    """Without a first value, the first element is it."""
+    """Build a reduction that starts with the first element if no initial value is given."""
     if len(arguments) == 3:
         if isinstance(arguments[2], exp.Null):
-            raise unsupported("list_reduce with NULL as the first value")
+            raise unsupported("list_reduce with NULL as the initial value")
         return filled("aggregate(_0, _2, _1)", arguments)
     return filled("reduce(slice(_0, 2, size(_0)), _0[0], _1)", arguments)
 
@@ -163,14 +163,14 @@ def _list_string_agg(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 def _join_texts(name: str, arguments: list[exp.Expr]) -> exp.Expr:
-    """Join the elements of a list, each written as a cast writes it."""
+    """Join the elements of a list, each cast to VARCHAR as DuckDB does."""
     texts = filled(f"transform(_0, _e -> {dispatch.spark_name('varchar')}(_e))", arguments[:1])
     separator = arguments[1] if len(arguments) > 1 else exp.Literal.string(",")
     return spark_call(dispatch.spark_name(name), texts, separator)
 
 
 def _list_zip(arguments: list[exp.Expr]) -> exp.Expr:
-    """NULL counts as a list without elements."""
+    """Build a zip of lists; NULL counts as an empty list."""
     return spark_call("arrays_zip", *(filled("coalesce(_0, array())", [one]) for one in arguments))
 
 
@@ -193,7 +193,7 @@ def _row(arguments: list[exp.Expr]) -> exp.Expr:
 
 
 def _map_concat(arguments: list[exp.Expr]) -> exp.Expr:
-    """NULL is left out, and of entries with the same key the last one counts."""
+    """Build a merge of maps: NULL is ignored, and the last entry of a key is kept."""
     made = arguments[0]
     for one in arguments[1:]:
         made = spark_call(dispatch.spark_name("map_concat"), made, one)
@@ -219,5 +219,5 @@ _SPECIAL = {
     "map_concat": _map_concat,
 }
 
-# All that can be called by name, besides aggregates and window functions.
+# All names that can be called, except aggregates and window functions.
 CALLED = frozenset({*FUNCTIONS, *ALIASES, *_BY_WORD, *_SPECIAL})

@@ -1,4 +1,4 @@
-"""Casts: all but those of plain constants become calls, which the types of the values choose."""
+"""Casts: all except those of plain constants become calls that Spark resolves by value types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = {
     **dict.fromkeys((_T.TIMESTAMPNTZ, _T.DATETIME), "timestamp"),
     _T.TIMESTAMPLTZ: "timestamptz",
 }
-# Constants that Spark reads as DuckDB does: filters on columns stay what statistics can answer.
+# Constants that Spark casts as DuckDB does. They stay casts, so that filters use file statistics.
 _CLOCK = r" \d{2}:\d{2}:\d{2}(\.\d{1,6})?"
 _PLAIN = {
     _T.DATE: re.compile(r"\d{4}-\d{2}-\d{2}"),
@@ -38,7 +38,7 @@ _PLACE = "_part"
 
 
 def translate_casts(tree: exp.Expr) -> exp.Expr:
-    """Casts to texts, numbers, moments and nested types."""
+    """Translate casts to strings, numbers, dates, times and nested types."""
     return rewrite(tree, _translated)
 
 
@@ -48,11 +48,11 @@ def _translated(node: exp.Expr) -> exp.Expr:
 
 def _cast(node: exp.Cast, depth: int) -> exp.Expr:
     value, kind = bare(node.this), node.to
-    spark_type(kind)  # or an error
+    spark_type(kind)  # raises an error if Spark does not have the type
     if isinstance(value, exp.Null):
         return node
     if value.is_string and kind.this in (_T.LIST, _T.ARRAY, _T.STRUCT, _T.MAP):
-        raise unsupported(f"A cast of a text to {kind.sql(dialect='duckdb')}")
+        raise unsupported(f"A cast of a string to {kind.sql(dialect='duckdb')}")
     match kind.this:
         case _T.LIST | _T.ARRAY:
             return _list(node, value, kind, depth)
@@ -63,7 +63,7 @@ def _cast(node: exp.Cast, depth: int) -> exp.Expr:
     return _scalar(node, value, kind)
 
 
-# One value
+# Scalars
 
 
 def _scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
@@ -83,7 +83,7 @@ def _scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
 
 
 def _is_plain(value: exp.Expr, kind: exp.DataType) -> bool:
-    """Whether a constant means the same in Spark's cast."""
+    """Return whether a Spark cast of a constant has the same result as in DuckDB."""
     inner = value.this if isinstance(value, exp.Neg) else value
     if not isinstance(inner, exp.Literal):
         return False
@@ -93,11 +93,11 @@ def _is_plain(value: exp.Expr, kind: exp.DataType) -> bool:
     return kind.this in _NUMBERS and (is_whole or kind.this == _T.DOUBLE)
 
 
-# Values in values
+# Nested values
 
 
 def _list(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
-    """Every element is cast."""
+    """Cast every element of a list."""
     if _is_call(value, "list_value"):
         if not value.expressions:
             return type(node)(this=value, to=kind.copy())
@@ -108,7 +108,7 @@ def _list(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> ex
 
 
 def _struct(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
-    """Fields are cast by their names."""
+    """Cast the fields of a struct by their names."""
     given = _given(value)
     names = [one.name.lower() for one in kind.expressions]
     if given and [*given] == names:
@@ -133,7 +133,7 @@ def _struct(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> 
 
 
 def _map(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
-    """Keys and values are cast."""
+    """Cast the keys and values of a map."""
     if _is_call(value, "map_of_pairs") and value.expressions:
         pairs = [
             _part(node, one, kind.expressions[at % 2], depth)
@@ -155,7 +155,7 @@ def _is_call(node: exp.Expr, name: str) -> bool:
 
 
 def _given(node: exp.Expr) -> dict[str, exp.Expr]:
-    """The fields of a struct that is written out."""
+    """Return the fields of a struct literal by name; empty for other expressions."""
     if not isinstance(node, exp.Struct):
         return {}
     parts = [one for one in node.expressions if isinstance(one, exp.PropertyEQ)]

@@ -1,8 +1,8 @@
-"""Functions whose meaning depends on the types of their arguments, made known to Spark.
+"""Functions whose translation depends on the types of their arguments, registered in Spark.
 
-Spark calls the builder of a function when it knows the arguments and their types. Ours, one small
-class of Java, takes the first choice that fits and gives its template, filled: an ordinary
-expression, which Spark optimises and pushes down like any other.
+Spark calls the builder of a function when the types of its arguments are resolved. Our builder, a
+small Java class, takes the first choice that fits and returns its template, filled: an ordinary
+expression, which Spark optimizes and pushes down like any other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from forklake.spark.engine.choices import PREFIX, ByType, pattern
 from forklake.spark.engine.engine import Engine
 from forklake.sql.translate.functions import FUNCTIONS
 
-# Names for functions that are called by signs or several words.
+# Names of operators in names of Spark functions.
 SIGNS = {
     "/": "divide",
     "//": "divide_whole",
@@ -37,7 +37,7 @@ SIGNS = {
     "[:]": "slice",
 }
 
-# What functions for nested values are of all others.
+# Functions for nested values, and the Spark functions that do the same for all other values.
 _OF_SCALARS = {
     "order_key": "",
     "aggregate_max": "max",
@@ -51,24 +51,27 @@ _ready: WeakSet[SparkSession] = WeakSet()
 
 
 def is_needed(text: str) -> bool:
-    """Whether a text in Spark SQL calls such functions."""
+    """Return whether a text in Spark SQL calls functions of this module."""
     return PREFIX in text
 
 
 def without_types(text: str) -> str:
-    """A text for a Spark that cannot choose by types: values that are ordered are not nested."""
+    """Return a text without functions that depend on types, for Spark Connect.
+
+    Values that are sorted or compared must not be nested there.
+    """
     for name, plain in _OF_SCALARS.items():
         text = text.replace(f"{PREFIX}{name}(", f"{plain}(")
     return text
 
 
 def register(engine: Engine) -> None:
-    """Make the functions known to a session, once; Unsupported if it has no Java machine."""
+    """Register the functions in a Spark session, once. Raise Unsupported with Spark Connect."""
     if engine.spark in _ready:
         return
     if not engine.is_native:
         raise Unsupported(
-            "This needs functions inside of Spark's Java machine, which Spark Connect has not.",
+            "This query needs functions in the JVM of Spark, which Spark Connect cannot register.",
             remedy="Write it in Spark SQL with dialect='spark', or run Spark in this process.",
         )
     jvm: Any = engine.spark._jvm
@@ -77,13 +80,13 @@ def register(engine: Engine) -> None:
 
 
 def spark_name(name: str) -> str:
-    """Under which name Spark knows a function of DuckDB's."""
+    """Return the name under which a DuckDB function is registered in Spark."""
     return PREFIX + SIGNS.get(name, name.replace(" ", "_"))
 
 
 @cache
 def _table() -> str:
-    """The functions with their choices, as JSON."""
+    """Return the functions with their choices as JSON."""
     return json.dumps(
         {
             spark_name(name): [name, *((pattern(types), text) for types, text in entry.choices)]

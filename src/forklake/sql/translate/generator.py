@@ -1,4 +1,4 @@
-"""Spark SQL text of a tree whose functions and operators are Spark's already."""
+"""Generator of Spark SQL text from a tree that is already in terms of Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OWN_MEANING = (exp.Select, exp.Table, exp.Array, exp.Struct, exp.In, exp.JSONEx
 
 
 class SparkText(Spark):
-    """Spark SQL as it stands in the tree: what sqlglot would rewrite is left alone."""
+    """Spark SQL without the rewrites of sqlglot, which expect functions of other dialects."""
 
     class Generator(SparkGenerator):
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
@@ -38,7 +38,7 @@ class SparkText(Spark):
 
 
 def text(node: exp.Expr) -> str:
-    """The Spark SQL of a tree."""
+    """Return the Spark SQL text of a tree."""
     try:
         return node.sql(dialect=SparkText, unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as reason:

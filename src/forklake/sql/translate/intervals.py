@@ -1,4 +1,4 @@
-"""Intervals: of days and smaller units, of months and greater ones, or of both."""
+"""Translation of intervals: of days and smaller units, of months and years, or of both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklake.sql.translate.calls import part_name
 from forklake.sql.translate.refusing import unsupported
 from forklake.sql.translate.trees import bare, call, rewrite
 
-# The function that makes an interval, by unit.
+# Function that builds an interval, by unit.
 _UNITS = {
     "year": "to_years",
     "quarter": "to_quarters",
@@ -24,7 +24,7 @@ _UNITS = {
     "millisecond": "to_milliseconds",
     "microsecond": "to_microseconds",
 }
-# The units of texts, in months, days or seconds.
+# Units in interval strings, in months, days or seconds.
 _IN_TEXT = {
     "year": ("month", Decimal(12)),
     "quarter": ("month", Decimal(3)),
@@ -42,7 +42,7 @@ _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*$")
 
 
 def translate_intervals(tree: exp.Expr) -> exp.Expr:
-    """INTERVAL with a number or a text, and texts cast to it, become calls."""
+    """Translate INTERVAL expressions, and strings that are cast to INTERVAL, to calls."""
     return rewrite(tree, _translated)
 
 
@@ -51,7 +51,7 @@ def _translated(node: exp.Expr) -> exp.Expr:
         return node if isinstance(node.parent, exp.WindowSpec) else _made(node)
     if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.INTERVAL:
         if not node.this.is_string:
-            raise unsupported("A cast to INTERVAL of what is not constant")
+            raise unsupported("A cast to INTERVAL of an expression that is not constant")
         return _of_text(node.this.name)
     return node
 
@@ -66,7 +66,7 @@ def _made(node: exp.Expr) -> exp.Expr:
         if not re.fullmatch(r"\s*[+-]?\d+(\.\d+)?\s*", value.name):
             return _of_text(f"{value.name} {unit.name}")
         if "." in value.name:
-            raise unsupported(f"An interval of a fraction, {value.name} {unit.name},")
+            raise unsupported(f"A fractional interval, {value.name} {unit.name},")
         value = exp.Literal.number(value.name.strip())
     return _of_unit(bare(value), part_name(unit))
 
@@ -78,7 +78,7 @@ def _of_unit(value: exp.Expr, unit: str) -> exp.Expr:
 
 
 def _of_text(text: str) -> exp.Expr:
-    """Return the call that makes '1 month 2 days 03:04:05'."""
+    """Return the call for an interval string such as '1 month 2 days 03:04:05'."""
     total, rest = dict.fromkeys(("month", "day", "second"), Decimal(0)), text
     if not text.strip():
         raise unsupported(f"The interval '{text}'")
@@ -98,7 +98,7 @@ def _of_text(text: str) -> exp.Expr:
     total["second"] += (total["day"] - days) * 86400
     total["day"] = Decimal(days)
     if total["month"] % 1:
-        raise unsupported(f"The interval '{text}' of a fraction of a month")
+        raise unsupported(f"The interval '{text}' with a fraction of a month")
     numbers = {unit: exp.Literal.number(str(value)) for unit, value in total.items() if value}
     match list(numbers):
         case [] | ["month"]:

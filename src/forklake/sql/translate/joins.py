@@ -1,7 +1,7 @@
-"""The columns of FROM as DuckDB has them: of joins with USING, NATURAL, and equal names.
+"""Columns of FROM as DuckDB has them, for joins with USING, NATURAL, and equal names.
 
-Spark puts the columns of USING first and cannot resolve them in some clauses. Here USING and
-NATURAL become conditions, and a column that they make one becomes an expression of its sides.
+Spark puts the columns of USING first, and cannot resolve them in some clauses. So USING and NATURAL
+are replaced by ON conditions, and each merged column by an expression of both sides.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _LEFT_ONLY = ("SEMI", "ANTI")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A column of FROM: its name, what it stands for, and the source that it comes from."""
+    """Column of FROM: its name, the expression that it stands for, and its source."""
 
     name: str
     value: exp.Expr
     source: str
-    is_merged: bool = False  # by USING, from columns of two sources
+    is_merged: bool = False  # by USING or NATURAL, from columns of two sources
 
     def output(self) -> exp.Expr:
-        """Return the column for the list of a SELECT."""
+        """Return the column as an expression in the list of a SELECT."""
         is_plain = isinstance(self.value, exp.Column) and self.value.name == self.name
         return self.value.copy() if is_plain else aliased(self.value.copy(), self.name)
 
 
 def group_commas(tree: exp.Expr) -> None:
-    """Put joins after a comma in parentheses where it matters: in DuckDB they bind first.
+    """Put joins after a comma in parentheses where needed: in DuckDB they bind more tightly.
 
-    In `FROM a, b FULL JOIN c ON …` Spark joins `a` with `b` before.
+    In `FROM a, b FULL JOIN c ON …` Spark would join `a` with `b` first.
     """
     for select in tree.find_all(exp.Select):
         groups: list[list[exp.Expr]] = [[]]
@@ -74,7 +74,7 @@ def _grouped(group: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
 
 @dataclass
 class JoinColumns:
-    """The columns of one SELECT's FROM, and what USING made of them after each join."""
+    """Columns of the FROM of one SELECT, and the columns that each join has merged."""
 
     select: exp.Select
     columns: ColumnsOf
@@ -82,7 +82,7 @@ class JoinColumns:
     merged: dict[str, list[tuple[int, Shown]]] = field(default_factory=dict)
 
     def shown(self) -> list[Shown]:
-        """Return the columns of `*`; joins with USING and NATURAL become joins with conditions."""
+        """Return the columns of `*`. Replaces USING and NATURAL of joins by ON conditions."""
         origin = self.select.args.get("from_")
         if origin is None:
             return []
@@ -96,11 +96,12 @@ class JoinColumns:
             if one.alias_or_name.lower() == name.lower():
                 return self._own(one)
         raise NotFound(
-            f"FROM has no '{name}', of which a star is to show all.", remedy="Name another."
+            f"FROM has no source '{name}' to expand '{name}.*'.",
+            remedy="Use the name or alias of a source in FROM.",
         )
 
     def value(self, column: exp.Expr) -> Shown | None:
-        """Return what a merged column stands for in its place: ON follows the joins before it."""
+        """Return what a merged column stands for at its position: ON only sees earlier joins."""
         last = len(self.order)
         place: exp.Expr | None = column
         while place is not None and place is not self.select:
@@ -142,7 +143,7 @@ class JoinColumns:
         return found
 
     def _of(self, source: exp.Expr) -> list[Shown]:
-        """Return the columns of a source with what is joined to it inside."""
+        """Return the columns of a source, including joins inside of its parentheses."""
         inner = parenthesized(source)
         if inner is not None:
             return self._joined(inner, [])
@@ -156,7 +157,7 @@ class JoinColumns:
         ]
 
     def _probe(self, source: exp.Expr) -> exp.Expr:
-        """Return a query for the columns of a source, with those left of it if it may use them."""
+        """Return a query for the columns of a source, after the sources that it may refer to."""
         if isinstance(source, exp.Table) or not source.find(exp.Column):
             bare = source.copy()
             bare.set("joins", None)
@@ -183,7 +184,7 @@ class JoinColumns:
         shared = [one.name for one in right if one.name.lower() in known]
         if not shared:
             raise InvalidInput(
-                "A NATURAL JOIN has no columns that both sides have.",
+                "A NATURAL JOIN has no columns in common.",
                 remedy="Use CROSS JOIN to combine all rows.",
             )
         return shared
@@ -223,13 +224,13 @@ def _merged(left: Shown, right: Shown, word: str) -> Shown:
     return Shown(left.name, value, left.source, is_merged=True)
 
 
-# Names that USING has made one
+# Merged columns
 
 
 def resolve_joins(select: exp.Select, columns: ColumnsOf) -> list[Shown] | None:
-    """Put conditions in the place of USING and NATURAL, and return the columns of `*`.
+    """Replace USING and NATURAL by ON conditions, and return the columns of `*`.
 
-    Returns None for a SELECT without such joins, which is left as it is.
+    Returns None for a SELECT without such joins, which is not changed.
     """
     if not any(is_by_name(join) for join in _joins(select)):
         return None
@@ -249,7 +250,7 @@ def _joins(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def is_by_name(join: exp.Expr) -> bool:
-    """Whether a join has USING or is NATURAL."""
+    """Return whether a join has USING or is NATURAL."""
     return bool(join.args.get("using")) or str(join.args.get("method") or "").upper() == "NATURAL"
 
 
@@ -257,7 +258,7 @@ def _unqualified(select: exp.Select, names: Collection[str]) -> Iterator[exp.Col
     with_ = select.args.get("with_")
     for one in select.find_all(exp.Column):
         is_candidate = not one.table and one.name.lower() in names
-        is_left_out = isinstance(one.parent, exp.Star)  # by EXCLUDE
+        is_left_out = isinstance(one.parent, exp.Star)  # an EXCLUDE of this star
         is_renamed = isinstance(one.parent, exp.Alias) and one.parent.arg_key == "rename"
         if is_candidate and not (is_left_out or is_renamed or _is_below(one, with_)):
             yield one
@@ -294,7 +295,7 @@ def _has_distinct_on(select: exp.Expr) -> bool:
 
 
 def _provides(select: exp.Expr, name: str, columns: ColumnsOf) -> bool:
-    """Whether a name inside of a query is one of its own columns."""
+    """Return whether a name inside of a query is an alias or a source column of that query."""
     aliases = [one.alias.lower() for one in select.expressions if isinstance(one, exp.Alias)]
     if name.lower() in aliases:
         return True

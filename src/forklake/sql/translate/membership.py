@@ -1,7 +1,7 @@
-"""`x IN (SELECT …)` where it matters whether it is false or NULL.
+"""Translation of `x IN (SELECT …)` where false and NULL differ.
 
-Spark makes a join of it, whose answer is false instead of NULL everywhere but in a condition that
-is the whole WHERE or a part of it.
+Spark plans it as a join, whose result is false instead of NULL, except in a condition that is the
+whole WHERE or a part of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CLAUSES = (exp.Where, exp.Having, exp.Qualify, exp.Join)
 
 
 def translate_membership(tree: exp.Expr) -> exp.Expr:
-    """Every IN of a query that may be NULL is NULL when it is neither true nor false."""
+    """Rewrite IN with a query so that it is NULL when it is neither true nor false."""
     holder = exp.Tuple(expressions=[tree])
     for node in reversed(list(tree.find_all(exp.In))):
         if node.args.get("query") is None:
@@ -28,7 +28,7 @@ def translate_membership(tree: exp.Expr) -> exp.Expr:
 
 
 def _is_filter(node: exp.Expr) -> bool:
-    """Whether NULL and false have the same effect in the place of IN or NOT IN."""
+    """Return whether NULL and false have the same effect at the position of IN or NOT IN."""
     place = _around(node)
     if isinstance(place.parent, exp.Not):
         place = _around(place.parent)
@@ -41,9 +41,9 @@ def _is_filter(node: exp.Expr) -> bool:
 
 
 def _is_negated_from_outside(node: exp.In) -> bool:
-    """Whether NOT IN looks for a value of a query around its own.
+    """Return whether NOT IN searches a value of an outer query.
 
-    Spark takes NULL for no match there, instead of an unknown one.
+    Spark treats NULL as no match there, instead of an unknown one.
     """
     around, select = _around(node), node.find_ancestor(exp.Select)
     if not isinstance(around.parent, exp.Not) or select is None:

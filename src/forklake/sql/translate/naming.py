@@ -1,4 +1,4 @@
-"""Names of columns that have none: those that DuckDB gives, as far as they can be told."""
+"""Names of columns without an alias, as DuckDB generates them where that can be reproduced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMED = (exp.Alias, exp.Star, exp.Column, exp.Dot)
 
 
 def name_columns(tree: exp.Expr) -> exp.Expr:
-    """Every column of every SELECT has a name; ORDER BY of the same expression goes by it."""
+    """Give a name to every column of every SELECT, and let ORDER BY refer to it."""
     for select in tree.find_all(exp.Select):
         columns = [_with_name(one) for one in select.expressions]
         select.set("expressions", columns)
@@ -28,10 +28,10 @@ def _with_name(node: exp.Expr) -> exp.Expr:
 
 
 def shown(node: exp.Expr) -> str:
-    """How DuckDB calls an expression."""
+    """Return the column name that DuckDB generates for an expression."""
     node = node.unnest().copy()
     for table in node.find_all(exp.Table):
-        if table.alias:  # not the name of the moment that it is registered by
+        if table.alias:  # the name that was written, not the temporary one that is registered
             table.set("this", exp.to_identifier(table.alias))
             table.set("alias", None)
     text = node.sql(
@@ -42,7 +42,7 @@ def shown(node: exp.Expr) -> str:
 
 
 def _order_by_name(select: exp.Select) -> None:
-    """Spark finds an expression in ORDER BY not always again among those of SELECT."""
+    """Replace expressions in ORDER BY by names: Spark does not always match them with SELECT."""
     order = select.args.get("order")
     if order is None:
         return

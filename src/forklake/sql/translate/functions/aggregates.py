@@ -88,9 +88,7 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "arg_min_null": Aggregate("min_by(_0, _duck_order_key(_1))"),
     "arg_max_null": Aggregate("max_by(_0, _duck_order_key(_1))"),
     "list": Aggregate("collect_list(_0)", _LIST, is_sorted=True, nulls="RESPECT"),
-    "string_agg": Aggregate(
-        "collect_list(_duck_varchar(_0))", _LIST, is_sorted=True, optional=1
-    ),
+    "string_agg": Aggregate("collect_list(_duck_varchar(_0))", _LIST, is_sorted=True, optional=1),
     "first": Aggregate("first(_0)"),
     "last": Aggregate("last(_0)"),
     "any_value": Aggregate("any_value(_0, true)"),
