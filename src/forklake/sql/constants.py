@@ -106,8 +106,9 @@ def _computed(query: str, what: str, trees: Sequence[exp.Expr]) -> pa.Table:
         else:
             found = evaluate(query)
     except (duckdb.Error, EvaluationError) as reason:
-        said = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
+        message = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
         raise InvalidInput(
-            f"A value {what[:_MOST_SHOWN]} cannot be computed: {said}", remedy="Correct the value."
+            f"A value {what[:_MOST_SHOWN]} cannot be computed: {message}",
+            remedy="Correct the value.",
         ) from None
     return found if query.startswith("FROM") else found.rename_columns(["value"])

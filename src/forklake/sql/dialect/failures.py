@@ -27,9 +27,9 @@ _MISSING = re.compile(r"Missing (.+) from \d+:(\d+)")
 class SyntaxFailure(ParseError):
     """Syntax error at an offset of a text. `near` is the token there, or empty at the end."""
 
-    def __init__(self, said: str, offset: int, near: str = "") -> None:
-        super().__init__(said, [{"description": said}])
-        self.said = said
+    def __init__(self, message: str, offset: int, near: str = "") -> None:
+        super().__init__(message, [{"description": message}])
+        self.message = message
         self.offset = offset
         self.near = near
 
@@ -40,7 +40,8 @@ def explained(failure: SqlglotError, sql: str) -> InvalidInput:
         near = f"'{failure.near}'" if failure.near else "the end of the statement"
         place = _place(sql, failure.offset)
         return InvalidInput(
-            f"Syntax error near {near} ({place}): {_said(failure.said)}", remedy=_REMEDY
+            f"Syntax error near {near} ({place}): {_reword_message(failure.message)}",
+            remedy=_REMEDY,
         )
     missing = _MISSING.search(str(failure.__cause__ or failure))
     if missing is None:
@@ -57,7 +58,7 @@ def _place(sql: str, offset: int) -> str:
     return f"line {before.count(chr(10)) + 1}, column {offset - line_start + 1}"
 
 
-def _said(text: str) -> str:
+def _reword_message(text: str) -> str:
     for pattern, words in _WORDS:
         found = pattern.match(text)
         if found:

@@ -97,9 +97,9 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as reason:
-        said = _CONDITION.sub("", messages_of(reason)[1]).splitlines()[0]
+        message = _CONDITION.sub("", messages_of(reason)[1]).splitlines()[0]
         raise InvalidInput(
-            f"The files cannot be read: {said}", remedy="Check that they have this format."
+            f"The files cannot be read: {message}", remedy="Check that they have this format."
         ) from None
 
 
@@ -139,15 +139,15 @@ def _boolean(function: str, options: Options, name: str) -> bool | None:
     return value
 
 
-def _with_filename(rows: DataFrame, asked: bool | str) -> DataFrame:
-    """Return rows with a column for the file of each row: `filename`, or the name in `asked`."""
+def _with_filename(rows: DataFrame, column: bool | str) -> DataFrame:
+    """Return rows with a column for the file of each row: `filename`, or the name in `column`."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    if asked is False:
+    if column is False:
         return rows
     uri = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
     path = F.regexp_replace(uri, "^file:/+", "/")
-    return rows.withColumn("filename" if asked is True else str(asked), path)
+    return rows.withColumn("filename" if column is True else str(column), path)
 
 
 def _with_keys(rows: DataFrame, keys: Sequence[str]) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Paths of files that a query names: as Spark takes them, and keys in the names of folders."""
+"""Paths of files that a query reads: escaped for Spark, and hive partition keys in folders."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ _KEY = re.compile(r"([^/=]+)=[^/]*")
 
 
 def as_written(path: str) -> str:
-    """The path of a file for Spark, which would take some of its signs for a pattern."""
+    r"""Return a path for Spark, escaping the characters `[]{}*?\` of Spark path patterns."""
     return _SIGN.sub(r"\\\1", path)
 
 
 @dataclass(frozen=True, slots=True)
 class Hive:
-    """Files in folders that are named after keys: `root/year=2024/month=1/`."""
+    """Hive partitioning of files: `root/year=2024/month=1/`."""
 
     root: str
     keys: tuple[str, ...]
 
 
-def hive_folders(files: Sequence[str], asked: bool | None) -> Hive | None:
-    """The keys of files that all have the same; None if they are not, or not asked for."""
-    if asked is False:
+def hive_folders(files: Sequence[str], option: bool | None) -> Hive | None:
+    """Return the hive partition keys that all files share; None if they differ or are turned off.
+
+    `option` is the option hive_partitioning: None detects the keys, true requires them.
+    """
+    if option is False:
         return None
     found = {_hive(path) for path in files}
     if len(found) == 1 and all(one.keys for one in found):
         return found.pop()
-    if asked:
+    if option:
         raise InvalidInput(
-            "The folders of these files do not have the same keys beneath one folder.",
-            remedy="Leave hive_partitioning out.",
+            "The folders of these files do not have the same hive partition keys below one folder.",
+            remedy="Remove the option hive_partitioning.",
         )
     return None
 

@@ -28,14 +28,14 @@ def described(function: str, path: str, options: Mapping[str, Any]) -> StructTyp
     given = {**options, "hive_partitioning": False}
     with _sample(path) as sample:
         query = f"SELECT * FROM {function}($path{_given(given)}) LIMIT 0"
-        found = _asked(query, sample, given)
+        found = _query_duckdb(query, sample, given)
     return from_arrow_schema(found.schema, prefer_timestamp_ntz=True)
 
 
 def sniffed(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of a CSV file: Delimiter, Quote, Escape, Comment, SkipRows and more."""
     with _sample(path) as sample:
-        found = _asked(f"FROM sniff_csv($path{_given(options)})", sample, options)
+        found = _query_duckdb(f"FROM sniff_csv($path{_given(options)})", sample, options)
     return dict(found.to_pylist()[0])
 
 
@@ -51,14 +51,16 @@ def _given(options: Mapping[str, Any]) -> str:
     return "".join(f", {name} = ${name}" for name in options)
 
 
-def _asked(query: str, path: str, options: Mapping[str, Any]) -> pa.Table:
+def _query_duckdb(query: str, path: str, options: Mapping[str, Any]) -> pa.Table:
     try:
-        with duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False}) as asked:
-            return asked.execute(query, {"path": path, **options}).to_arrow_table()
+        with duckdb.connect(
+            config={"threads": 1, "autoinstall_known_extensions": False}
+        ) as connection:
+            return connection.execute(query, {"path": path, **options}).to_arrow_table()
     except duckdb.Error as reason:
-        said = str(reason).strip().splitlines()[0].replace(path, "the file")
+        message = str(reason).strip().splitlines()[0].replace(path, "the file")
         raise InvalidInput(
-            f"The file cannot be read: {said}", remedy="Check the options of the function."
+            f"The file cannot be read: {message}", remedy="Check the options of the function."
         ) from None
 
 

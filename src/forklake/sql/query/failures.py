@@ -68,12 +68,12 @@ def explanation(reason: PySparkException | Py4JJavaError) -> ForklakeError | Non
         named = [one for one in map(plain_words, messages[1:]) if one[0] is not None]
         if named:
             return _wrong(*named[0])
-        said = thrown_by_functions(reason)
-        return None if said is None else _wrong(None, said)
+        message = thrown_by_functions(reason)
+        return None if message is None else _wrong(None, message)
     return _wrong(*plain_words(str(reason))) if isinstance(reason, _WRONG_INPUT) else None
 
 
-def _wrong(condition: str | None, said: str) -> ForklakeError:
+def _wrong(condition: str | None, message: str) -> ForklakeError:
     if condition is not None and condition.startswith(_MISSING):
-        return NotFound(said, remedy="Check the names in the query.", condition=condition)
-    return InvalidInput(said, remedy="Correct the query or its data.", condition=condition)
+        return NotFound(message, remedy="Check the names in the query.", condition=condition)
+    return InvalidInput(message, remedy="Correct the query or its data.", condition=condition)

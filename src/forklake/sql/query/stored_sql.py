@@ -1,4 +1,4 @@
-"""Rules for stored SQL: what bodies of views and macros may call, and names that macros may have.
+"""Rules for stored SQL: what bodies of views and macros may call, and how macros may be named.
 
 Rows of a catalog can be written by other clients, so the rules are enforced when a query is bound,
 not only when a view or macro is created.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
     from forklake.sql.session import Session
 
-# Statements, and clauses that are statements by themselves.
+# Statements, and clauses that act like statements.
 _STATEMENTS = (
     *(exp.DDL, exp.DML, exp.Merge, exp.Alter, exp.Drop, exp.TruncateTable, exp.Command, exp.Set),
     *(exp.Use, exp.Attach, exp.Detach, exp.Into, exp.QueryTransform, exp.Cache, exp.Uncache),
@@ -61,7 +61,7 @@ def is_built_in(name: str) -> bool:
 
 
 def refuse_built_in(name: str) -> None:
-    """Raise InvalidInput if a macro would have the name of a built-in function."""
+    """Raise InvalidInput if a macro has the name of a built-in function."""
     if is_built_in(name):
         raise InvalidInput(
             f"A macro cannot be named '{name}': a built-in function has this name.",
@@ -72,13 +72,13 @@ def refuse_built_in(name: str) -> None:
 def check_body(session: Session, body: exp.Expr, what: str, home: Attachment) -> None:
     """Raise InvalidInput unless a stored body is a query that only reads tables.
 
-    It changes nothing, reads no files and no tables of the metastore, and asks about no catalog
-    by functions but its own.
+    It may not change data, read files or metadata tables, or call lake functions about another
+    catalog than `home`.
     """
     refused = body if isinstance(body, _STATEMENTS) else body.find(*_STATEMENTS)
     if refused is not None:
         raise InvalidInput(
-            f"{what} contains {refused.key.upper()}, which is not part of a query.",
+            f"{what} contains {refused.key.upper()}, which is not allowed in a stored query.",
             remedy="Write a single SELECT.",
         )
     refuse_changes(session, body, what)
@@ -102,7 +102,7 @@ def _check_call(session: Session, call: exp.Expr, what: str, home: Attachment) -
         asked = given[0].name if given and isinstance(given[0], exp.Literal) else ""
     if bound.function.name == "diff" or folded(asked or home.alias) != folded(home.alias):
         raise InvalidInput(
-            f"{what} calls {bound} about another catalog than its own.",
+            f"{what} calls {bound} about another catalog than the one that stores it.",
             remedy="Call the function in the query that reads the view or macro.",
         )
 
@@ -118,25 +118,25 @@ def _check_source(session: Session, table: exp.Table, what: str) -> None:
     if len(table.parts) == 1 and files.is_path(table.name):
         raise _reads_files(what, table.name)
     if folded(table.parts[0].name).startswith(METADATA_PREFIX):
-        session.guard.metadata(".".join(part.name for part in table.parts))  # which may audit it
+        session.guard.metadata(".".join(part.name for part in table.parts))  # a guard may audit it
         raise InvalidInput(
-            f"{what} reads '{table.sql()}' of the metastore itself.",
+            f"{what} reads '{table.sql()}', a table of the metastore.",
             remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
         )
 
 
 def check_spark_calls(query: exp.Expr, what: str, is_ours: Callable[[Sequence[str]], bool]) -> None:
-    """Raise InvalidInput if a stored body in Spark SQL calls what is not a function of Spark.
+    """Raise InvalidInput if a stored body in Spark SQL calls a function that is not allowed.
 
-    Functions that call Java, functions that a session has registered and table functions that
-    read files are not for stored SQL.
+    Refused are functions that call Java, functions that were registered in the Spark session, and
+    table functions that read files.
     """
     for call in _calls(query):
         parts, _, _ = function_call(call)
         allowed = SPARK_SOURCES if isinstance(call, exp.Table | exp.Lateral) else _spark_functions()
         if folded(parts[-1]) not in allowed and not is_ours(parts):
             raise InvalidInput(
-                f"{what} calls the function '{'.'.join(parts)}' which stored SQL may not.",
+                f"{what} calls the function '{'.'.join(parts)}', which stored SQL may not call.",
                 remedy="Write it without this function, or in the dialect duckdb.",
             )
 
@@ -152,18 +152,18 @@ def _spark_functions() -> frozenset[str]:
 def refuse_changes(
     session: Session, query: exp.Expr, what: str, *, allowed: exp.Expr | None = None
 ) -> None:
-    """Raise InvalidInput if a query calls a function that changes something, but for one call."""
+    """Raise InvalidInput if a query calls a function that changes data, except for `allowed`."""
     for call in _calls(query):
         found = registry.find(session, function_call(call)[0])
         if call is not allowed and found is not None and found.function.changes:
             raise InvalidInput(
-                f"{what} calls {found}, which changes something.",
+                f"{what} calls {found}, which changes data.",
                 remedy=f"Run it as a statement: CALL {found}(…).",
             )
 
 
 def outermost_call(query: exp.Expr) -> exp.Expr | None:
-    """Return the call that is the only source, or the only expression, of a query."""
+    """Return the call that is the only source or the only expression of a query, if any."""
     if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("joins"):
         return None
     source = query.args.get("from_")
@@ -187,6 +187,6 @@ def _calls(query: exp.Expr) -> Iterator[exp.Expr]:
 
 def _reads_files(what: str, name: str) -> InvalidInput:
     return InvalidInput(
-        f"{what} reads files by '{name}'. Views and macros read tables only.",
+        f"{what} reads files with '{name}'. Views and macros can read only tables.",
         remedy="Copy the files into a table: CREATE TABLE name AS FROM 'file.parquet'.",
     )

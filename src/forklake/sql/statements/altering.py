@@ -262,7 +262,7 @@ def _column_place(session: Session, name: Name) -> tuple[Name, Name]:
             continue
         return name[:length], name[length:]
     raise NotFound(
-        f"There is no table with the column '{'.'.join(name)}'.",
+        f"No table with the column '{'.'.join(name)}' exists.",
         remedy="Write table.column, or catalog.schema.table.column.",
     )
 

@@ -1,4 +1,4 @@
-"""Signs and special grammar as calls of functions, so that the tables tell what they are."""
+"""Operators and special syntax, translated to calls of functions that the tables define."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIGNS: dict[type[exp.Expr], str] = {
 
 
 def translate_operators(tree: exp.Expr) -> exp.Expr:
-    """Operators that mean something else in Spark, or that depend on types, become calls."""
+    """Turn operators into calls if they differ in Spark or depend on types."""
     return rewrite(tree, _translated)
 
 
@@ -49,7 +49,7 @@ def _translated(node: exp.Expr) -> exp.Expr:
 
 
 def _sum(node: exp.Expr) -> exp.Expr:
-    """Dates and intervals differ from Spark's; with a number as it stands nothing does."""
+    """Turn + and - into calls: dates and intervals differ in Spark. Not with a number literal."""
     sides = (node.this, node.expression)
     if any(_is_number(side) for side in sides):
         return node
@@ -83,7 +83,7 @@ def _list(node: exp.Expr) -> exp.Expr:
 
 
 def _comprehension(node: exp.Expr) -> exp.Expr:
-    """[x * 2 for x in l if x > 1]"""
+    """Translate a list comprehension, as in `[x * 2 for x in l if x > 1]`."""
     name = node.expression
     if node.args.get("position") is not None:
         raise unsupported("A list comprehension with a position")
@@ -107,7 +107,7 @@ def _map(node: exp.Expr) -> exp.Expr:
 
 
 def _key(node: exp.Expr) -> exp.Expr:
-    """The key of a map, which sqlglot takes for the name of a field."""
+    """Return the key of a map entry as a string: sqlglot parses bare keys as field names."""
     return exp.Literal.string(node.name) if isinstance(node, exp.Identifier) else node
 
 
@@ -133,7 +133,7 @@ def _zone(node: exp.Expr) -> exp.Expr:
 
 
 def _method(node: exp.Expr) -> exp.Expr:
-    """'x'.upper() is upper('x')."""
+    """Translate a method call: `'x'.upper()` is `upper('x')`."""
     function = node.expression
     if not isinstance(function, exp.Anonymous):
         return node
@@ -149,7 +149,7 @@ def _as_column(node: exp.Expr) -> exp.Expr:
 
 
 def _contained(node: exp.Expr) -> exp.Expr:
-    """`x IN l` and `x IN (l)` of a list mean contains(l, x)."""
+    """Translate `x IN l` and `x IN (l)` of a list l to a search in the list."""
     field = node.args.get("field")
     if field is not None:
         return call("contains", field, node.this)
@@ -158,12 +158,16 @@ def _contained(node: exp.Expr) -> exp.Expr:
     return node
 
 
-# Patterns that Spark compares without a regular expression, and pushes down to files.
+# Patterns that Spark matches without a regular expression, and pushes down to files.
 _SIMPLE_LIKE = re.compile(r"[^%_\\]*%?[^%_\\]*|%[^%_\\]+%")
 
 
 def _like(node: exp.Expr) -> exp.Expr:
-    """Spark makes a regular expression of most patterns; ours takes no more than linear steps."""
+    """Translate LIKE, except for simple patterns.
+
+    Spark turns most patterns into a regular expression, which can take exponential time. The
+    function of Forklake takes linear time.
+    """
     if isinstance(node.parent, exp.Escape):
         return node
     pattern, name = node.expression, _LIKES[type(node)]
@@ -183,7 +187,7 @@ def _escaped(node: exp.Expr) -> exp.Expr:
 
 
 def _compared(node: exp.Expr) -> exp.Expr:
-    """= ANY and <> ALL of a query are IN and NOT IN; of a list each element is compared."""
+    """Translate = ANY and <> ALL: of a query to IN and NOT IN, of a list to a lambda."""
     right = node.expression
     if isinstance(node.this, exp.Tuple) and isinstance(right, exp.Tuple):
         sides = [call("row", *side.expressions) for side in (node.this, right)]

@@ -1,7 +1,8 @@
-"""The order of nested values: NULL inside of structs, lists and maps is highest, as at the top.
+"""Order of nested values: NULL inside of structs, lists and maps is highest, as at the top level.
 
-What is compared or sorted by is put into `order_key`, which is the value itself unless that is
-nested. Values that cannot be nested are left alone, so that filters stay what files can answer.
+Operands of comparisons and sort keys are wrapped in `order_key`, which returns the value itself
+unless it is nested. Values that cannot be nested are not wrapped, so that filters can still use
+file statistics.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _OF_SCALARS = frozenset("varchar + - * / // % sum avg count count_star row_numbe
 
 
 def order_nested(tree: exp.Expr) -> exp.Expr:
-    """Comparisons and ORDER BY go by keys where values may be nested."""
+    """Compare and sort by order keys where values may be nested."""
     return rewrite(tree, _translated)
 
 
 def order_key(node: exp.Expr) -> exp.Expr:
-    """What a value is sorted by."""
+    """Return the sort key of a value."""
     return node if _is_scalar(node) else call("order_key", node)
 
 
@@ -84,7 +85,7 @@ def _ordered(node: exp.Order) -> exp.Expr:
 
 
 def _numbered(query: exp.Expr | None, number: exp.Literal) -> exp.Expr:
-    """Return the key of a column by its number, where its name is unique."""
+    """Return the sort key of a column given by number, if its name is unique."""
     columns = _columns(query)
     at = int(number.name) - 1
     if not 0 <= at < len(columns) or _is_scalar(columns[at].unalias()):
@@ -93,7 +94,7 @@ def _numbered(query: exp.Expr | None, number: exp.Literal) -> exp.Expr:
 
 
 def _columns(query: exp.Expr | None) -> list[exp.Expr]:
-    """The columns of a query, if each can be known by its name."""
+    """Return the columns of a query if their names are known and unique, else nothing."""
     while isinstance(query, exp.SetOperation):
         query = query.this.unnest()
     columns = query.expressions if isinstance(query, exp.Select) else []
@@ -108,7 +109,7 @@ def _is_all(one: exp.Expr) -> bool:
 
 
 def _expand_all(order: exp.Order) -> None:
-    """ORDER BY ALL, where some column may be nested, as the columns."""
+    """Replace ORDER BY ALL by a list of the columns if one of them may be nested."""
     columns = _columns(order.parent)
     every = [one for one in order.expressions if isinstance(one, exp.Ordered) and _is_all(one)]
     if not every or not columns or all(_is_scalar(one.unalias()) for one in columns):
@@ -122,7 +123,7 @@ def _expand_all(order: exp.Order) -> None:
 
 
 def _is_scalar(node: exp.Expr) -> bool:
-    """Whether a value is certainly not nested."""
+    """Return whether a value is certainly not nested."""
     node = node.unnest()
     if isinstance(node, exp.Cast):
         return node.to.this not in _NESTED

@@ -1,7 +1,7 @@
-"""Queries as plain trees: every function a name with arguments, every index as it was written.
+"""Parsing of queries into plain trees: functions as names with arguments, indexes as written.
 
-sqlglot gives many functions of many dialects a common meaning. Here the meaning comes from the
-tables of `functions`, which speak of DuckDB's functions by their names.
+sqlglot maps functions of many dialects to common nodes. Here they keep their DuckDB names, since
+the tables of `functions` define their meaning.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from forklake.sql.dialect.statements import Statements
 
 
 class PlainDuckDB(Forklake):
-    """Our dialect with indexes as they were written, where sqlglot counts from 0."""
+    """The Forklake dialect with indexes as written: sqlglot would count them from 0."""
 
     INDEX_OFFSET = 0
 
 
 class _Written(Forklake):
-    """Our dialect as text, with nothing left out."""
+    """The Forklake dialect as text, without losing any clause."""
 
     class Generator(DuckDBGenerator):
         MULTI_ARG_DISTINCT = True
@@ -37,7 +37,7 @@ class _Written(Forklake):
 
 
 def plain(node: exp.Expr) -> exp.Expr:
-    """A copy of a query or an expression, read without a meaning for its functions."""
+    """Return a copy of a query or expression, with functions as plain names."""
     try:
         text = node.sql(
             dialect=_Written, normalize_functions=False, unsupported_level=ErrorLevel.RAISE
@@ -46,11 +46,13 @@ def plain(node: exp.Expr) -> exp.Expr:
     except UnsupportedError as reason:
         raise Unsupported(str(reason), remedy="Write the query in another way.") from reason
     except ParseError as reason:
-        raise InvalidInput(f"This cannot be read: {text}.", remedy="Check its grammar.") from reason
+        raise InvalidInput(
+            f"The text cannot be parsed: {text}.", remedy="Correct its syntax."
+        ) from reason
 
 
 def _read(text: str, *, is_expression: bool) -> exp.Expr:
-    """A text as a tree; an expression may begin with a word that elsewhere begins a statement."""
+    """Parse a text. An expression may begin with a keyword that would begin a statement."""
     if not is_expression:
         return parse_one(text, read=PlainDuckDB)
     dialect = PlainDuckDB()

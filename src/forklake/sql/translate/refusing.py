@@ -1,4 +1,4 @@
-"""What is refused: constructs of DuckDB that Spark cannot do with the same meaning."""
+"""Refusal of DuckDB constructs that Spark does not have with the same meaning."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from sqlglot import exp
 from forklake.errors import Unsupported
 from forklake.sql.translate.relations import sources
 
-# All that a translated query may be made of. Nothing else reaches Spark, so that nothing is
-# carried over by chance.
+# All nodes that a translated query may consist of. All others are refused, since Spark could give
+# them another meaning.
 _KNOWN: frozenset[type[exp.Expr]] = frozenset(
     {
         *(exp.Select, exp.Union, exp.Except, exp.Intersect, exp.Values, exp.Subquery),
@@ -32,16 +32,16 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset(
 
 
 def unsupported(construct: str, remedy: str = "") -> Unsupported:
-    """The error that names a construct."""
+    """Return the error for a construct that is not supported."""
     return Unsupported(
-        f"{construct} is not supported in DuckDB's dialect.",
+        f"{construct} is not supported in the DuckDB dialect.",
         remedy=remedy or "Write it in another way, or in Spark SQL with dialect='spark'.",
         construct=construct,
     )
 
 
 def refuse_unknown(tree: exp.Expr) -> exp.Expr:
-    """A query is made of what is known, or refused."""
+    """Raise Unsupported if a query contains a node that is not known to be safe."""
     for node in tree.walk():
         if type(node) not in _KNOWN:
             raise unsupported(f"{type(node).__name__}, {node.sql(dialect='duckdb')},")
@@ -49,18 +49,18 @@ def refuse_unknown(tree: exp.Expr) -> exp.Expr:
 
 
 def refuse_distant_columns(tree: exp.Expr) -> exp.Expr:
-    """Raise Unsupported if a subquery names a column of a query two levels around it."""
+    """Raise Unsupported if a subquery refers to a column two query levels further out."""
     for column in tree.find_all(exp.Column):
         if column.table and _distance(column) > 1:
             raise unsupported(
-                f"{column.sql(dialect='duckdb')}, a column of a query two levels around it,",
+                f"{column.sql(dialect='duckdb')}, a column of a query two levels further out,",
                 remedy="Join the table of that column in the subquery between.",
             )
     return tree
 
 
 def _distance(column: exp.Column) -> int:
-    """Return how many subqueries are between a column and the FROM that has its table."""
+    """Return how many query levels are between a column and the FROM with its table."""
     wanted, levels = column.table.lower(), 0
     place: exp.Expr = column
     while (above := place.parent) is not None:

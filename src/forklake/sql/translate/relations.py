@@ -1,4 +1,4 @@
-"""Relations in FROM and WITH: their names, and different names for the columns of each."""
+"""Relations in FROM and WITH: their names, and unique names for their columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ColumnsOf = Callable[[exp.Expr], list[str]]
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Return names as DuckDB makes them different: `a`, `a_1`, `a_2`."""
+    """Make names unique as DuckDB does: `a`, `a_1`, `a_2`."""
     taken: set[str] = set()
     made = []
     for name in names:
@@ -26,7 +26,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 
 def sources(select: exp.Expr) -> list[exp.Expr]:
-    """Return the relations in FROM, in their order, those inside of parentheses too."""
+    """Return the relations in FROM in order, including those inside of parentheses."""
     origin = select.args.get("from_")
     return [] if origin is None else list(_leaves(origin.this, select.args.get("joins")))
 
@@ -43,14 +43,14 @@ def _leaves(start: exp.Expr, joins: Sequence[exp.Expr] | None) -> Iterator[exp.E
 
 
 def parenthesized(source: exp.Expr) -> exp.Expr | None:
-    """Return the first source of a join in parentheses that has no name of its own."""
+    """Return the first source of a join in parentheses without an alias, else None."""
     is_join = isinstance(source, exp.Subquery | exp.Paren) and not source.args.get("alias")
     inner = source.this if is_join else None
     return inner if isinstance(inner, exp.Table | exp.Subquery | exp.Paren) else None
 
 
 def name_sources(select: exp.Expr) -> None:
-    """Give every source a name."""
+    """Give an alias to every source without a name."""
     taken = {one.alias_or_name.lower() for one in sources(select)}
     for one in sources(select):
         if one.alias_or_name:
@@ -64,7 +64,7 @@ def name_sources(select: exp.Expr) -> None:
 
 
 def name_columns_apart(tree: exp.Expr, columns: ColumnsOf) -> None:
-    """Give the columns of a query in FROM or WITH different names, and all that are to have one."""
+    """Give unique names to the columns of queries in FROM and WITH, and to listed columns."""
     for one in reversed(list(tree.find_all(exp.Subquery, exp.CTE, exp.Table))):
         alias = one.args.get("alias")
         given = alias.args.get("columns") if alias is not None else None
@@ -91,7 +91,7 @@ def _is_recursive(table: exp.Expr) -> bool:
 
 
 def _may_repeat(query: exp.Expr) -> bool:
-    """Whether two columns of a query could have the same name."""
+    """Return whether two columns of a query could have the same name."""
     first = query.unnest()
     while isinstance(first, exp.SetOperation):
         first = first.this.unnest()
@@ -109,7 +109,7 @@ def _is_columns(node: exp.Expr) -> bool:
 
 
 def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
-    """Write down the names of all columns, if those that are there are not enough."""
+    """List the names of all columns in the alias of a source, unless it has them already."""
     alias = source.args.get("alias")
     given = [one.name for one in (alias.args.get("columns") or [])] if alias is not None else []
     if isinstance(query, exp.Table):
@@ -119,8 +119,9 @@ def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
     own = columns(query)
     if len(given) > len(own):
         raise InvalidInput(
-            f"{len(given)} columns are named in {source.alias_or_name}, which has {len(own)}.",
-            remedy="Name at most as many columns as there are.",
+            f"The alias '{source.alias_or_name}' names {len(given)} columns, but the source has"
+            f" {len(own)}.",
+            remedy="Name at most as many columns as the source has.",
         )
     names = unique_names([*given, *own[len(given) :]])
     if names == (given or own):
@@ -132,7 +133,7 @@ def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
 
 
 def select_all(source: exp.Expr, place: exp.Expr) -> exp.Select:
-    """Return a query for all columns of a source, in the place of a part of another query."""
+    """Return a query for all columns of a source, at the position of a part of another query."""
     found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
     found.parent = place
     return found

@@ -1,4 +1,4 @@
-"""Clauses of SELECT that Spark has not, or not in the same way."""
+"""Clauses of SELECT that Spark does not have, or has with another meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REFUSED_CLAUSES = {"sample": "SAMPLE", "connect": "CONNECT BY"}
 
 
 def refuse_clauses(tree: exp.Expr) -> exp.Expr:
-    """Constructs that have no counterpart."""
+    """Raise Unsupported for clauses and operators that Spark does not have."""
     for node in tree.walk():
         for clause, words in _REFUSED_CLAUSES.items():
             if node.args.get(clause):
@@ -45,14 +45,14 @@ _REFUSED: dict[type[exp.Expr], str] = {
 
 
 def forget_materialization(tree: exp.Expr) -> exp.Expr:
-    """Spark decides by itself which parts of a query are computed once."""
+    """Remove MATERIALIZED from WITH: Spark decides which parts of a query it computes once."""
     for table in tree.find_all(exp.CTE):
         table.set("materialized", None)
     return tree
 
 
 def translate_distinct_on(tree: exp.Expr) -> exp.Expr:
-    """DISTINCT ON keeps the first row of each group, in the order of ORDER BY."""
+    """Translate DISTINCT ON to QUALIFY, which keeps the first row of each group in ORDER BY."""
     for select in tree.find_all(exp.Select):
         distinct = select.args.get("distinct")
         if distinct is None or distinct.args.get("on") is None:
@@ -76,7 +76,7 @@ def translate_distinct_on(tree: exp.Expr) -> exp.Expr:
 
 
 def translate_unnest(tree: exp.Expr) -> exp.Expr:
-    """unnest among the columns of SELECT makes rows, next to each other if there are several."""
+    """Translate unnest in the list of SELECT; several ones make rows side by side."""
     for select in list(tree.find_all(exp.Select)):
         calls = [
             one

@@ -1,4 +1,4 @@
-"""What stands in FROM: lists as rows, ranges, VALUES, queries that look at what is left of them."""
+"""Sources in FROM: unnested lists, ranges, VALUES and lateral queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _JOINS = {"POSITIONAL": "POSITIONAL JOIN", "ASOF": "ASOF JOIN"}
 
 
 def translate_sources(tree: exp.Expr) -> exp.Expr:
-    """Every source in FROM is one that Spark has."""
+    """Replace every source in FROM by one that Spark has."""
     for select in list(tree.find_all(exp.Select)):
         if (start := select.args.get("from_")) is not None:
             start.set("this", _source(start.this, set()))
@@ -52,14 +52,14 @@ def _source(source: exp.Expr, seen: set[str]) -> exp.Expr:
 
 
 def _looks_at(source: exp.Expr, seen: set[str]) -> bool:
-    """Whether a query uses columns of sources left of it, by their names."""
+    """Return whether a query uses columns of sources on its left, by their names."""
     own = {one.alias_or_name.lower() for one in source.find_all(exp.Table, exp.Subquery)}
     used = {one.table.lower() for one in source.find_all(exp.Column) if one.table}
     return bool((used - own) & seen)
 
 
 def _names_of(alias: exp.Expr | None, name: str) -> exp.TableAlias:
-    """The names of a source with one column, which is called like the function unless named."""
+    """Return the alias of a source with one column, both named like the function by default."""
     table = alias.this.name if alias is not None and alias.this is not None else name
     columns = alias.args.get("columns") or [] if alias is not None else []
     if len(columns) > 1:
@@ -71,7 +71,7 @@ def _names_of(alias: exp.Expr | None, name: str) -> exp.TableAlias:
 
 
 def _exploded(values: exp.Expr, alias: exp.Expr | None, name: str) -> exp.Expr:
-    """The elements of a list as rows, with one column."""
+    """Return a source with the elements of a list as rows of one column."""
     rows, names = filled("explode(_0)", [values]), _names_of(alias, name)
     if values.find(exp.Column, exp.Query) is None:
         return exp.Table(this=rows, alias=names)
@@ -102,13 +102,13 @@ def _is_integer(node: exp.Expr) -> bool:
 
 
 def _spark_range(arguments: list[exp.Expr], alias: exp.Expr | None) -> exp.Expr:
-    """Spark's own range makes its numbers as they are needed."""
+    """Return the Spark function range, which generates its numbers lazily."""
     bounds = arguments if len(arguments) > 1 else [exp.Literal.number(0), *arguments]
     return exp.Table(this=filled("range(_all)", bounds), alias=_names_of(alias, "range"))
 
 
 def _values(source: exp.Expr) -> exp.Expr:
-    """The columns of VALUES are col0, col1… unless they are named."""
+    """Name the columns of VALUES col0, col1… where the alias does not name them."""
     values = source if isinstance(source, exp.Values) else source.this
     alias = source.args.get("alias")
     if alias is None:

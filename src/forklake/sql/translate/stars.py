@@ -1,4 +1,4 @@
-"""Stars that Spark has not, or not in the same order, and COLUMNS(…), as lists of columns."""
+"""Expansion of COLUMNS(…), and of stars that Spark does not have or orders differently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forklake.sql.translate.trees import aliased, within
 
 
 def expand_stars(tree: exp.Expr, columns: ColumnsOf) -> exp.Expr:
-    """Resolve joins by name, and leave only stars that mean the same in Spark."""
+    """Resolve joins by name, and expand stars unless they mean the same in Spark."""
     for select in reversed(list(tree.find_all(exp.Select))):
         found = _Columns(select, columns, resolve_joins(select, columns))
         expanded = [one for column in select.expressions for one in _expanded(column, found)]
@@ -29,11 +29,11 @@ def expand_stars(tree: exp.Expr, columns: ColumnsOf) -> exp.Expr:
 
 @dataclass
 class _Columns:
-    """The columns of FROM, looked up when a star needs them."""
+    """Columns of FROM, which are resolved when a star needs them."""
 
     select: exp.Select
     columns: ColumnsOf
-    shown: list[Shown] | None  # of joins by name
+    shown: list[Shown] | None  # of joins with USING or NATURAL
 
     @property
     def is_by_name(self) -> bool:
@@ -80,7 +80,7 @@ def _replaced(star: exp.Star, shown: Sequence[Shown]) -> list[exp.Expr]:
     for name in [*(one.name for one in left_out), *replaced, *renamed]:
         if name.lower() not in known:
             raise NotFound(
-                f"The star leaves out or changes the column '{name}', which FROM has not.",
+                f"EXCLUDE, REPLACE or RENAME names the column '{name}', which FROM does not have.",
                 remedy="The columns are: " + ", ".join(one.name for one in shown) + ".",
             )
     made: list[exp.Expr] = []
@@ -88,7 +88,7 @@ def _replaced(star: exp.Star, shown: Sequence[Shown]) -> list[exp.Expr]:
         key = one.name.lower()
         if any(_is_left_out(one, each) for each in left_out):
             continue
-        if key in replaced:  # once: of columns with the same name the first one stays
+        if key in replaced:  # once: only the first of several columns with the same name is kept
             if not any(key == made_one.alias_or_name.lower() for made_one in made):
                 made.append(aliased(replaced[key].this.copy(), one.name))
         elif key in renamed:
@@ -146,7 +146,7 @@ def _for_column(node: exp.Expr, shown: Shown) -> exp.Expr:
 
 
 def _expand_condition(clause: exp.Expr, found: _Columns) -> None:
-    """A condition about COLUMNS(…) must hold for each."""
+    """Replace a condition with COLUMNS(…) by the conjunction for each of the columns."""
     calls = _columns_calls(clause.this)
     if calls:
         each = [_for_column(clause.this, one).unalias() for one in _chosen(calls[0], found)]

@@ -1,8 +1,8 @@
-"""Templates: pieces of Spark SQL in which `_0`, `_1`… stand for arguments.
+"""Templates: fragments of Spark SQL in which `_0`, `_1`… stand for arguments.
 
 `_all` stands for all arguments and `_rest` for those after the first, in the list of a call.
-A template whose meaning depends on the types of its arguments is a choice among several, made by
-Spark when it knows the types; see `dispatch`.
+A template that depends on the types of its arguments is a choice among several, which Spark makes
+when the types are resolved; see `dispatch`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Template = str | ByType
 
 
 class PlainSpark(Spark):
-    """Spark's grammar without functions that sqlglot understands."""
+    """Spark SQL syntax without the functions that sqlglot maps to other nodes."""
 
     INDEX_OFFSET = 0
 
@@ -38,20 +38,20 @@ class PlainSpark(Spark):
 
 
 def arity(template: str) -> int | None:
-    """How many arguments a template takes; None if any number."""
+    """Return how many arguments a template takes; None if any number."""
     if "_all" in template or "_rest" in template:
         return None
     return max((int(place) + 1 for place in re.findall(r"\b_(\d)\b", template)), default=0)
 
 
 def filled(template: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
-    """The expression that a template makes of arguments."""
+    """Return the expression of a template with these arguments."""
     places = {f"_{number}": [one] for number, one in enumerate(arguments)}
     places["_all"] = list(arguments)
     places["_rest"] = list(arguments[1:])
     holder = exp.Tuple(expressions=[_parsed(template).copy()])
     for found in list(holder.find_all(exp.Column, exp.Identifier)):
-        is_part = isinstance(found.parent, exp.Column)  # of a column that is a place itself
+        is_part = isinstance(found.parent, exp.Column)  # inside of a column, which is replaced
         if found.name in places and not is_part and not found.args.get("table"):
             _put(found, [_closed(one.copy()) for one in places[found.name]])
     made: exp.Expr = holder.expressions[0]
@@ -70,7 +70,7 @@ def _put(place: exp.Expr, arguments: list[exp.Expr]) -> None:
 
 
 def _closed(argument: exp.Expr) -> exp.Expr:
-    """An argument in parentheses where its place in a template could tear it apart."""
+    """Put an argument in parentheses if operators around it could bind more tightly."""
     loose = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Not, exp.Select)
     return exp.Paren(this=argument) if isinstance(argument, loose) else argument
 
@@ -79,5 +79,5 @@ def _closed(argument: exp.Expr) -> exp.Expr:
 def _parsed(template: str) -> exp.Expr:
     parsed = parse_one(template, read=PlainSpark)
     for node in parsed.walk():
-        node.meta["spark"] = True  # it has its meaning
+        node.meta["spark"] = True  # so that no rule translates it again
     return parsed

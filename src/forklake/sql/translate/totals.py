@@ -1,6 +1,6 @@
-"""Totals of ROLLUP, CUBE and GROUPING SETS over no rows: Spark has none, DuckDB has one row each.
+"""Totals of ROLLUP, CUBE and GROUPING SETS over no rows: one row each in DuckDB, none in Spark.
 
-A second query gives these rows, and only if there is nothing to group.
+A second query returns these rows, but only if there is nothing to group.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONDITION = "_having"
 
 
 def add_totals(tree: exp.Expr) -> exp.Expr:
-    """Every query with a total over all rows has it over no rows too."""
+    """Extend every query with a total over all rows, so that it also has one over no rows."""
     holder = exp.Tuple(expressions=[tree])
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
@@ -50,16 +50,16 @@ def _is_empty(part: exp.Expr) -> bool:
 
 
 def _group_all_rows(select: exp.Select) -> None:
-    """GROUP BY () gives one row, whatever there is."""
+    """Remove GROUP BY () and make sure that the query returns one row, also over no rows."""
     select.set("group", None)
     if select.args.get("having") is None:
         select.set("having", exp.Having(this=exp.Boolean(this=True)))
 
 
 def _filter_outside(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
-    """Filter by HAVING around the query if it names keys, which Spark finds only among columns.
+    """Move HAVING into an outer query if it uses keys: Spark finds them only among columns.
 
-    Returns the SELECT that groups.
+    Returns the SELECT with the GROUP BY.
     """
     having = select.args.get("having")
     outputs = [one.alias_or_name for one in select.expressions]
@@ -125,7 +125,7 @@ def _keys(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
 
 
 def _total(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
-    """Return the query for the total over no rows, which has a row only if there are none."""
+    """Return the query for the total over no rows; it has a row only then."""
     made = select.copy()
     for clause in ("group", "order"):
         made.set(clause, None)
@@ -150,7 +150,10 @@ def _total(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
 
 
 def _stands_alone(select: exp.Select) -> bool:
-    """Whether a query can use no columns of a query around it: it is in FROM or WITH, or whole."""
+    """Return whether a query cannot use columns of outer queries: it is in FROM or WITH, or root.
+
+    False for queries without FROM.
+    """
     place: exp.Expr = select
     while place.parent is not None:
         above = place.parent
@@ -166,7 +169,7 @@ def _stands_alone(select: exp.Select) -> bool:
 
 
 def _forget_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> None:
-    """Put NULL in the place of keys outside of aggregates."""
+    """Replace keys outside of aggregates by NULL, and GROUPING by the number for all keys."""
     if isinstance(node, exp.Alias | exp.Having | exp.Qualify):
         _forget_keys(node.this, keys)
         return
@@ -202,7 +205,7 @@ def _is_key(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
 
 
 def _is_same_column(one: exp.Expr, other: exp.Expr) -> bool:
-    """Whether two columns can be one of which only one is qualified."""
+    """Return whether two columns may be the same one, since only one of them is qualified."""
     if not isinstance(one, exp.Column) or not isinstance(other, exp.Column):
         return False
     return one.name.lower() == other.name.lower() and not (one.table and other.table)

@@ -1,4 +1,4 @@
-"""The way of a query from DuckDB's SQL to Spark's: rules, one after another, then text."""
+"""Translation of a query from DuckDB SQL to Spark SQL: a sequence of rules, then text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from forklake.sql.translate.uuids import compare_uuids
 Rule = Callable[[exp.Expr], exp.Expr]
 ColumnsOf = Callable[[str], list[str]]
 
-# Rules that must know which columns there are, then those that go by the text alone.
+# Rules in order. Each sees the result of those before: operators become calls, calls become Spark.
 RULES: tuple[Rule, ...] = (
     refuse_distant_columns,
     forget_materialization,
@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
     enclose_conditions,
     refuse_unknown,
 )
-# Rules that depend on the types of expressions.
+# Rules that need Spark to choose functions by the types of their arguments.
 _BY_TYPE = (compare_uuids, order_nested)
 
 
@@ -88,7 +88,7 @@ def _translated(tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], b
         star = exp.Column(this=exp.Star(), table=exp.to_identifier(table)) if table else exp.Star()
         probe = exp.Select(expressions=[star], from_=select.args["from_"].copy())
         probe.set("joins", [one.copy() for one in select.args.get("joins") or []])
-        probe.parent = select  # whose WITH it may use
+        probe.parent = select  # so that it can use the names of WITH around it
         return of_query(probe)
 
     tree = refuse_clauses(tree)
@@ -104,7 +104,7 @@ def _translated(tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], b
 
 
 def _with_tables(query: exp.Expr) -> exp.Expr:
-    """A copy of a part of a query, with what WITH defines before it."""
+    """Return a copy of a part of a query, with the WITH definitions that it can refer to."""
     made = query.copy().unnest()
     path: list[exp.Expr] = [query]
     while path[-1].parent is not None:
@@ -119,7 +119,10 @@ def _with_tables(query: exp.Expr) -> exp.Expr:
 
 
 def _defined(found: exp.Expr | None, path: list[exp.Expr]) -> list[exp.Expr]:
-    """The tables of WITH, up to the one that is on the path; of that one where it starts from."""
+    """Return the definitions of a WITH up to the one that `path` leads through.
+
+    For the recursive part of that definition, its initial part stands for the whole.
+    """
     tables: list[exp.Expr] = []
     for table in found.expressions if found is not None else []:
         if any(table is one for one in path):

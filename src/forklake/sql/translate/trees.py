@@ -1,4 +1,4 @@
-"""Helpers to look at trees and to change them."""
+"""Helpers that read and change syntax trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forklake.sql import limits
 
 
 def rewrite(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """The tree with every node replaced by what a function makes of it, inner ones first."""
+    """Replace every node of a tree by the result of a function, inner nodes first."""
     holder = exp.Tuple(expressions=[tree])
     nodes = list(tree.dfs())
     limits.check_nodes(len(nodes))
@@ -23,29 +23,29 @@ def rewrite(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def call(name: str, *arguments: exp.Expr | None) -> exp.Anonymous:
-    """A call of a function of DuckDB's, by name or sign."""
+    """Return a call of a DuckDB function, by name or operator."""
     return exp.Anonymous(this=name, expressions=[one for one in arguments if one is not None])
 
 
 def bare(node: exp.Expr) -> exp.Expr:
-    """Return an expression without parentheses around it; those of a query belong to it."""
+    """Return an expression without parentheses around it. Those of a subquery are kept."""
     while isinstance(node, exp.Paren):
         node = node.this
     return node
 
 
 def within(node: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[exp.Expr]:
-    """Nodes of some kinds inside of a node, but not those inside of queries in it."""
+    """Yield nodes of some classes below a node, but not those in queries below it."""
     for found in node.walk(prune=lambda one: one is not node and isinstance(one, exp.Query)):
         if isinstance(found, kinds):
             yield found
 
 
 def named(name: str, table: str = "") -> exp.Column:
-    """A column by its name, as it is."""
+    """Return a column with this exact (quoted) name."""
     return exp.column(exp.to_identifier(name, quoted=True), table=table or None)
 
 
 def aliased(node: exp.Expr, name: str) -> exp.Alias:
-    """An expression under a name, as it is."""
+    """Return an expression with this exact (quoted) alias."""
     return exp.Alias(this=node, alias=exp.to_identifier(name, quoted=True))

@@ -1,4 +1,4 @@
-"""DuckDB's types as Spark holds them."""
+"""Spark types that store the values of DuckDB types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from forklake.sql.translate.refusing import unsupported
 
 _T = exp.DataType.Type
 
-# Spark has no unsigned integers: they are held by the next wider type.
+# Spark has no unsigned integers: they are stored in the next wider type.
 NAMES = {
     _T.BOOLEAN: "BOOLEAN",
     _T.TINYINT: "TINYINT",
@@ -46,7 +46,7 @@ TEXTS = {_T.TEXT, _T.VARCHAR, _T.CHAR}
 
 
 def spark_type(node: exp.DataType) -> str:
-    """The name of Spark's type."""
+    """Return the name of the Spark type. Raise Unsupported if there is none."""
     kind = node.this
     if kind == _T.DECIMAL:
         return f"DECIMAL({', '.join(one.name for one in node.expressions) or '18, 3'})"

@@ -1,4 +1,4 @@
-"""UNION BY NAME: columns are matched by their names, and filled with NULL where one is missing."""
+"""UNION BY NAME: columns are matched by name, and missing ones are NULL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ColumnsOfQuery = Callable[[exp.Expr], list[str]]
 
 
 def match_names(tree: exp.Expr, columns: ColumnsOfQuery) -> exp.Expr:
-    """Both sides of UNION BY NAME get the same columns in the same order."""
+    """Give both sides of UNION BY NAME the same columns in the same order."""
     for union in reversed(list(tree.find_all(exp.SetOperation))):
         if not union.args.get("by_name"):
             continue

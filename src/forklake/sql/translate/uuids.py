@@ -1,6 +1,6 @@
-"""Texts that a UUID may be compared with: DuckDB reads them as UUIDs, Spark has texts.
+"""Comparison of UUIDs with string constants: DuckDB parses the strings, Spark has UUIDs as strings.
 
-Which columns are UUIDs is resolved by Spark. Only texts in another form than the stored one are
+Spark resolves which columns are UUIDs. Only strings in another form than the stored one are
 changed.
 """
 
@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"[0-9a-fA-F]{32}")
 
 
 def compare_uuids(tree: exp.Expr) -> exp.Expr:
-    """Texts that look like UUIDs become those in the form in which columns have them."""
+    """Convert strings that look like UUIDs to the stored form if they are compared with UUIDs."""
     return rewrite(tree, _translated)
 
 

@@ -1,6 +1,6 @@
-"""The functions of DuckDB that are supported, by topic: what each is in Spark SQL.
+"""Supported DuckDB functions by topic, with their translations to Spark SQL.
 
-A function that is in no table is refused.
+A function that is not in any table is refused.
 """
 
 from __future__ import annotations

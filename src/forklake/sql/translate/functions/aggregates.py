@@ -1,7 +1,7 @@
-"""DuckDB's aggregates and window functions.
+"""Translations of DuckDB aggregates and window functions.
 
-An aggregate is a call that Spark aggregates with, the inner template, and what is made of its
-result, the outer one, in which `_made` stands for it. DISTINCT, FILTER and OVER go to the call.
+The inner template of an aggregate is the call that Spark aggregates with. The outer template is the
+expression over its result, `_made`. DISTINCT, FILTER and OVER are added to the inner call.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One aggregate; if it is sorted, ORDER BY inside of the call matters to it."""
+    """Translation of an aggregate. `is_sorted`: the ORDER BY inside of the call has an effect."""
 
     inner: Template
     outer: str = "_made"
     is_sorted: bool = False
     nulls: str = ""  # RESPECT or IGNORE
-    optional: int = 0  # arguments that neither template names
+    optional: int = 0  # number of further arguments, which are in neither template
 
 
 _OF_PAIRS = "{}(cast(_0 as double), cast(_1 as double))"
@@ -65,7 +65,7 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
             ("float", "sum(cast(_0 as double))"),
         )
     ),
-    "avg": Aggregate("avg(_0)"),  # made of two others
+    "avg": Aggregate("avg(_0)"),  # only for its arity: composed of two others
     "min": (
         Aggregate(by_type(("nested", "min_by(_0, _duck_order_key(_0))"), ("any", "min(_0)"))),
         Aggregate("collect_list(_0)", f"if(size(_made) > 0, slice({_SORTED}, 1, _1), null)"),
@@ -113,8 +113,8 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
         f"checked {name}": Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_made)")
         for name in ("corr", "regr_slope")
     },
-    "corr": Aggregate("corr(_0, _1)"),  # made of two others
-    "regr_slope": Aggregate("regr_slope(_0, _1)"),  # made of two others
+    "corr": Aggregate("corr(_0, _1)"),  # only for its arity: composed of two others
+    "regr_slope": Aggregate("regr_slope(_0, _1)"),  # only for its arity: composed of two others
     **{name: Aggregate(_OF_PAIRS.format(name)) for name in ("covar_pop", "covar_samp", "regr_sxy")},
     "regr_count": Aggregate("regr_count(_0, _1)"),
     "regr_avgx": Aggregate("regr_avgx(cast(_0 as double), cast(_1 as double))"),

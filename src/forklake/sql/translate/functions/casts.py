@@ -1,11 +1,11 @@
-"""Casts, and functions that put texts and lists together."""
+"""Translations of casts, and of functions that concatenate strings and lists."""
 
 from __future__ import annotations
 
 from forklake.spark.engine import casts
 from forklake.sql.translate.templates import Template, by_type
 
-# NULL is left out when lists are put together by a function.
+# Functions that concatenate lists ignore NULL; the operator || does not.
 _LISTS = (
     ("list, list", "concat(coalesce(_0, array()), coalesce(_1, array()))"),
     ("list, null", "coalesce(_0, array())"),

@@ -1,4 +1,4 @@
-"""DuckDB's functions on dates, times and moments."""
+"""Translations of DuckDB functions for dates, times and timestamps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALIASES = {
 
 _AGE = "if(year(_0) > 0, (year(_0) - 1) div {0} + 1, year(_0) div {0} - 1)"
 
-# The number that stands for a part of a moment. Times have only the parts of a day.
+# The number for a part of a date or timestamp. Times have only the parts in TIME_PARTS.
 PARTS: dict[str, str] = {
     "year": "cast(year(_0) as bigint)",
     "month": "cast(month(_0) as bigint)",
@@ -51,7 +51,7 @@ TIME_PARTS: dict[str, str] = {
     "minute": "cast(minute(_0) as bigint)",
     "second": "cast(second(_0) as bigint)",
 }
-# Other words for the parts.
+# Other names of parts.
 PART_NAMES = {
     "years": "year", "y": "year", "yr": "year", "yrs": "year",
     "months": "month", "mon": "month", "mons": "month",
@@ -66,14 +66,14 @@ PART_NAMES = {
     "decades": "decade", "centuries": "century", "millennia": "millennium",
 }  # fmt: skip
 
-# Parts that moments can be cut at, and counted in.
+# Parts that timestamps can be truncated to, and differences counted in.
 UNITS = (
     "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter",
     "year",
 )  # fmt: skip
 
-# Spark has intervals of months, of days and smaller units, and of both. Only the last are of all
-# sizes, but cannot be compared.
+# Spark has intervals of months, of days and smaller units, and mixed ones. Only mixed intervals
+# cover all units, but they cannot be compared.
 _OF_MONTHS = "make_interval(0, cast(extract(YEAR FROM {0}) * 12 + extract(MONTH FROM {0}) as int))"
 _OF_DAYS = (
     "make_interval(0, 0, 0, cast(extract(DAY FROM {0}) as int),"
@@ -121,7 +121,7 @@ DATES: dict[str, Template | tuple[Template, ...]] = {
         )
         for unit in UNITS
     },
-    "diff week": by_type(  # of whole weeks, as no other unit
+    "diff week": by_type(  # counts whole weeks, not boundaries as all other units
         ("date|timestamp, date|timestamp", "datediff(cast(_1 as date), cast(_0 as date)) div 7")
     ),
     **{

@@ -1,4 +1,4 @@
-"""DuckDB's functions on lists, maps and structs."""
+"""Translations of DuckDB functions for lists, maps and structs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ _SERIES = {
 
 
 def _series(with_last: str) -> list[tuple[str, str]]:
-    """Lists of moments: each is made from the one before, where Spark counts from the first."""
+    """Return templates of timestamp series.
+
+    DuckDB adds the step to the value before; Spark would add a multiple of it to the first value.
+    """
     made = []
     for step, template in _SERIES.items():
         numbers = template.format(with_last)
@@ -84,14 +87,14 @@ _CONTAINS = "if(_0 is null or _1 is null, null, exists(_0, e -> e is not null an
 _CONTAINS_IT = _CONTAINS.replace("_0", "_2").replace("_1", "_0").replace("_2", "_1")
 
 _NESTED = ("list", "struct", "map")
-# Lists whose elements are nested are sorted by the keys of these, without NULL.
+# Lists with nested elements are sorted by the keys of the elements, without NULL.
 _BY_KEY = (
     "transform(sort_array(transform(array_compact(_0), k0 ->"
     " named_struct('k', {{element 0}}, 'v', k0)), {}), e -> e.v)"
 )
 
 NESTED: dict[str, Template | tuple[Template, ...]] = {
-    # The condition depends on the element, in a way that Spark does not fold into a constant.
+    # The condition depends on the element, so that Spark cannot fold it into a constant.
     "watched": by_type(("any, any", "if(java_goesOn(size(array(_1))), _0, null)")),
     "[]": by_type(
         ("list, integer", _IN_RANGE),
@@ -173,7 +176,7 @@ NESTED: dict[str, Template | tuple[Template, ...]] = {
         ("list of nested", f"concat({_BY_KEY.format('false')}, filter(_0, e -> e is null))"),
         ("list", "sort_array(_0, false)"),
     ),
-    # What a value is sorted by, and compared by with another one.
+    # Sort key of a value, and key of a value that is compared with another one.
     "order_key": by_type(
         *((kind, f"java_{kind}Key(_0, {{json 0}}, {{json 0}})") for kind in _NESTED), ("any", "_0")
     ),

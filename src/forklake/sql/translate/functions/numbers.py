@@ -1,4 +1,4 @@
-"""DuckDB's arithmetic, and functions on numbers, on truth and on values of any type."""
+"""Translations of DuckDB arithmetic, and of functions for numbers and values of any type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HUGE = "cast(_0 as decimal(38, 0)), cast(_1 as decimal(38, 0))"
 
 
 def _shift(method: str) -> ByType:
-    """Shifts, of as many bits as the wider of both types has."""
+    """Return a shift of as many bits as the wider of both types has."""
     widths = (
         *(("bigint, integer", "bigint", 64), ("integer, bigint", "bigint", 64)),
         *(("int, integer", "int", 32), ("integer, int", "int", 32)),
@@ -133,7 +133,7 @@ NUMBERS: dict[str, Template | tuple[Template, ...]] = {
     "~": by_type(("integer", "~_0"), ("ubigint", "java_unsignedNot(_0)"), ("huge", "java_not(_0)")),
     "<<": _shift("java_shiftLeft"),
     ">>": _shift("java_shiftRight"),
-    "bit_count": by_type(  # of the bits that the type has, where Spark counts 64
+    "bit_count": by_type(  # counts the bits of the type; Spark counts those of 64 bits
         ("tinyint", "cast(bit_count(_0 & 255) as tinyint)"),
         ("smallint", "cast(bit_count(_0 & 65535) as tinyint)"),
         ("int", "cast(bit_count(_0 & 4294967295L) as tinyint)"),

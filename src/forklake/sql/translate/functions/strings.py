@@ -1,4 +1,4 @@
-"""DuckDB's functions on texts and bytes."""
+"""Translations of DuckDB functions for strings and bytes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
     "md5": "md5(_0)",
     "sha256": "sha2(_0, 256)",
     "sha1": "sha1(_0)",
-    # Spark breaks the text into lines of 76 characters.
+    # Spark breaks the result into lines of 76 characters.
     "to_base64": "replace(base64(_0), concat(char(13), char(10)), '')",
     "from_base64": "unbase64(_0)",
     "hex": by_type(("text", "hex(_0)"), ("blob", "hex(_0)"), ("integer", "hex(_0)")),
