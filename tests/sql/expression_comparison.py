@@ -25,7 +25,7 @@ REFUSED_OFTEN = 3  # a signature that is not tried again
 _WHOLE_TABLE = ("aggregate", "window")
 _FAILURES = (ForklakeError, PySparkException, Py4JError)
 # Refusals by name, as opposed to errors that happen to come up.
-_REFUSALS = ("does not take", "not supported in DuckDB's dialect")
+_REFUSALS = ("does not take", "not supported in the DuckDB dialect")
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def test_forks_by_alias_and_by_name(dry: Session, tmp_path: Path) -> None:
 
 def test_a_fork_is_no_part_of_a_transaction(dry: Session) -> None:
     dry.execute("BEGIN; INSERT INTO t VALUES (3, 'z')")
-    with pytest.raises(InvalidInput, match="cannot be part of a transaction"):
+    with pytest.raises(InvalidInput, match="cannot be created inside a transaction"):
         dry.execute("CALL lake.fork_catalog('x')")
     dry.execute("COMMIT; CALL lake.fork_catalog('x')")
 
@@ -187,26 +187,26 @@ def test_a_fork_of_the_past(dry: Session, tmp_path: Path) -> None:
 # Wrong arguments
 
 WRONG = [
-    ("lake.snapshots(1)", InvalidInput, r"lake.snapshots takes no arguments by position, not 1"),
-    ("ducklake_snapshots()", InvalidInput, r"lacks the argument 'catalog'"),
-    ("ducklake_snapshots(NULL)", InvalidInput, "cannot take NULL as 'catalog'"),
-    ("ducklake_snapshots(1)", InvalidInput, "takes the name of an attached catalog .* not 1"),
+    ("lake.snapshots(1)", InvalidInput, r"lake.snapshots takes no positional arguments, not 1"),
+    ("ducklake_snapshots()", InvalidInput, r"requires the argument 'catalog'"),
+    ("ducklake_snapshots(NULL)", InvalidInput, "does not accept NULL for 'catalog'"),
+    ("ducklake_snapshots(1)", InvalidInput, "expects the name of an attached catalog .* not 1"),
     ("ducklake_snapshots('lak')", NotFound, "Did you mean 'lake'"),
-    ("ducklake_current_snapshot('lake', 2)", InvalidInput, "at most 1 arguments"),
+    ("ducklake_current_snapshot('lake', 2)", InvalidInput, "at most 1 positional argument,"),
     ("lake.last_committed_snapshot(a => 1)", InvalidInput, "has no argument 'a'"),
     ("lake.options('x')", InvalidInput, r"Write lake.options\(\)"),
-    ("lake.list_files()", InvalidInput, "lacks the argument 'table_name'"),
+    ("lake.list_files()", InvalidInput, "requires the argument 'table_name'"),
     ("lake.list_files('nope')", NotFound, "'lake.main.nope' does not exist"),
-    ("lake.list_files('a.b.c')", InvalidInput, "takes a table or schema.table as 'table_name'"),
+    ("lake.list_files('a.b.c')", InvalidInput, "expects a table or schema.table for 'table_name'"),
     ("lake.list_files('t', schema => 'no')", NotFound, "Schema 'lake.no' does not exist"),
-    ("lake.list_files('s2.u', schema => 's2')", InvalidInput, "second schema"),
+    ("lake.list_files('s2.u', schema => 's2')", InvalidInput, "is given as well"),
     ("lake.list_files('t', table_name => 't')", InvalidInput, "'table_name' twice"),
     ("lake.list_files('t', schema => 's', schema => 's')", InvalidInput, "twice"),
-    ("lake.list_files('t', snapshot_version => 'x')", InvalidInput, "takes BIGINT as"),
-    ("lake.list_files('t', snapshot_version => true)", InvalidInput, "takes BIGINT as"),
+    ("lake.list_files('t', snapshot_version => 'x')", InvalidInput, "expects BIGINT for"),
+    ("lake.list_files('t', snapshot_version => true)", InvalidInput, "expects BIGINT for"),
     ("lake.list_files('t', snapshot_version => 99)", NotFound, "No snapshot found at version 99"),
     ("lake.list_files('t', snapshot_version => 1)", NotFound, "does not exist"),
-    ("lake.list_files('t', snapshot_time => 'soon')", InvalidInput, "takes TIMESTAMP as"),
+    ("lake.list_files('t', snapshot_time => 'soon')", InvalidInput, "expects TIMESTAMP for"),
     (
         "lake.list_files('t', snapshot_version => 3, snapshot_time => now())",
         InvalidInput,
@@ -214,48 +214,48 @@ WRONG = [
     ),
     ("lake.table_info('nope')", NotFound, "'lake.main.nope' does not exist"),
     ("lake.table_info(schema => 'nope')", NotFound, "Schema 'nope' does not exist"),
-    ("lake.table_changes('t')", InvalidInput, "lacks the argument 'start_snapshot'"),
-    ("lake.table_changes('t', 1)", InvalidInput, "lacks the argument 'end_snapshot'"),
-    ("lake.table_insertions('t', 1, 2, 3, 4)", InvalidInput, "at most 3 arguments"),
-    ("lake.table_deletions('t', 'x', 2)", InvalidInput, "BIGINT or TIMESTAMP as 'start_snapshot'"),
-    ("lake.table_changes('main', 't', 1, [2])", InvalidInput, "as 'end_snapshot'"),
-    ("lake.table_changes('main', 's2.u', 1, 2)", InvalidInput, "second schema"),
+    ("lake.table_changes('t')", InvalidInput, "requires the argument 'start_snapshot'"),
+    ("lake.table_changes('t', 1)", InvalidInput, "requires the argument 'end_snapshot'"),
+    ("lake.table_insertions('t', 1, 2, 3, 4)", InvalidInput, "at most 3 positional arguments,"),
+    ("lake.table_deletions('t', 'x', 2)", InvalidInput, "BIGINT or TIMESTAMP for 'start_snapshot'"),
+    ("lake.table_changes('main', 't', 1, [2])", InvalidInput, "for 'end_snapshot'"),
+    ("lake.table_changes('main', 's2.u', 1, 2)", InvalidInput, "is given as well"),
     ("ducklake_catalogs('nope')", NotFound, "No catalog is attached as 'nope'"),
     ("ducklake_settings('nope')", NotFound, "No catalog is attached as 'nope'"),
     ("lake.settings(verbose => true)", InvalidInput, "has no argument 'verbose'"),
-    ("ducklake_fork_catalog('lake')", InvalidInput, "lacks the argument 'new_name'"),
+    ("ducklake_fork_catalog('lake')", InvalidInput, "requires the argument 'new_name'"),
     ("ducklake_fork_catalog('nope', 'x')", NotFound, "Catalog 'nope' does not exist"),
     ("lake.fork_catalog('a/b')", InvalidInput, "contains /"),
     ("lake.fork_catalog('x', mode => 'clone')", InvalidInput, "no fork mode 'clone'"),
-    ("lake.fork_catalog('x', at => '2')", InvalidInput, "takes BIGINT as 'at'"),
-    ("lake.fork_catalog('x', if_not_exists => 1)", InvalidInput, "takes BOOLEAN as"),
-    ("lake.set_commit_message('a')", InvalidInput, "lacks the argument 'commit_message'"),
-    ("lake.set_commit_message('a', 1)", InvalidInput, "takes VARCHAR as 'commit_message'"),
-    ("lake.set_option('parquet_version')", InvalidInput, "lacks the argument 'value'"),
+    ("lake.fork_catalog('x', at => '2')", InvalidInput, "expects BIGINT for 'at'"),
+    ("lake.fork_catalog('x', if_not_exists => 1)", InvalidInput, "expects BOOLEAN for"),
+    ("lake.set_commit_message('a')", InvalidInput, "requires the argument 'commit_message'"),
+    ("lake.set_commit_message('a', 1)", InvalidInput, "expects VARCHAR for 'commit_message'"),
+    ("lake.set_option('parquet_version')", InvalidInput, "requires the argument 'value'"),
     (
         "lake.expire_snapshots(versions => [1], older_than => now())",
         InvalidInput,
         "cannot specify both 'versions' and 'older_than'",
     ),
-    ("lake.expire_snapshots(versions => 1)", InvalidInput, r"takes BIGINT\[\] as 'versions'"),
-    ("lake.expire_snapshots(versions => ['a'])", InvalidInput, r"takes BIGINT\[\]"),
-    ("lake.expire_snapshots(older_than => NULL)", InvalidInput, "NULL as 'older_than'"),
-    ("lake.expire_snapshots(dry_run => NULL)", InvalidInput, "NULL as 'dry_run'"),
+    ("lake.expire_snapshots(versions => 1)", InvalidInput, r"expects BIGINT\[\] for 'versions'"),
+    ("lake.expire_snapshots(versions => ['a'])", InvalidInput, r"expects BIGINT\[\]"),
+    ("lake.expire_snapshots(older_than => NULL)", InvalidInput, "NULL for 'older_than'"),
+    ("lake.expire_snapshots(dry_run => NULL)", InvalidInput, "NULL for 'dry_run'"),
     ("lake.merge_adjacent_files('nope')", NotFound, "does not exist"),
-    ("lake.merge_adjacent_files(max_compacted_files => 0)", InvalidInput, "Give 1 or more"),
+    ("lake.merge_adjacent_files(max_compacted_files => 0)", InvalidInput, "to 1 or more"),
     ("lake.merge_adjacent_files(max_compacted_files => -1)", InvalidInput, "BIGINT of 0 or more"),
     (
         "lake.merge_adjacent_files(min_file_size => 9, max_file_size => 9)",
         InvalidInput,
-        "No file is of 9 bytes or more and of less than 9",
+        "No file can have 9 bytes or more and less than 9",
     ),
     ("lake.rewrite_data_files(delete_threshold => 1.5)", InvalidInput, "must be between 0 and 1"),
-    ("lake.rewrite_data_files('t', 's2')", InvalidInput, "at most 1 arguments"),
-    ("lake.flush_inlined_data('t')", InvalidInput, "takes no arguments by position"),
+    ("lake.rewrite_data_files('t', 's2')", InvalidInput, "at most 1 positional argument,"),
+    ("lake.flush_inlined_data('t')", InvalidInput, "takes no positional arguments"),
     ("lake.flush_inlined_data(schema_name => 'no')", NotFound, "Schema 'no' does not exist"),
-    ("lake.add_data_files('t')", InvalidInput, "lacks the argument 'path'"),
+    ("lake.add_data_files('t')", InvalidInput, "requires the argument 'path'"),
     ("lake.add_data_files('t', [])", InvalidInput, "No file was named"),
-    ("lake.add_data_files('t', [1])", InvalidInput, r"takes VARCHAR or VARCHAR\[\] as 'path'"),
+    ("lake.add_data_files('t', [1])", InvalidInput, r"expects VARCHAR or VARCHAR\[\] for 'path'"),
     ("lake.add_data_files('nope', 'a.parquet')", NotFound, "does not exist"),
     (
         "lake.cleanup_old_files(cleanup_all => true, older_than => now())",
@@ -382,7 +382,7 @@ def test_functions_in_queries(lake: Session) -> None:
     assert rows(lake, "SELECT catalog_id FROM lake.fork_catalog('y')") == [(4,)]
     option = "FROM lake.options() SELECT value WHERE option_name = 'parquet_compression'"
     assert rows(lake, option) == [("snappy",)]
-    with pytest.raises(InvalidInput, match="gives rows, not a value"):
+    with pytest.raises(InvalidInput, match="returns rows, not a single value"):
         lake.sql("SELECT 1, lake.snapshots()")
 
 

@@ -91,13 +91,13 @@ def test_macros_are_replaced_and_dropped(shop: Session) -> None:
 @pytest.mark.parametrize(
     ("statement", "kind", "error"),
     [
-        ("CREATE MACRO m(a, A) AS a", InvalidInput, "names a parameter twice"),
+        ("CREATE MACRO m(a, A) AS a", InvalidInput, "two parameters of the same name"),
         ("CREATE MACRO m(a := 1, b) AS a", InvalidInput, "has no default"),
         ("CREATE MACRO m(a) AS a, (b) AS b", InvalidInput, "same number of parameters"),
         (
             "CREATE MACRO m(a) AS a, () AS TABLE SELECT 1",
             InvalidInput,
-            "are tables and some are not",
+            "both scalar and table overloads",
         ),
         ("CREATE MACRO m(a := x) AS a", InvalidInput, "not constant"),
         ("CREATE MACRO m() AS (SELECT max(id) FROM nope)", NotFound, "nope"),

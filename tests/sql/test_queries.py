@@ -44,7 +44,7 @@ def test_moments_that_are_none_are_refused(history: tuple[Session, list[int]]) -
     lake, _ = history
     with pytest.raises(NotFound, match="No snapshot found at version 99"):
         lake.sql("FROM t AT (VERSION => 99)")
-    with pytest.raises(InvalidInput, match="cannot be read at the version"):
+    with pytest.raises(InvalidInput, match=r"cannot be read AT \(VERSION"):
         lake.sql("FROM t AT (VERSION => 'x')")
     with pytest.raises(InvalidInput, match="not constant"):
         lake.sql("FROM t AT (VERSION => id)")
@@ -127,7 +127,7 @@ def test_the_dialect_of_spark(history: tuple[Session, list[int]]) -> None:
         dialect="spark",
     )
     assert spark("SELECT a FROM s ORDER BY a") == [(0,), (1,), (101,)]
-    with pytest.raises(InvalidInput, match="no dialect 'mysql'"):
+    with pytest.raises(InvalidInput, match="SQL dialect 'mysql'"):
         lake.sql("SELECT 1", dialect="mysql")
 
 

@@ -10,7 +10,7 @@ from forklake.errors import InvalidInput
 from forklake.sql.functions.registry import FUNCTIONS
 
 CHANGING = [name for name, one in FUNCTIONS.items() if one.changes]
-REFUSED = "changes something|reads files"
+REFUSED = "changes data|reads files"
 TRIGGERS = [
     "SELECT * FROM {}",
     "DESCRIBE SELECT * FROM {}",
@@ -66,7 +66,7 @@ def test_macros_never_replace_built_in_functions(lake: Session, name: str) -> No
 def test_functions_that_change_run_as_outermost_call(lake: Session) -> None:
     lake.execute("SELECT * FROM ducklake_set_option('lake', 'parquet_compression', 'zstd')")
     lake.execute("SELECT ducklake_set_option('lake', 'parquet_compression', 'snappy')")
-    with pytest.raises(InvalidInput, match="changes something"):
+    with pytest.raises(InvalidInput, match="changes data"):
         lake.execute("SELECT * FROM (FROM ducklake_expire_snapshots('lake'))")
 
 

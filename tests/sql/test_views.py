@@ -155,7 +155,7 @@ def test_view_that_cannot_be_is_refused(shop: Session) -> None:
     for statement, kind, error in (
         ("CREATE VIEW x AS SELECT nope FROM t", NotFound, "nope"),
         ("CREATE VIEW x AS SELECT id FROM nope", NotFound, "nope"),
-        ("CREATE VIEW x(a, b) AS SELECT id FROM t", InvalidInput, "2 columns are named"),
+        ("CREATE VIEW x(a, b) AS SELECT id FROM t", InvalidInput, "names 2 columns"),
         ("CREATE OR REPLACE VIEW v AS SELECT id FROM v", InvalidInput, "refers to itself"),
         ("CREATE OR REPLACE VIEW v AS SELECT id FROM w", InvalidInput, "refers to itself"),
         ("CREATE OR REPLACE VIEW t AS SELECT 1 AS a", AlreadyExists, "already exists"),

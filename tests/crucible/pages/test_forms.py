@@ -57,7 +57,7 @@ def test_what_cannot_be_done_is_told_in_the_form(lake: Running) -> None:
             200,
             "Only a single query can be explained",
         ),
-        ("/catalogs/sales/sql", {"sql": "SELEC", "explain": "yes"}, 200, "at that place"),
+        ("/catalogs/sales/sql", {"sql": "SELEC", "explain": "yes"}, 200, "at this position"),
     )
     for address, values, status, told in cases:
         answer = visit.send(address, address, **values)

@@ -108,7 +108,8 @@ class Signature:
         ordered = [one.name for one in self._in_order()]
         if len(positional) > len(ordered):
             most = f"at most {len(ordered)}" if ordered else "no"
-            return f"takes {most} positional arguments, not {len(positional)}"
+            plural = "" if len(ordered) == 1 else "s"
+            return f"takes {most} positional argument{plural}, not {len(positional)}"
         first = ordered[: len(positional)]
         for name in named:
             if name in first:

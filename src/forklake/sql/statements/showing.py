@@ -65,8 +65,8 @@ def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]
     match names(place):
         case () if session.current is None:
             raise NotFound(
-                "No current catalog is set.",
-                remedy="Run USE first, or name the catalog: SHOW … FROM lake.",
+                "No catalog is in use.",
+                remedy="Run USE lake first, or name the catalog: SHOW … FROM lake.",
             )
         case ():
             assert session.current is not None
