@@ -121,7 +121,11 @@ def test_files_are_read_as_duckdb_reads_them(session: Session, folder: Path, sou
         ("read_csv([])", InvalidInput, "expects a path or a list of paths"),
         ("read_csv('{}/plain.csv', header = NULL)", InvalidInput, "cannot be NULL"),
         ("read_parquet('{}/q.parquet', hive_partitioning = 1)", InvalidInput, "true or false"),
-        ("read_parquet('{}/q.parquet', hive_partitioning = true)", InvalidInput, "same hive partition keys"),
+        (
+            "read_parquet('{}/q.parquet', hive_partitioning = true)",
+            InvalidInput,
+            "same hive partition keys",
+        ),
         ("read_parquet('{}/plain.csv')", InvalidInput, "cannot be read"),
         ("read_json('{}/plain.csv')", InvalidInput, "Malformed JSON"),
         ("read_csv('{}/plain.csv', columns = {{'a': 'BIGINT'}})", InvalidInput, "cannot be read"),

@@ -42,7 +42,7 @@ def value(node: exp.Expr) -> Any:
             f"The expression {text} is not constant.",
             remedy="Write a constant value that refers to no columns.",
         )
-    found = _computed(f"SELECT {text}", text, [node])
+    found = _compute(f"SELECT {text}", text, [node])
     try:
         return found.to_pylist()[0]["value"]
     except (OverflowError, ValueError) as reason:  # infinity, and years beyond 9999
@@ -59,7 +59,7 @@ def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: st
         for row in cells
     )
     trees = [_tree(cell, field) for row in cells for cell, field in zip(row, fields, strict=True)]
-    found = _computed(f"FROM (VALUES {listed})", f"for table '{table}'", trees)
+    found = _compute(f"FROM (VALUES {listed})", f"for table '{table}'", trees)
     columns = [
         retyped(column, arrow_type(field))
         for column, field in zip(found.columns, fields, strict=True)
@@ -95,7 +95,7 @@ def _default(field: Field) -> str:
     return field.default_value
 
 
-def _computed(query: str, what: str, trees: Sequence[exp.Expr]) -> pa.Table:
+def _compute(query: str, what: str, trees: Sequence[exp.Expr]) -> pa.Table:
     others = [tree for tree in trees if not is_plain(tree)]
     for tree in others:
         require_computable(tree.sql("duckdb"))

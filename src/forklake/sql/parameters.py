@@ -25,15 +25,15 @@ def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Ex
     )
     if not wanted and not parameters:
         return list(statements)
-    names = list(_named(wanted))
+    names = list(_name_parameters(wanted))
     values = _by_name(parameters)
     missing = sorted({name for name in names if name not in values})
     unused = sorted(set(values) - set(names))
     if missing or unused:
         raise InvalidInput(
-            f"The statement has no value for {_listed(missing)}."
+            f"The statement has no value for {_join_names(missing)}."
             if missing
-            else f"The statement has no parameter {_listed(unused)}.",
+            else f"The statement has no parameter {_join_names(unused)}.",
             remedy="Pass one value for each parameter: a sequence for ? and $1, a mapping for"
             " $name.",
         )
@@ -52,7 +52,7 @@ def _placeholders(statement: exp.Expr) -> Iterator[exp.Expr]:
         yield from statement.find_all(exp.Placeholder, exp.Parameter)
 
 
-def _named(nodes: Sequence[exp.Expr]) -> Iterator[str]:
+def _name_parameters(nodes: Sequence[exp.Expr]) -> Iterator[str]:
     """Yield the name of each parameter; those without a name are numbered from 1."""
     count = 0
     for node in nodes:
@@ -69,7 +69,7 @@ def _by_name(parameters: Parameters) -> dict[str, Any]:
     return {str(number): value for number, value in enumerate(parameters or (), 1)}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(f"${name}" for name in names)
 
 
@@ -81,24 +81,26 @@ def literal_of(value: Any) -> exp.Expr:
         case bool():
             return exp.Boolean(this=value)
         case int():
-            return _signed(str(abs(value)), value < 0)
+            return _number_literal(str(abs(value)), value < 0)
         case Decimal() if value.is_finite():
-            return _signed(f"{abs(value):f}", value < 0)
+            return _number_literal(f"{abs(value):f}", value < 0)
         case float():
             text = repr(value) if math.isfinite(value) else str(value)
-            return _typed(text, "DOUBLE")
+            return _cast_literal(text, "DOUBLE")
         case str():
             return exp.Literal.string(value)
         case bytes() | bytearray():
             return exp.Unhex(this=exp.Literal.string(bytes(value).hex()))
         case uuid.UUID():
-            return _typed(str(value), "UUID")
+            return _cast_literal(str(value), "UUID")
         case datetime():
-            return _typed(value.isoformat(" "), "TIMESTAMPTZ" if value.tzinfo else "TIMESTAMP")
+            return _cast_literal(
+                value.isoformat(" "), "TIMESTAMPTZ" if value.tzinfo else "TIMESTAMP"
+            )
         case date():
-            return _typed(value.isoformat(), "DATE")
+            return _cast_literal(value.isoformat(), "DATE")
         case time():
-            return _typed(value.isoformat(), "TIME")
+            return _cast_literal(value.isoformat(), "TIME")
         case timedelta():
             return _interval(value)
         case Mapping():
@@ -111,7 +113,7 @@ def literal_of(value: Any) -> exp.Expr:
     )
 
 
-def _signed(digits: str, is_negative: bool) -> exp.Expr:
+def _number_literal(digits: str, is_negative: bool) -> exp.Expr:
     number = exp.Literal.number(digits)
     return exp.Neg(this=number) if is_negative else number
 
@@ -121,7 +123,7 @@ def _field(name: object, value: Any) -> exp.Expr:
     return exp.PropertyEQ(this=key, expression=literal_of(value))
 
 
-def _typed(text: str, kind: str) -> exp.Expr:
+def _cast_literal(text: str, kind: str) -> exp.Expr:
     return exp.cast(exp.Literal.string(text), kind, dialect="duckdb")
 
 

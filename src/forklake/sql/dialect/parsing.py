@@ -36,10 +36,10 @@ _CHANGING = (exp.DML, exp.DDL, exp.Merge, exp.Alter, exp.Drop, exp.TruncateTable
 
 def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
     """Return the statements of a text in order. Raise InvalidInput where the syntax is wrong."""
-    with _explaining(text):
+    with _translate_errors(text):
         found = _parser(dialect).parse_statements(tokens_of(text, dialect), text)
     return [
-        enclose_conditions(_checked(node))
+        enclose_conditions(_check_statement(node))
         for node in found
         if isinstance(node, exp.Expr) and not isinstance(node, exp.Semicolon)
     ]
@@ -47,7 +47,7 @@ def parse(text: str, dialect: str = "duckdb") -> list[exp.Expr]:
 
 def parse_expression(text: str, dialect: str = "duckdb") -> exp.Expr:
     """Return the single expression of a text."""
-    with _explaining(text):
+    with _translate_errors(text):
         return enclose_conditions(_parser(dialect).parse_single(tokens_of(text, dialect), text))
 
 
@@ -58,12 +58,12 @@ def _parser(dialect: str) -> Statements:
 def tokens_of(text: str, dialect: str = "duckdb") -> list[Token]:
     """Return the tokens of a text."""
     limits.check_text(text)
-    with _explaining(text):
+    with _translate_errors(text):
         return _DIALECTS[dialect].tokenize(text)
 
 
 @contextmanager
-def _explaining(text: str) -> Iterator[None]:
+def _translate_errors(text: str) -> Iterator[None]:
     try:
         yield
     except SqlglotError as failure:
@@ -75,7 +75,7 @@ def _explaining(text: str) -> Iterator[None]:
         ) from None
 
 
-def _checked(node: exp.Expr) -> exp.Expr:
+def _check_statement(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.EndStatement):  # sqlglot parses END after other statements like this
         return exp.Commit()
     for argument, words in _UNSUPPORTED.get(type(node), {}).items():

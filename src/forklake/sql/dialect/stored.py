@@ -83,14 +83,14 @@ def _edits(node: exp.Expr, session: Session, home: Attachment) -> Iterator[Edit]
         place = _place_of(table, session)
         if place is not None:
             catalog = _catalog_name(place, session, home)
-            parts = [_written(part, session) for part in (place.schema, place.table)]
-            yield _replacing(table.parts, ".".join([catalog, *parts]))
+            parts = [_quote_if_needed(part, session) for part in (place.schema, place.table)]
+            yield _replace_parts(table.parts, ".".join([catalog, *parts]))
     for function in node.find_all(exp.Anonymous):
         yield from _function_edits(function, session, home)
     for column in node.find_all(exp.Column):
         first = column.args.get("catalog")
         if isinstance(first, exp.Identifier) and folded(first.name) == folded(home.alias):
-            yield _replacing([first], PLACEHOLDER)
+            yield _replace_parts([first], PLACEHOLDER)
 
 
 def _place_of(table: exp.Table, session: Session) -> TableName | None:
@@ -110,7 +110,7 @@ def _place_of(table: exp.Table, session: Session) -> TableName | None:
 def _function_edits(function: exp.Anonymous, session: Session, home: Attachment) -> Iterator[Edit]:
     qualifiers = _qualifiers(function)
     if qualifiers and folded(qualifiers[0].name) == folded(home.alias):
-        yield _replacing(qualifiers[:1], PLACEHOLDER)
+        yield _replace_parts(qualifiers[:1], PLACEHOLDER)
         return
     kind = "table" if isinstance(function.parent, exp.Table) else "scalar"
     try:
@@ -119,7 +119,7 @@ def _function_edits(function: exp.Anonymous, session: Session, home: Attachment)
         return
     if session.viewing(place.attachment).state.find_macro(place.table, place.schema, type=kind):
         catalog = _catalog_name(place, session, home)
-        prefix = f"{catalog}.{_written(place.schema, session)}."
+        prefix = f"{catalog}.{_quote_if_needed(place.schema, session)}."
         start = (qualifiers or [function])[0].meta["start"]
         yield start, function.meta["start"], prefix
 
@@ -132,17 +132,17 @@ def _qualifiers(function: exp.Anonymous) -> list[exp.Expr]:
     return []
 
 
-def _replacing(parts: Sequence[exp.Expr], text: str) -> Edit:
+def _replace_parts(parts: Sequence[exp.Expr], text: str) -> Edit:
     return parts[0].meta["start"], parts[-1].meta["end"] + 1, text
 
 
 def _catalog_name(place: TableName, session: Session, home: Attachment) -> str:
     if place.attachment is home:
         return PLACEHOLDER
-    return _written(place.attachment.alias, session)
+    return _quote_if_needed(place.attachment.alias, session)
 
 
-def _written(name: str, session: Session) -> str:
+def _quote_if_needed(name: str, session: Session) -> str:
     """Return a name, quoted if it would be parsed as something else."""
     dialect = session.dialect
     is_plain = name.isidentifier() and [token.token_type for token in tokens_of(name, dialect)] == [

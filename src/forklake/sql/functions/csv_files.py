@@ -42,7 +42,7 @@ def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) ->
         .csv([*map(as_written, files)])
     )
     nulls = options.get("nullstr", "")
-    return _typed(
+    return _cast_columns(
         loaded, schema, nulls if isinstance(nulls, list) else [nulls], _formats(signs, options)
     )
 
@@ -87,7 +87,7 @@ def _formats(signs: Mapping[str, Any], options: Options) -> dict[str, str]:
     }
 
 
-def _typed(
+def _cast_columns(
     rows: DataFrame, schema: StructType, nulls: Sequence[str], formats: Mapping[str, str]
 ) -> DataFrame:
     """Cast columns of strings to their types.

@@ -66,7 +66,7 @@ def merge_adjacent_files(
         max_file_size=max_file_size,
         max_compacted_files=max_compacted_files,
     )
-    return [_compacted(one) for one in found]
+    return [_compaction_row(one) for one in found]
 
 
 def rewrite_data_files(
@@ -92,7 +92,7 @@ def rewrite_data_files(
         delete_threshold=delete_threshold,
         max_compacted_files=max_compacted_files,
     )
-    return [_compacted(one) for one in found]
+    return [_compaction_row(one) for one in found]
 
 
 def flush_inlined_data(
@@ -142,9 +142,7 @@ def cleanup_old_files(
     dry_run: bool = False,
 ) -> list[tuple[str]]:
     """Delete files that no snapshot needs any longer."""
-    return _cleaned(
-        maintenance.cleanup_old_files, session, catalog, older_than, cleanup_all, dry_run
-    )
+    return _clean(maintenance.cleanup_old_files, session, catalog, older_than, cleanup_all, dry_run)
 
 
 def delete_orphaned_files(
@@ -155,7 +153,7 @@ def delete_orphaned_files(
     dry_run: bool = False,
 ) -> list[tuple[str]]:
     """Delete files that no snapshot has ever referred to."""
-    return _cleaned(
+    return _clean(
         maintenance.delete_orphaned_files, session, catalog, older_than, cleanup_all, dry_run
     )
 
@@ -188,7 +186,7 @@ def _check_compaction(
         )
 
 
-def _compacted(one: maintenance.Compacted) -> tuple[str, str, int, int]:
+def _compaction_row(one: maintenance.Compacted) -> tuple[str, str, int, int]:
     return one.schema_name, one.table_name, one.files_processed, one.files_created
 
 
@@ -201,7 +199,7 @@ def _refuse_transaction(session: Session, name: str) -> None:
         )
 
 
-def _cleaned(
+def _clean(
     clean: Callable[..., list[str]],
     session: Session,
     catalog: Attachment,

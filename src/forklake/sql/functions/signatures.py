@@ -95,7 +95,7 @@ class Signature:
         given = dict(zip((one.name for one in self._in_order()), positional, strict=False))
         given |= named
         return {
-            one.name: _converted(session, one, given[one.name])
+            one.name: _convert_argument(session, one, given[one.name])
             for one in self.parameters
             if one.name in given
         }
@@ -122,7 +122,7 @@ class Signature:
         return None
 
 
-def _converted(session: Session, parameter: Parameter, value: Any) -> Any:
+def _convert_argument(session: Session, parameter: Parameter, value: Any) -> Any:
     kind = parameter.kind
     if value is None:
         if not kind.takes_null:

@@ -21,11 +21,11 @@ def to_arrow(rows: DataFrame) -> pa.Table:
     """Return all rows; intervals with months become Arrow month_day_nano intervals."""
     kinds = [field.dataType for field in rows.schema.fields]
     if not any(map(_is_calendar, kinds)):
-        return _fetched(rows)
+        return _fetch(rows)
     names = rows.columns
     numbered = rows.toDF(*(f"c{at}" for at in range(len(kinds))))
-    chosen = [column for at, kind in enumerate(kinds) for column in _shown(f"c{at}", kind)]
-    found = _fetched(numbered.select(*chosen))
+    chosen = [column for at, kind in enumerate(kinds) for column in _split_interval(f"c{at}", kind)]
+    found = _fetch(numbered.select(*chosen))
     arrays = [
         _intervals(found, f"c{at}") if _is_calendar(kind) else found.column(f"c{at}")
         for at, kind in enumerate(kinds)
@@ -37,7 +37,7 @@ def _is_calendar(kind: DataType) -> bool:
     return isinstance(kind, YearMonthIntervalType | CalendarIntervalType)
 
 
-def _fetched(rows: DataFrame) -> pa.Table:
+def _fetch(rows: DataFrame) -> pa.Table:
     try:
         return rows.toArrow()
     except PySparkException as reason:
@@ -49,7 +49,7 @@ def _fetched(rows: DataFrame) -> pa.Table:
         ) from None
 
 
-def _shown(name: str, kind: DataType) -> list[Column]:
+def _split_interval(name: str, kind: DataType) -> list[Column]:
     """Return a column, or the columns of months, days and seconds of an interval."""
     if not _is_calendar(kind):
         return [F.col(name)]

@@ -283,7 +283,7 @@ class Binding:
                 raise
             message = f"{what} cannot be read: {reason.message}"
             raise type(reason)(message, remedy=reason.remedy) from None
-        return _named_apart(rows, aliases_of(view.column_aliases))
+        return _make_names_unique(rows, aliases_of(view.column_aliases))
 
     def _function(self, table: exp.Table) -> DataFrame | pa.Table | None:
         call = function_call(table)
@@ -292,7 +292,7 @@ class Binding:
             return scalars.called(self.session, *call, has_rows=self._has_rows)
         what, home = f"The macro '{call[0][-1]}'", macro.attachment
         with self._inner(what, macro.dialect, home, self._inherited(home)) as inner:
-            rows = _named_apart(inner.frame(macro.body))
+            rows = _make_names_unique(inner.frame(macro.body))
             self._inner_sources = inner.sources
             return rows
 
@@ -313,7 +313,7 @@ class Binding:
         )
 
 
-def _named_apart(rows: DataFrame, aliases: Sequence[str] = ()) -> DataFrame:
+def _make_names_unique(rows: DataFrame, aliases: Sequence[str] = ()) -> DataFrame:
     """Return rows with `aliases` as the first column names, and all names made unique."""
     names = unique_names([*aliases, *rows.columns[len(aliases) :]])
     return rows if names == rows.columns else rows.toDF(*names)

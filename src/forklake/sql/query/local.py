@@ -30,23 +30,23 @@ _MOST_KEPT = 100
 
 def frame_of(engine: Engine, table: pa.Table) -> DataFrame:
     """Return a DataFrame of local rows."""
-    fitting = table.cast(pa.schema([_fitting(field) for field in table.schema]))
+    fitting = table.cast(pa.schema([_widen_field(field) for field in table.schema]))
     if fitting.num_rows != 1:
-        return _made(engine, fitting)
+        return _create_frame(engine, fitting)
     kept = _kept.setdefault(engine, {})
     key = fitting.schema, repr(fitting.to_pylist())
     if key not in kept:
         if len(kept) == _MOST_KEPT:
             del kept[next(iter(kept))]
-        kept[key] = _made(engine, fitting)
+        kept[key] = _create_frame(engine, fitting)
     return kept[key]
 
 
-def _made(engine: Engine, table: pa.Table) -> DataFrame:
+def _create_frame(engine: Engine, table: pa.Table) -> DataFrame:
     return engine.spark.createDataFrame(table, from_arrow_schema(table.schema))
 
 
-def _fitting(field: pa.Field) -> pa.Field:
+def _widen_field(field: pa.Field) -> pa.Field:
     kind = _WIDER.get(field.type, field.type)
     if pa.types.is_timestamp(kind):
         kind = pa.timestamp("us", kind.tz)

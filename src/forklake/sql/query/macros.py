@@ -103,7 +103,7 @@ def called(
             for part in (body, *defaults):
                 check(Overload(dialect, attachment, part), macro.macro_name)
             _qualify_tables(body, attachment, state, macro)
-            return Overload(dialect, attachment, _filled(body, arguments))
+            return Overload(dialect, attachment, _fill_body(body, arguments))
     raise InvalidInput(
         f"The macro '{macro.macro_name}' does not take these arguments.",
         remedy=f"Write {' or '.join(_signatures(state, macro))}.",
@@ -149,7 +149,7 @@ def _arguments(
     return given
 
 
-def _filled(body: exp.Expr, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
+def _fill_body(body: exp.Expr, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
     def fill(node: exp.Expr) -> exp.Expr:
         is_column = isinstance(node, exp.Column) and not node.table
         if (is_column or _is_method_name(node)) and folded(node.name) in arguments:
@@ -175,11 +175,11 @@ def _is_method_name(node: exp.Expr) -> bool:
 def _signatures(state: CatalogState, macro: Macro) -> list[str]:
     found = []
     for one in state.children(MacroImplementation, macro.macro_id):
-        shown = [_shown(each) for each in state.macro_parameters(macro, one.impl_id)]
+        shown = [_format_parameter(each) for each in state.macro_parameters(macro, one.impl_id)]
         found.append(f"{macro.macro_name}({', '.join(shown)})")
     return found
 
 
-def _shown(parameter: MacroParameter) -> str:
+def _format_parameter(parameter: MacroParameter) -> str:
     default = parameter.default_value
     return parameter.parameter_name + ("" if default is None else f" := {default}")

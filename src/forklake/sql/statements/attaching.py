@@ -70,12 +70,12 @@ def _options(given: Sequence[exp.AttachOption]) -> dict[str, Any]:
         keyword, read = _OPTIONS[name]
         if keyword and keyword in found:
             raise InvalidInput(f"The option {name} is given twice.", remedy="Give it once.")
-        found[keyword] = read(name, _given(option))
+        found[keyword] = read(name, _read_option(option))
     found.pop("", None)
     return found
 
 
-def _given(option: exp.AttachOption) -> Any:
+def _read_option(option: exp.AttachOption) -> Any:
     """Return the value of an option; an option without a value is true."""
     value = option.args.get("expression")
     match value:

@@ -184,9 +184,9 @@ def _clause(changing: _Changing, when: exp.Expr) -> MergeClause:
     text = None if condition is None else changing.text(condition)
     match then := when.args["then"]:
         case exp.Update():
-            return MergeClause(where, text, Action.UPDATE, _updated(changing, then))
+            return MergeClause(where, text, Action.UPDATE, _update_values(changing, then))
         case exp.Insert():
-            return MergeClause(where, text, Action.INSERT, _inserted(changing, then))
+            return MergeClause(where, text, Action.INSERT, _insert_values(changing, then))
         case exp.Var() if then.name.upper() == "DELETE":
             return MergeClause(where, text, Action.DELETE)
         case exp.Var() if then.name.upper() == "DO NOTHING":
@@ -197,7 +197,7 @@ def _clause(changing: _Changing, when: exp.Expr) -> MergeClause:
     )
 
 
-def _updated(changing: _Changing, then: exp.Update) -> dict[str, str] | None:
+def _update_values(changing: _Changing, then: exp.Update) -> dict[str, str] | None:
     """Return the values by column; None stands for all columns, by name."""
     equations = then.expressions
     if not equations or isinstance(equations[0], exp.Star):
@@ -205,7 +205,7 @@ def _updated(changing: _Changing, then: exp.Update) -> dict[str, str] | None:
     return changing.assignments(equations)
 
 
-def _inserted(changing: _Changing, then: exp.Insert) -> dict[str, str] | None:
+def _insert_values(changing: _Changing, then: exp.Insert) -> dict[str, str] | None:
     values = then.expression
     if not values or isinstance(then.this, exp.Star):
         return None

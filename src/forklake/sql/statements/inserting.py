@@ -66,7 +66,7 @@ def _cells(session: Session, source: exp.Expr) -> Cells | None:
     match source:
         case exp.Values() if not source.args.get("with_"):
             rows = [list(row.expressions) for row in source.expressions]
-        case exp.Select() if set(_given(source)) == {"expressions"}:
+        case exp.Select() if set(_given_clauses(source)) == {"expressions"}:
             rows = [[one.unalias() for one in source.expressions]]
         case _:
             return None
@@ -76,7 +76,7 @@ def _cells(session: Session, source: exp.Expr) -> Cells | None:
     return None
 
 
-def _given(select: exp.Select) -> list[str]:
+def _given_clauses(select: exp.Select) -> list[str]:
     return [key for key, value in select.args.items() if value]
 
 
@@ -93,7 +93,7 @@ def _insert_cells(
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
         fields = change.transaction.state.fields(table)
-        chosen = _chosen(fields, columns, table.table_name) if columns else list(fields)
+        chosen = _choose_fields(fields, columns, table.table_name) if columns else list(fields)
         if statement.args.get("overwrite"):
             change.transaction.record_read(table, ignores_removals=True)
             change.transaction.truncate(table)
@@ -112,7 +112,7 @@ def _is_left_out(cells: Cells, column: int) -> bool:
     return all(not row or constants.is_default(row[column]) for row in cells)
 
 
-def _chosen(fields: Sequence[Field], columns: Sequence[str], table: str) -> list[Field]:
+def _choose_fields(fields: Sequence[Field], columns: Sequence[str], table: str) -> list[Field]:
     known = {folded(field.name): field for field in fields}
     for number, name in enumerate(columns):
         if folded(name) not in known:
@@ -151,7 +151,7 @@ def _insert_query(
         rows = session.query(source)
         if columns:
             fields = session.viewing(place.attachment).state.fields(table)
-            chosen = _chosen(fields, columns, table.table_name)
+            chosen = _choose_fields(fields, columns, table.table_name)
             if len(chosen) != len(rows.columns):
                 raise InvalidInput(
                     f"The statement names {len(chosen)} columns of table '{table.table_name}', but"

@@ -27,7 +27,7 @@ def run_prepare(session: Session, statement: exp.Expr) -> Result:
 
 def run_execute(session: Session, statement: exp.Expr) -> Result:
     """Run EXECUTE: run a prepared statement, with values for its parameters."""
-    kept = _kept(session, statement).copy()
+    kept = _find_prepared(session, statement).copy()
     named: dict[str, Any] = {}
     listed: list[Any] = []
     for one in statement.expressions:
@@ -41,12 +41,12 @@ def run_execute(session: Session, statement: exp.Expr) -> Result:
 
 def run_deallocate(session: Session, statement: exp.Expr) -> Result:
     """Run DEALLOCATE: delete a prepared statement."""
-    _kept(session, statement)
+    _find_prepared(session, statement)
     del session.prepared[folded(statement.name)]
     return Result.done("DEALLOCATE")
 
 
-def _kept(session: Session, statement: exp.Expr) -> exp.Expr:
+def _find_prepared(session: Session, statement: exp.Expr) -> exp.Expr:
     found = session.prepared.get(folded(statement.name))
     if found is None:
         raise NotFound(

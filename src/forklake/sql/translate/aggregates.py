@@ -34,7 +34,7 @@ class _Call:
 
 def translate_aggregates(tree: exp.Expr) -> exp.Expr:
     """Translate every aggregate and window function by the tables of `functions.aggregates`."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
 def _table_name(node: exp.Anonymous) -> str:
@@ -51,7 +51,7 @@ def _top(node: exp.Expr) -> exp.Expr:
 _AROUND = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Window)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     if isinstance(node, _AROUND) and isinstance(node.parent, _AROUND) and node.parent.this is node:
         return node  # translated with the outermost modifier
     inner = node
@@ -84,11 +84,11 @@ def _read_within(found: _Call) -> None:
         raise unsupported("WITHIN GROUP with several expressions in ORDER BY")
     [order], found.order = found.order, None
     is_down = bool(order.args.get("desc"))
-    fractions = [_flipped(found.name, one) if is_down else one for one in found.arguments]
+    fractions = [_flip_fraction(found.name, one) if is_down else one for one in found.arguments]
     found.arguments = [order.this.copy(), *fractions]
 
 
-def _flipped(name: str, fraction: exp.Expr) -> exp.Expr:
+def _flip_fraction(name: str, fraction: exp.Expr) -> exp.Expr:
     """Return the fraction that selects the same value in the opposite order."""
     if name != "quantile_cont" or not isinstance(fraction, exp.Literal):
         raise unsupported("WITHIN GROUP in descending order, unless it has one constant fraction,")
@@ -113,7 +113,7 @@ def _read_arguments(found: _Call) -> None:
     """Separate arguments from the DISTINCT, ORDER BY and NULLS inside of the parentheses."""
     given, found.arguments = found.arguments, []
     for one in given:
-        argument = _bare(found, one)
+        argument = _strip_modifiers(found, one)
         if isinstance(argument, exp.Distinct):
             found.distinct = True
             found.arguments.extend(argument.expressions)
@@ -121,7 +121,7 @@ def _read_arguments(found: _Call) -> None:
             found.arguments.append(argument)
 
 
-def _bare(found: _Call, node: exp.Expr | None) -> exp.Expr | None:
+def _strip_modifiers(found: _Call, node: exp.Expr | None) -> exp.Expr | None:
     """Return an argument without its ORDER BY and IGNORE NULLS; None if nothing is left."""
     if isinstance(node, exp.Order):
         found.order = node.expressions
@@ -129,7 +129,7 @@ def _bare(found: _Call, node: exp.Expr | None) -> exp.Expr | None:
         found.nulls = "IGNORE" if isinstance(node, exp.IgnoreNulls) else "RESPECT"
     else:
         return node
-    return _bare(found, node.this)
+    return _strip_modifiers(found, node.this)
 
 
 def _made(found: _Call) -> exp.Expr:
@@ -140,7 +140,7 @@ def _made(found: _Call) -> exp.Expr:
     if found.order and found.name in ("first", "last", "any_value"):
         return _end_of_list(found)
     is_sorted = bool(found.order) and entry.is_sorted
-    arguments = _conditional(found)
+    arguments = _apply_filter(found)
     made = _inner(found, entry, arguments, is_sorted)
     outer = entry.outer
     if is_sorted:
@@ -211,7 +211,7 @@ def _check(found: _Call) -> None:
         raise unsupported("GROUPS in a window")
 
 
-def _conditional(found: _Call) -> list[exp.Expr]:
+def _apply_filter(found: _Call) -> list[exp.Expr]:
     """Return the arguments. With OVER, FILTER is replaced by NULL for the rows that it excludes."""
     if found.condition is None or found.window is None:
         return found.arguments
@@ -230,7 +230,7 @@ def _inner(found: _Call, entry: Aggregate, arguments: list[exp.Expr], is_sorted:
     if isinstance(template, ByType):
         made = applied(f"aggregate {found.name}", template, arguments)
     elif is_sorted:
-        made = _with_keys(template, arguments, found.order or [])
+        made = _add_sort_keys(template, arguments, found.order or [])
     else:
         made = filled(template, arguments)
     if found.distinct:
@@ -262,7 +262,7 @@ def _outer(outer: str, made: exp.Expr, arguments: list[exp.Expr], found: _Call) 
     return filled(places, extra)
 
 
-def _with_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) -> exp.Expr:
+def _add_sort_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) -> exp.Expr:
     """Aggregate structs of a value and the keys that it is sorted by."""
     value = filled(template, arguments)
     keys = "".join(f", 'k{number}', _{number + 1}" for number in range(len(order)))

@@ -23,23 +23,25 @@ _LAMBDAS = {"list_transform", "list_filter"}
 
 def translate_calls(tree: exp.Expr) -> exp.Expr:
     """Translate every function by the tables; refuse functions that are in none of them."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Anonymous) or node.meta.get("spark"):
         return node
     name = node.name.lower()
     name = ALIASES.get(name, name)
-    arguments = [_watched(one) if isinstance(one, exp.Lambda) else one for one in node.expressions]
+    arguments = [
+        _add_cancel_check(one) if isinstance(one, exp.Lambda) else one for one in node.expressions
+    ]
     if name in _BY_WORD:
         name, arguments = _by_word(name, arguments)
     if name in _FOLDED:
-        return _folded(name, arguments)
+        return _fold_call(name, arguments)
     if name in _SPECIAL:
         return _SPECIAL[name](list(arguments))
     if name in _LAMBDAS:
-        arguments = [arguments[0], *(_counted(one) for one in arguments[1:])]
+        arguments = [arguments[0], *(_count_from_one(one) for one in arguments[1:])]
     if name not in FUNCTIONS:
         refuse(node.name)
     return applied(name, FUNCTIONS[name], arguments)
@@ -88,7 +90,7 @@ def _by_word(name: str, arguments: list[exp.Expr]) -> tuple[str, list[exp.Expr]]
     return chosen, arguments[1:]
 
 
-def _folded(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+def _fold_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     first, *rest = arguments
     made = first
     for one in rest or [exp.Literal.string("")]:
@@ -96,7 +98,7 @@ def _folded(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     return made
 
 
-def _watched(function: exp.Lambda) -> exp.Lambda:
+def _add_cancel_check(function: exp.Lambda) -> exp.Lambda:
     """Return a lambda that ends when its statement is canceled, also within one long list."""
     made = function.copy()
     first = exp.column(exp.to_identifier(made.expressions[0].name))
@@ -104,7 +106,7 @@ def _watched(function: exp.Lambda) -> exp.Lambda:
     return made
 
 
-def _counted(function: exp.Expr) -> exp.Expr:
+def _count_from_one(function: exp.Expr) -> exp.Expr:
     """Return a lambda whose second parameter counts from 1: in Spark it counts from 0."""
     if not isinstance(function, exp.Lambda) or len(function.expressions) != 2:
         return function

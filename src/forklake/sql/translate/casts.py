@@ -39,10 +39,10 @@ _PLACE = "_part"
 
 def translate_casts(tree: exp.Expr) -> exp.Expr:
     """Translate casts to strings, numbers, dates, times and nested types."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     return _cast(node, 0) if isinstance(node, exp.Cast) else node
 
 
@@ -109,7 +109,7 @@ def _list(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> ex
 
 def _struct(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
     """Cast the fields of a struct by their names."""
-    given = _given(value)
+    given = _struct_fields(value)
     names = [one.name.lower() for one in kind.expressions]
     if given and [*given] == names:
         fields = [
@@ -154,7 +154,7 @@ def _is_call(node: exp.Expr, name: str) -> bool:
     return isinstance(node, exp.Anonymous) and node.name == name
 
 
-def _given(node: exp.Expr) -> dict[str, exp.Expr]:
+def _struct_fields(node: exp.Expr) -> dict[str, exp.Expr]:
     """Return the fields of a struct literal by name; empty for other expressions."""
     if not isinstance(node, exp.Struct):
         return {}

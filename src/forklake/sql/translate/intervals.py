@@ -43,41 +43,41 @@ _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*$")
 
 def translate_intervals(tree: exp.Expr) -> exp.Expr:
     """Translate INTERVAL expressions, and strings that are cast to INTERVAL, to calls."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Interval):
-        return node if isinstance(node.parent, exp.WindowSpec) else _made(node)
+        return node if isinstance(node.parent, exp.WindowSpec) else _translate_interval(node)
     if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.INTERVAL:
         if not node.this.is_string:
             raise unsupported("A cast to INTERVAL of an expression that is not constant")
-        return _of_text(node.this.name)
+        return _parse_interval(node.this.name)
     return node
 
 
-def _made(node: exp.Expr) -> exp.Expr:
+def _translate_interval(node: exp.Expr) -> exp.Expr:
     value, unit = node.this, node.args.get("unit")
     if unit is None:
         if not value.is_string:
             raise unsupported("INTERVAL without a unit")
-        return _of_text(value.name)
+        return _parse_interval(value.name)
     if isinstance(value, exp.Literal):
         if not re.fullmatch(r"\s*[+-]?\d+(\.\d+)?\s*", value.name):
-            return _of_text(f"{value.name} {unit.name}")
+            return _parse_interval(f"{value.name} {unit.name}")
         if "." in value.name:
             raise unsupported(f"A fractional interval, {value.name} {unit.name},")
         value = exp.Literal.number(value.name.strip())
-    return _of_unit(bare(value), part_name(unit))
+    return _build_interval(bare(value), part_name(unit))
 
 
-def _of_unit(value: exp.Expr, unit: str) -> exp.Expr:
+def _build_interval(value: exp.Expr, unit: str) -> exp.Expr:
     if unit not in _UNITS:
         raise unsupported(f"An interval of the unit {unit}")
     return call(_UNITS[unit], value)
 
 
-def _of_text(text: str) -> exp.Expr:
+def _parse_interval(text: str) -> exp.Expr:
     """Return the call for an interval string such as '1 month 2 days 03:04:05'."""
     total, rest = dict.fromkeys(("month", "day", "second"), Decimal(0)), text
     if not text.strip():

@@ -52,7 +52,7 @@ def group_commas(tree: exp.Expr) -> None:
             groups[-1].append(join)
         first, *others = groups
         if any(map(_binds_first, others)):
-            select.set("joins", [*first, *(one for group in others for one in _grouped(group))])
+            select.set("joins", [*first, *(one for group in others for one in _group_joins(group))])
 
 
 def _is_comma(join: exp.Expr) -> bool:
@@ -63,7 +63,7 @@ def _binds_first(group: Sequence[exp.Expr]) -> bool:
     return any(join.args.get("side") in ("RIGHT", "FULL") or is_by_name(join) for join in group)
 
 
-def _grouped(group: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
+def _group_joins(group: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
     if not _binds_first(group):
         return group
     start, *joins = group
@@ -87,7 +87,7 @@ class JoinColumns:
         if origin is None:
             return []
         name_sources(self.select)
-        return self._joined(origin.this, self.select.args.get("joins") or [])
+        return self._list_columns(origin.this, self.select.args.get("joins") or [])
 
     def of_source(self, name: str) -> list[Shown]:
         """Return the columns of one source."""
@@ -111,10 +111,10 @@ class JoinColumns:
         known = [one for number, one in self.merged[column.name.lower()] if number <= last]
         return known[-1] if known else None
 
-    def _joined(self, start: exp.Expr, joins: Sequence[exp.Expr]) -> list[Shown]:
-        return self._continued(self._of(start), joins)
+    def _list_columns(self, start: exp.Expr, joins: Sequence[exp.Expr]) -> list[Shown]:
+        return self._add_joins(self._of(start), joins)
 
-    def _continued(self, found: list[Shown], joins: Sequence[exp.Expr]) -> list[Shown]:
+    def _add_joins(self, found: list[Shown], joins: Sequence[exp.Expr]) -> list[Shown]:
         for join in joins:
             right = self._of(join.this)
             self.order.append(join)
@@ -131,7 +131,9 @@ class JoinColumns:
             if str(join.args.get("kind") or "").upper() in _LEFT_ONLY:
                 continue
             if shared:
-                merged = {one.name.lower(): _merged(one, other, word) for one, other in pairs}
+                merged = {
+                    one.name.lower(): _merge_columns(one, other, word) for one, other in pairs
+                }
                 for name, one in merged.items():
                     self.merged.setdefault(name, []).append((len(self.order), one))
                 found = [
@@ -146,8 +148,8 @@ class JoinColumns:
         """Return the columns of a source, including joins inside of its parentheses."""
         inner = parenthesized(source)
         if inner is not None:
-            return self._joined(inner, [])
-        return self._continued(self._own(source), source.args.get("joins") or [])
+            return self._list_columns(inner, [])
+        return self._add_joins(self._own(source), source.args.get("joins") or [])
 
     def _own(self, source: exp.Expr) -> list[Shown]:
         qualifier = source.alias_or_name
@@ -211,7 +213,7 @@ def _is_one(column: Shown, pairs: Sequence[tuple[Shown, Shown]]) -> bool:
     return any(column is one for one, _ in pairs)
 
 
-def _merged(left: Shown, right: Shown, word: str) -> Shown:
+def _merge_columns(left: Shown, right: Shown, word: str) -> Shown:
     match word:
         case "RIGHT":
             value = right.value

@@ -22,7 +22,7 @@ def translate_membership(tree: exp.Expr) -> exp.Expr:
         if node.args.get("query") is None:
             continue
         if not _is_filter(node) or _is_negated_from_outside(node):
-            node.replace(_three_valued(node))
+            node.replace(_build_three_valued(node))
     root: exp.Expr = holder.expressions[0]
     return root.pop()
 
@@ -65,7 +65,7 @@ def _around(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _three_valued(node: exp.In) -> exp.Expr:
+def _build_three_valued(node: exp.In) -> exp.Expr:
     value, query = bare(node.this), node.args["query"].unnest()
     if isinstance(value, exp.Tuple):
         raise unsupported(

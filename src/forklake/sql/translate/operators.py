@@ -34,14 +34,14 @@ _SIGNS: dict[type[exp.Expr], str] = {
 
 def translate_operators(tree: exp.Expr) -> exp.Expr:
     """Turn operators into calls if they differ in Spark or depend on types."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     if node.args.get("negate") and not isinstance(node.parent, exp.Escape):  # NOT LIKE
         positive = node.copy()
         positive.set("negate", None)
-        return exp.Not(this=exp.Paren(this=_translated(positive)))
+        return exp.Not(this=exp.Paren(this=_translate_node(positive)))
     kind = type(node)
     if kind in _SIGNS:
         return call(_SIGNS[kind], bare(node.this), bare(node.expression))
@@ -148,7 +148,7 @@ def _as_column(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _contained(node: exp.Expr) -> exp.Expr:
+def _translate_in(node: exp.Expr) -> exp.Expr:
     """Translate `x IN l` and `x IN (l)` of a list l to a search in the list."""
     field = node.args.get("field")
     if field is not None:
@@ -177,7 +177,7 @@ def _like(node: exp.Expr) -> exp.Expr:
     return call(name, bare(node.this), pattern)
 
 
-def _escaped(node: exp.Expr) -> exp.Expr:
+def _translate_escape(node: exp.Expr) -> exp.Expr:
     like = node.this
     name = _LIKES.get(type(like))
     if name is None:
@@ -186,7 +186,7 @@ def _escaped(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=made) if like.args.get("negate") else made
 
 
-def _compared(node: exp.Expr) -> exp.Expr:
+def _translate_comparison(node: exp.Expr) -> exp.Expr:
     """Translate = ANY and <> ALL: of a query to IN and NOT IN, of a list to a lambda."""
     right = node.expression
     if isinstance(node.this, exp.Tuple) and isinstance(right, exp.Tuple):
@@ -198,14 +198,14 @@ def _compared(node: exp.Expr) -> exp.Expr:
         return node
     inner = right.this.unnest() if isinstance(right.this, exp.Paren) else right.this
     if isinstance(inner, exp.Query):
-        return _compared_to_query(node, right, inner)
+        return _translate_query_comparison(node, right, inner)
     element = exp.column("_element")
     function = "list_exists" if isinstance(right, exp.Any) else "list_forall"
     body = type(node)(this=node.this.copy(), expression=element)
     return call(function, inner, _lambda(exp.to_identifier("_element"), body))
 
 
-def _compared_to_query(node: exp.Expr, right: exp.Expr, query: exp.Expr) -> exp.Expr:
+def _translate_query_comparison(node: exp.Expr, right: exp.Expr, query: exp.Expr) -> exp.Expr:
     inside = exp.In(this=node.this.copy(), query=exp.Subquery(this=query.unnest().copy()))
     if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
         return inside
@@ -229,13 +229,13 @@ _GRAMMAR: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.StrPosition: _position,
     exp.AtTimeZone: _zone,
     exp.Dot: _method,
-    exp.In: _contained,
+    exp.In: _translate_in,
     exp.Like: _like,
     exp.ILike: _like,
-    exp.Escape: _escaped,
+    exp.Escape: _translate_escape,
     exp.Abs: lambda node: call("abs", node.this),
     exp.CurrentDate: lambda node: call("current_date"),
     exp.CurrentTimestamp: lambda node: call("now"),
     exp.Localtimestamp: lambda node: call("localtimestamp"),
-    **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _compared),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _translate_comparison),
 }

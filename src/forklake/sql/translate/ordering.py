@@ -24,7 +24,7 @@ _OF_SCALARS = frozenset("varchar + - * / // % sum avg count count_star row_numbe
 
 def order_nested(tree: exp.Expr) -> exp.Expr:
     """Compare and sort by order keys where values may be nested."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
 def order_key(node: exp.Expr) -> exp.Expr:
@@ -32,21 +32,21 @@ def order_key(node: exp.Expr) -> exp.Expr:
     return node if _is_scalar(node) else call("order_key", node)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     if node.meta.get("spark"):
         return node
     if isinstance(node, exp.LT | exp.LTE | exp.GT | exp.GTE):
-        return _compared(node)
+        return _compare_keys(node)
     if isinstance(node, exp.Between):
         return _between(node)
     if isinstance(node, exp.Order):
-        return _ordered(node)
+        return _order_by_keys(node)
     if isinstance(node, exp.Anonymous) and node.name.lower() in ("greatest", "least"):
         return _extreme(node)
     return node
 
 
-def _compared(node: exp.Binary) -> exp.Expr:
+def _compare_keys(node: exp.Binary) -> exp.Expr:
     left, right = bare(node.this), bare(node.expression)
     if not (_is_scalar(left) or _is_scalar(right)):
         node.set("this", call("compared_key", left, right.copy()))
@@ -58,8 +58,8 @@ def _between(node: exp.Between) -> exp.Expr:
     value, low, high = node.this, node.args["low"], node.args["high"]
     if any(map(_is_scalar, (value, low, high))):
         return node
-    above = _compared(exp.GTE(this=value.copy(), expression=low))
-    below = _compared(exp.LTE(this=value, expression=high))
+    above = _compare_keys(exp.GTE(this=value.copy(), expression=low))
+    below = _compare_keys(exp.LTE(this=value, expression=high))
     return exp.Paren(this=exp.And(this=above, expression=below))
 
 
@@ -70,7 +70,7 @@ def _extreme(node: exp.Anonymous) -> exp.Expr:
     return call(name, call("list_value", *node.expressions))
 
 
-def _ordered(node: exp.Order) -> exp.Expr:
+def _order_by_keys(node: exp.Order) -> exp.Expr:
     if isinstance(node.parent, exp.Anonymous):  # inside of an aggregate
         return node
     _expand_all(node)
@@ -78,13 +78,13 @@ def _ordered(node: exp.Order) -> exp.Expr:
         if not isinstance(one, exp.Ordered) or _is_all(one):
             continue
         if isinstance(one.this, exp.Literal) and one.this.is_int:
-            one.set("this", _numbered(node.parent, one.this))
+            one.set("this", _find_numbered_key(node.parent, one.this))
         else:
             one.set("this", order_key(bare(one.this)))
     return node
 
 
-def _numbered(query: exp.Expr | None, number: exp.Literal) -> exp.Expr:
+def _find_numbered_key(query: exp.Expr | None, number: exp.Literal) -> exp.Expr:
     """Return the sort key of a column given by number, if its name is unique."""
     columns = _columns(query)
     at = int(number.name) - 1

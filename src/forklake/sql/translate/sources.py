@@ -46,12 +46,12 @@ def _source(source: exp.Expr, seen: set[str]) -> exp.Expr:
         return _function(source)
     if isinstance(source, exp.Values) or isinstance(source.this, exp.Values):
         return _values(source)
-    if isinstance(source, exp.Subquery) and _looks_at(source, seen):
+    if isinstance(source, exp.Subquery) and _refers_to(source, seen):
         return exp.Lateral(this=source.copy())
     return source
 
 
-def _looks_at(source: exp.Expr, seen: set[str]) -> bool:
+def _refers_to(source: exp.Expr, seen: set[str]) -> bool:
     """Return whether a query uses columns of sources on its left, by their names."""
     own = {one.alias_or_name.lower() for one in source.find_all(exp.Table, exp.Subquery)}
     used = {one.table.lower() for one in source.find_all(exp.Column) if one.table}
@@ -70,7 +70,7 @@ def _names_of(alias: exp.Expr | None, name: str) -> exp.TableAlias:
     )
 
 
-def _exploded(values: exp.Expr, alias: exp.Expr | None, name: str) -> exp.Expr:
+def _explode_list(values: exp.Expr, alias: exp.Expr | None, name: str) -> exp.Expr:
     """Return a source with the elements of a list as rows of one column."""
     rows, names = filled("explode(_0)", [values]), _names_of(alias, name)
     if values.find(exp.Column, exp.Query) is None:
@@ -83,7 +83,7 @@ def _unnest(source: exp.Expr) -> exp.Expr:
         raise unsupported("WITH ORDINALITY")
     if len(source.expressions) != 1:
         raise unsupported("unnest of several lists in FROM")
-    return _exploded(source.expressions[0], source.args.get("alias"), "unnest")
+    return _explode_list(source.expressions[0], source.args.get("alias"), "unnest")
 
 
 def _function(source: exp.Table) -> exp.Expr:
@@ -93,7 +93,7 @@ def _function(source: exp.Table) -> exp.Expr:
     arguments, alias = source.this.expressions, source.args.get("alias")
     if name == "range" and all(_is_integer(one) for one in arguments):
         return _spark_range(arguments, alias)
-    return _exploded(call(name, *arguments), alias, name)
+    return _explode_list(call(name, *arguments), alias, name)
 
 
 def _is_integer(node: exp.Expr) -> bool:

@@ -19,7 +19,7 @@ def expand_stars(tree: exp.Expr, columns: ColumnsOf) -> exp.Expr:
     """Resolve joins by name, and expand stars unless they mean the same in Spark."""
     for select in reversed(list(tree.find_all(exp.Select))):
         found = _Columns(select, columns, resolve_joins(select, columns))
-        expanded = [one for column in select.expressions for one in _expanded(column, found)]
+        expanded = [one for column in select.expressions for one in _expand_item(column, found)]
         select.set("expressions", expanded)
         for clause in ("where", "having", "qualify"):
             if (condition := select.args.get(clause)) is not None:
@@ -57,7 +57,7 @@ def _star(node: exp.Expr) -> exp.Star | None:
     return inner if isinstance(inner, exp.Star) else None
 
 
-def _expanded(node: exp.Expr, found: _Columns) -> list[exp.Expr]:
+def _expand_item(node: exp.Expr, found: _Columns) -> list[exp.Expr]:
     star = _star(node)
     if star is not None:
         table = node.table if isinstance(node, exp.Column) else ""
@@ -65,14 +65,14 @@ def _expanded(node: exp.Expr, found: _Columns) -> list[exp.Expr]:
         is_mixed = found.is_by_name and not table
         if not is_changed and not is_mixed and not (star.args.get("except_") and found.has_joins):
             return [node]
-        return _replaced(star, found.of(table))
+        return _expand_star(star, found.of(table))
     calls = _columns_calls(node)
     if not calls:
         return [node]
-    return [_for_column(node, one) for one in _chosen(calls[0], found)]
+    return [_for_column(node, one) for one in _choose_columns(calls[0], found)]
 
 
-def _replaced(star: exp.Star, shown: Sequence[Shown]) -> list[exp.Expr]:
+def _expand_star(star: exp.Star, shown: Sequence[Shown]) -> list[exp.Expr]:
     left_out = star.args.get("except_") or []
     replaced = {one.alias.lower(): one for one in star.args.get("replace") or []}
     renamed = {one.this.name.lower(): one.alias for one in star.args.get("rename") or []}
@@ -115,7 +115,7 @@ def _columns_calls(node: exp.Expr) -> list[exp.Expr]:
     ]
 
 
-def _chosen(call: exp.Expr, found: _Columns) -> list[Shown]:
+def _choose_columns(call: exp.Expr, found: _Columns) -> list[Shown]:
     """Return the columns that COLUMNS(…) stands for."""
     [choice] = call.expressions
     shown = found.of()
@@ -149,5 +149,5 @@ def _expand_condition(clause: exp.Expr, found: _Columns) -> None:
     """Replace a condition with COLUMNS(…) by the conjunction for each of the columns."""
     calls = _columns_calls(clause.this)
     if calls:
-        each = [_for_column(clause.this, one).unalias() for one in _chosen(calls[0], found)]
+        each = [_for_column(clause.this, one).unalias() for one in _choose_columns(calls[0], found)]
         clause.set("this", exp.and_(*each))

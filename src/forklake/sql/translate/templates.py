@@ -49,11 +49,11 @@ def filled(template: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     places = {f"_{number}": [one] for number, one in enumerate(arguments)}
     places["_all"] = list(arguments)
     places["_rest"] = list(arguments[1:])
-    holder = exp.Tuple(expressions=[_parsed(template).copy()])
+    holder = exp.Tuple(expressions=[_parse_template(template).copy()])
     for found in list(holder.find_all(exp.Column, exp.Identifier)):
         is_part = isinstance(found.parent, exp.Column)  # inside of a column, which is replaced
         if found.name in places and not is_part and not found.args.get("table"):
-            _put(found, [_closed(one.copy()) for one in places[found.name]])
+            _put(found, [_enclose(one.copy()) for one in places[found.name]])
     made: exp.Expr = holder.expressions[0]
     return made.pop()
 
@@ -69,14 +69,14 @@ def _put(place: exp.Expr, arguments: list[exp.Expr]) -> None:
     call.set("expressions", [*listed[:at], *arguments, *listed[at + 1 :]])
 
 
-def _closed(argument: exp.Expr) -> exp.Expr:
+def _enclose(argument: exp.Expr) -> exp.Expr:
     """Put an argument in parentheses if operators around it could bind more tightly."""
     loose = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Not, exp.Select)
     return exp.Paren(this=argument) if isinstance(argument, loose) else argument
 
 
 @cache
-def _parsed(template: str) -> exp.Expr:
+def _parse_template(template: str) -> exp.Expr:
     parsed = parse_one(template, read=PlainSpark)
     for node in parsed.walk():
         node.meta["spark"] = True  # so that no rule translates it again

@@ -72,14 +72,16 @@ def to_spark(
             the order of nested values and the forms of UUIDs are those of Spark. It may start
             Spark, so it is called only after the rules that refuse statements by their text.
     """
-    return cast_long_numbers(generator.text(_translated(plain(node), columns_of, has_types)))
+    return cast_long_numbers(generator.text(_translate_tree(plain(node), columns_of, has_types)))
 
 
-def _translated(tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], bool]) -> exp.Expr:
+def _translate_tree(
+    tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], bool]
+) -> exp.Expr:
     known: dict[str, list[str]] = {}
 
     def of_query(query: exp.Expr) -> list[str]:
-        text = generator.text(_translated(_with_tables(query), columns_of, has_types))
+        text = generator.text(_translate_tree(_with_tables(query), columns_of, has_types))
         if text not in known:
             known[text] = columns_of(f"({text})")
         return known[text]
@@ -111,14 +113,14 @@ def _with_tables(query: exp.Expr) -> exp.Expr:
         path.append(path[-1].parent)
     tables: list[exp.Expr] = []
     for above in path[1:]:
-        tables = [*_defined(above.args.get("with_"), path), *tables]
+        tables = [*_list_definitions(above.args.get("with_"), path), *tables]
     if tables:
-        tables += _defined(made.args.get("with_"), [])
+        tables += _list_definitions(made.args.get("with_"), [])
         made.set("with_", exp.With(expressions=tables))
     return made
 
 
-def _defined(found: exp.Expr | None, path: list[exp.Expr]) -> list[exp.Expr]:
+def _list_definitions(found: exp.Expr | None, path: list[exp.Expr]) -> list[exp.Expr]:
     """Return the definitions of a WITH up to the one that `path` leads through.
 
     For the recursive part of that definition, its initial part stands for the whole.

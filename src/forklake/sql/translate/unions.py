@@ -19,13 +19,13 @@ def match_names(tree: exp.Expr, columns: ColumnsOfQuery) -> exp.Expr:
         left, right = columns(union.this), columns(union.expression)
         known = {name.lower() for name in left}
         names = [*left, *(name for name in right if name.lower() not in known)]
-        union.set("this", _filled(union.this, left, names))
-        union.set("expression", _filled(union.expression, right, names))
+        union.set("this", _fill_columns(union.this, left, names))
+        union.set("expression", _fill_columns(union.expression, right, names))
         union.set("by_name", False)
     return tree
 
 
-def _filled(query: exp.Expr, own: list[str], names: list[str]) -> exp.Select:
+def _fill_columns(query: exp.Expr, own: list[str], names: list[str]) -> exp.Select:
     have = {name.lower() for name in own}
     columns = [named(name) if name.lower() in have else aliased(exp.Null(), name) for name in names]
     source = exp.Subquery(

@@ -21,26 +21,26 @@ _DIGITS = re.compile(r"[0-9a-fA-F]{32}")
 
 def compare_uuids(tree: exp.Expr) -> exp.Expr:
     """Convert strings that look like UUIDs to the stored form if they are compared with UUIDs."""
-    return rewrite(tree, _translated)
+    return rewrite(tree, _translate_node)
 
 
-def _translated(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     if isinstance(node, _COMPARISONS):
         left, right = node.this, node.expression
-        node.set("this", _compared(left, right))
-        node.set("expression", _compared(right, left))
+        node.set("this", _convert_text(left, right))
+        node.set("expression", _convert_text(right, left))
     elif isinstance(node, exp.Between):
         for place in ("low", "high"):
-            node.set(place, _compared(node.args[place], node.this))
+            node.set(place, _convert_text(node.args[place], node.this))
     elif isinstance(node, exp.In) and node.expressions:
-        node.set("expressions", [_compared(one, node.this) for one in node.expressions])
+        node.set("expressions", [_convert_text(one, node.this) for one in node.expressions])
     elif isinstance(node, exp.Case) and node.this is not None:
         for one in node.args["ifs"]:
-            one.set("this", _compared(one.this, node.this))
+            one.set("this", _convert_text(one.this, node.this))
     return node
 
 
-def _compared(text: exp.Expr, other: exp.Expr) -> exp.Expr:
+def _convert_text(text: exp.Expr, other: exp.Expr) -> exp.Expr:
     inner = bare(text)
     if not inner.is_string or not _is_other_form(inner.name) or bare(other).is_string:
         return text
