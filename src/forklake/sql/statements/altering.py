@@ -213,7 +213,9 @@ def _sort_key(node: exp.Ordered) -> tuple[str, bool, bool]:
 
 def _refuse(session: Session, name: Name, action: exp.AddConstraint) -> None:
     refuse_constraint(action.expressions[0])
-    raise Unsupported("ADD CONSTRAINT is not supported.", remedy="Leave the constraint out.")
+    raise Unsupported(
+        "ADD CONSTRAINT is not supported.", remedy="Remove the constraint from the statement."
+    )
 
 
 # Comments
