@@ -1,4 +1,4 @@
-"""Lets every Spark find `format("forklake")`: it looks for packages that are called like this."""
+"""Alias package for `format("forklake")`: Spark looks up Python data sources by this name."""
 
 from forklake.spark.source.datasource import ForklakeSource as DefaultSource
 

@@ -1,1 +1,1 @@
-"""The data plane: tables of the lake on Spark."""
+"""Data plane: tables of the lake on Spark."""

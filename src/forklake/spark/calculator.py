@@ -1,4 +1,4 @@
-"""DuckDB as a calculator: casts and constant expressions, without Spark."""
+"""Casts and constant expressions, evaluated by DuckDB without Spark."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from forklake.spark import evaluation
 
 _guard = threading.Lock()
 _running: dict[int, duckdb.DuckDBPyConnection] = {}  # by thread
-# So that no expression takes the memory of the process.
+# Limits the memory that one expression can take from the process.
 _MEMORY = "1GB"
 
 
 @contextmanager
 def calculator() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A cursor of a database of nothing, which sees no files and no network."""
+    """Yield a cursor of an empty database without access to files and network."""
     with _guard:
         cursor = _running[threading.get_ident()] = _database().cursor()
     try:
@@ -31,7 +31,7 @@ def calculator() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def interrupt(thread: int) -> None:
-    """Stop what a thread computes, if it does; it gets an error."""
+    """Stop the computation of a thread, if it runs one; the thread gets an error."""
     with _guard:
         cursor = _running.get(thread)
         if cursor is not None:

@@ -1,7 +1,7 @@
 """Functions that constants and defaults may call: those that only compute.
 
-DuckDB has others that reveal settings, wait, or read files. What is not listed is refused, so that
-a new version of DuckDB adds nothing by itself.
+DuckDB has others that reveal settings, wait, or read files. Functions that are not listed are
+refused, so that a new version of DuckDB does not add any silently.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ _WORDS = frozenset(
     union values varchar when
     """.split()
 )
-# Words that are functions without parentheses, and those with which queries begin.
+# Words that are functions without parentheses, or that begin queries.
 _REFUSED = frozenset(
     """
     current_catalog current_database current_role current_schema current_user describe
     pivot select session_user show summarize table unpivot user
     """.split()
 )
-# Evaluated without a child process: cheap, with values about as large as their text.
+# Nodes evaluated without a child process: cheap, and values about as large as their text.
 _PLAIN = (
     *(exp.Literal, exp.Null, exp.Boolean, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Neg),
     *(exp.Paren, exp.Tuple, exp.Array, exp.Struct, exp.PropertyEQ, exp.Identifier, exp.Interval),
@@ -106,13 +106,16 @@ _PLAIN = (
 
 
 def is_plain(tree: exp.Expr) -> bool:
-    """Whether an expression is cheap and its value about as large as its text."""
+    """Return whether an expression is cheap and its value about as large as its text."""
     return all(isinstance(node, _PLAIN) for node in tree.walk())
 
 
 @lru_cache(maxsize=1000)
 def is_plain_default(text: str) -> bool:
-    """Whether the default of a column is plain; InvalidInput if it does more than compute."""
+    """Return whether the default of a column is plain.
+
+    Raises InvalidInput if it does more than compute.
+    """
     require_computable(text)
     try:
         tree = sqlglot.parse_one(text, read="duckdb")
@@ -122,12 +125,12 @@ def is_plain_default(text: str) -> bool:
 
 
 def require_computable(text: str) -> None:
-    """Raise InvalidInput if an expression in DuckDB's SQL does more than compute."""
+    """Raise InvalidInput if a DuckDB expression does more than compute."""
     try:
         tokens = DuckDB().tokenize(text)
     except SqlglotError:
         raise InvalidInput(
-            f"The expression {text[:100]!r} cannot be read.", remedy="Correct the expression."
+            f"The expression {text[:100]!r} cannot be read.", remedy="Correct its syntax."
         ) from None
     words = [(one.text.lower(), one.token_type) for one in tokens]
     for (word, kind), (after, _) in pairwise([*words, ("", TokenType.BREAK)]):

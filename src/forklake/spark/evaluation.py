@@ -1,8 +1,8 @@
 """Evaluation of constant expressions in child processes, within limits of memory and time.
 
-DuckDB cannot be interrupted inside one call of a function, and allocates texts beyond its memory
-limit. A child process is bounded by the operating system and can be killed. Children are kept
-for the next expression; one that was killed is replaced.
+DuckDB cannot be interrupted inside one call of a function, and allocates strings beyond its memory
+limit. A child process is limited by the operating system and can be killed. Children are kept for
+the next expression; one that was killed is replaced.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KEPT = 2  # idle children
 _WORKER = Path(__file__).with_name("evaluation_worker.py")
 _SET = {
     "HOME": "/nonexistent",
-    # The one that Arrow takes otherwise reserves a gigabyte of addresses.
+    # The default pool of Arrow reserves a gigabyte of address space.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 # The environment of the service may hold secrets: only what Python needs to start is passed on.
@@ -39,7 +39,7 @@ _PASSED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR", 
 
 
 class EvaluationError(Exception):
-    """An expression that DuckDB refuses, with its message."""
+    """Error with the message of DuckDB about an expression that it refuses."""
 
 
 def evaluate(query: str) -> pa.Table:
@@ -49,8 +49,8 @@ def evaluate(query: str) -> pa.Table:
         return pa.ipc.open_stream(content).read_all()
     if status == b">":
         raise InvalidInput(
-            f"Values take {int(content)} bytes; at most {MOST_BYTES} are computed here.",
-            remedy="Write them as a query with FROM: Spark computes that.",
+            f"The values of the expression take {int(content)} bytes; the limit is {MOST_BYTES}.",
+            remedy="Write a query with FROM instead: Spark computes it.",
         )
     raise EvaluationError(content.decode(errors="replace"))
 
@@ -61,6 +61,8 @@ def stop(thread: int) -> None:
 
 
 class _Child:
+    """Child process that evaluates one query at a time."""
+
     def __init__(self) -> None:
         limits = (str(ADDRESS_SPACE), str(SECONDS), str(MOST_BYTES))
         environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
@@ -70,12 +72,15 @@ class _Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**environment, **_SET},
-            process_group=0,  # Ctrl-C is for us
+            process_group=0,  # Ctrl-C is handled by this process
             bufsize=0,
         )
 
     def answer(self, query: str, seconds: float) -> tuple[bytes, bytes]:
-        """Return status and content; EOFError if the child died, TimeoutError if it is slow."""
+        """Return status and content.
+
+        Raises EOFError if the child died, TimeoutError if it is too slow.
+        """
         assert self._process.stdin is not None
         deadline = time.monotonic() + seconds
         sent = query.encode()
@@ -106,7 +111,7 @@ class _Child:
         return bytes(found)
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self._process.kill()
 
     def bury(self) -> None:
@@ -119,7 +124,7 @@ class _Child:
 
 
 class _Pool:
-    """Children of this process, idle or lent to a thread."""
+    """Child processes, idle or lent to a thread."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -134,7 +139,7 @@ class _Pool:
                 raise InvalidInput(
                     "The expression was stopped: it took more than"
                     f" {SECONDS} seconds or {ADDRESS_SPACE // 2**20} MiB of memory.",
-                    remedy="Write a smaller constant, or a query with FROM: Spark computes that.",
+                    remedy="Write a smaller constant, or a query with FROM: Spark computes it.",
                 ) from reason
 
     def stop(self, thread: int) -> None:
@@ -166,7 +171,7 @@ class _Pool:
             is_free = self._changed.wait_for(lambda: len(self._lent) < MOST_CHILDREN, SECONDS)
             if not is_free:
                 raise QuotaExceeded(
-                    f"{MOST_CHILDREN} expressions are being computed already.",
+                    f"The limit of {MOST_CHILDREN} concurrent constant expressions is reached.",
                     remedy="Try again later.",
                 )
             child = self._lent[thread] = self._idle.pop() if self._idle else _Child()
@@ -179,7 +184,7 @@ class _Pool:
             child.bury()
 
     def forget(self) -> None:
-        """Start again after a fork: the children belong to the parent process."""
+        """Reset the pool after a fork of the process: the children belong to the parent process."""
         self.__init__()  # type: ignore[misc]
 
 

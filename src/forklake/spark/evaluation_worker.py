@@ -1,6 +1,6 @@
 """Program of a child process that evaluates constant expressions within resource limits.
 
-It is started by path and imports nothing of Forklake, so that it starts quickly. A request is a
+It is started by its path and imports nothing of Forklake, so that it starts quickly. A request is a
 length and a query; an answer is a status byte, a length, and Arrow IPC or an error message.
 """
 
@@ -16,7 +16,7 @@ _BATCH = 2048  # rows; for a million, each column would take 8 MB at once
 
 
 def main(address_space: int, cpu_seconds: int, most_bytes: int) -> None:
-    """Answer queries from standard input until it ends."""
+    """Answer queries from standard input until its end."""
     import duckdb
     import pyarrow  # noqa: F401 - loaded before files and memory are limited
 
@@ -57,7 +57,7 @@ def _answer(cursor: object, query: str, most_bytes: int) -> tuple[bytes, bytes]:
     except (duckdb.Error, pa.ArrowException) as reason:
         return FAILED, str(reason).encode()
     except MemoryError:
-        return FAILED, b"Out of Memory Error: it takes too much memory."
+        return FAILED, b"Out of Memory Error: the expression takes too much memory."
 
 
 def _send(answers: BinaryIO, status: bytes, content: bytes) -> None:

@@ -1,7 +1,8 @@
-"""Numbers in Spark SQL that no BIGINT holds, written so that Spark compares them as values.
+"""Numeric literals in Spark SQL beyond BIGINT, rewritten so that Spark compares their values.
 
-Spark takes `l < 9223372036854775808` for TRUE, of a NULL too, if `l` is a column of integers and
-the number a literal. A cast of a text is not folded before types are known, and compares right.
+Spark evaluates `l < 9223372036854775808` to TRUE, even for NULL, if `l` is an integer column and
+the number is a literal. A cast of a string is not folded before types are resolved, and compares
+correctly.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 _MOST = 2**63 - 1
 _DIGITS = 38
 _TOKEN = re.compile(
-    r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*`  # what only looks like a number
+    r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*`  # strings and names may contain digits
     | --[^\n]* | /\*.*?\*/
     | (?<![\w.])(?P<number>\d+(?:\.\d*)?)(?:BD)?(?![\w.])""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
@@ -20,7 +21,7 @@ _LONG = re.compile(r"\d{19}")
 
 
 def cast_long_numbers(text: str) -> str:
-    """Return an expression or a query of Spark with each literal beyond BIGINT as a cast."""
+    """Return a Spark expression or query in which each literal beyond BIGINT is a cast."""
     return _TOKEN.sub(_cast, text) if _LONG.search(text) else text
 
 

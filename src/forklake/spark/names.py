@@ -1,4 +1,4 @@
-"""Dotted names: `orders`, `main.orders`, `lake.main."my orders"`, and what was perhaps meant."""
+"""Dotted names such as `lake.main."my orders"`, and suggestions for names that do not exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PART = re.compile(r'\s*(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([^."`]*[^."`\s]))\
 
 
 def split_name(name: str | Sequence[str]) -> tuple[str, ...]:
-    """The parts of a name; a sequence is taken as its parts already.
+    """Return the parts of a name; a sequence is returned as its parts.
 
     >>> split_name('lake.main."my.table"')
     ('lake', 'main', 'my.table')
@@ -29,7 +29,8 @@ def split_name(name: str | Sequence[str]) -> tuple[str, ...]:
         if match is None:
             raise InvalidInput(
                 f"The name {name!r} cannot be read.",
-                remedy="Write catalog.schema.table, with double quotes around odd parts.",
+                remedy="Write catalog.schema.table, with double quotes around parts that contain"
+                " dots, spaces or quotes.",
             )
         double, back, bare, follows = match.groups()
         parts.append((double or "").replace('""', '"') or (back or "").replace("``", "`") or bare)
@@ -38,7 +39,7 @@ def split_name(name: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def joined_name(parts: Sequence[str]) -> str:
-    """A name of several parts as one text, with quotes where they are needed.
+    """Return a name of several parts as one text, with quotes where needed.
 
     >>> joined_name(('lake', 'main', 'my.table'))
     'lake.main."my.table"'
@@ -47,7 +48,7 @@ def joined_name(parts: Sequence[str]) -> str:
 
 
 def perhaps(name: str, candidates: Iterable[str], *, what: str) -> str:
-    """A remedy for a name that is not there: the nearest ones, or what there is."""
+    """Return a remedy for a name that does not exist: similar names, or the existing ones."""
     known = {folded(one): one for one in candidates}
     near = get_close_matches(folded(name), known, n=3, cutoff=0.6)
     if near:
@@ -60,5 +61,5 @@ def perhaps(name: str, candidates: Iterable[str], *, what: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column's name for Spark, whatever signs it has."""
+    """Return a column name in backticks, as Spark SQL quotes it."""
     return "`" + name.replace("`", "``") + "`"

@@ -21,35 +21,35 @@ from forklake.spark.work import Change, Work
 from forklake.store.reservations import Turn
 
 T = TypeVar("T")
-_ATTEMPTS = 50  # of a statement in autocommit, after the first
-_UNRESERVED_ATTEMPTS = 1  # after which a statement makes other commits to the catalog wait for it
-_LONGEST_TURN = 30.0  # seconds that a statement may take for which others wait
+_ATTEMPTS = 50  # of a statement in autocommit, besides the first
+_UNRESERVED_ATTEMPTS = 1  # attempts before a statement makes other commits to the catalog wait
+_LONGEST_TURN = 30.0  # seconds that a statement may take while others wait
 
 
 class Transactions:
-    """The part of a session that begins and ends transactions, and through which all change."""
+    """Part of a session that begins and ends transactions, through which all changes are made."""
 
     def __init__(self) -> None:
         self._work: Work | None = None
         self._info = CommitInfo()
         self._last_changed: Catalog | None = None
-        self.isolation_level: str | None = None  # of transactions to come; None: the catalog's
+        self.isolation_level: str | None = None  # of future transactions; None: that of the catalog
         self._last_commits: WeakKeyDictionary[Catalog, SnapshotId] = WeakKeyDictionary()
 
     def _require_open(self) -> None:
-        """InvalidInput if the session is closed."""
+        """Raise InvalidInput if the session is closed."""
         raise NotImplementedError
 
     @contextmanager
     def transaction(self, author: str | None = None, message: str | None = None) -> Iterator[None]:
-        """Changes that become visible together, as one snapshot, or not at all."""
+        """Commit the changes of the block as one snapshot, or roll them back if it raises."""
         self.begin(author, message)
         with self._ending():
             yield
 
     @contextmanager
     def transaction_once(self, key: str) -> Iterator[None]:
-        """The same under a key: what was committed with it before is not committed again."""
+        """Commit the block as a transaction, unless one with the same key was committed before."""
         self.begin()
         assert self._work is not None
         self._work.info = replace(self._work.info, idempotency_key=key)
@@ -72,8 +72,8 @@ class Transactions:
         self._require_open()
         if self._work is not None:
             raise InvalidInput(
-                "A transaction is open already: transactions cannot be nested.",
-                remedy="Commit or roll back first.",
+                "A transaction is already open: transactions cannot be nested.",
+                remedy="Commit or roll back the open transaction first.",
             )
         if author is None and message is None:
             self._work = Work(self._taken_info(), self.isolation_level)
@@ -81,7 +81,7 @@ class Transactions:
             self._work = Work(CommitInfo(author, message), self.isolation_level)
 
     def commit(self) -> Committed | None:
-        """Make the changes of the transaction visible; None if there are none."""
+        """Commit the transaction; return None if it has no changes."""
         work = self._ended()
         committed = work.commit()
         if work.changed is not None:
@@ -89,25 +89,25 @@ class Transactions:
         return committed
 
     def rollback(self) -> None:
-        """Forget the changes of the transaction, and remove their files."""
+        """Roll back the transaction, and remove its files."""
         self._ended().rollback()
 
     def _ended(self) -> Work:
         self._require_open()
         work, self._work = self._work, None
         if work is None:
-            raise InvalidInput("No transaction is open.", remedy="Begin one first.")
+            raise InvalidInput("No transaction is open.", remedy="Begin a transaction first.")
         return work
 
     def record_definitions(self) -> None:
-        """Record that the open transaction depends on which names its catalogs have in use."""
+        """Record that the open transaction depends on which names exist in its catalogs."""
         if self._work is not None:
             self._work.record_definitions()
 
     def record_everything(self, attachment: Attachment) -> None:
         """Record that the open transaction depends on the history or the files of a catalog.
 
-        Call it before they are read: they are read as they are now.
+        Call it before reading them: they are read in their current state.
         """
         if self._work is not None and attachment.pinned is None:
             self._work.on(attachment).transaction.record_everything()
@@ -120,7 +120,7 @@ class Transactions:
     def set_commit_message(
         self, author: str | None, message: str | None, extra_info: str | None = None
     ) -> None:
-        """Say who makes the open transaction, or else the next change, and why."""
+        """Set author and message of the open transaction, or else of the next change."""
         self._require_open()
         info = CommitInfo(author, message, extra_info)
         if self._work is not None:
@@ -142,7 +142,7 @@ class Transactions:
         info = self._info
 
         def attempt() -> T:
-            self._info = info  # a failed attempt has used up the commit message
+            self._info = info  # a failed attempt has consumed the commit message
             return statement()
 
         began = time.monotonic()
@@ -161,9 +161,10 @@ class Transactions:
     def changing(
         self, attachment: Attachment, *, idempotency_key: str | None = None
     ) -> Iterator[Change]:
-        """A change of a catalog: part of the open transaction, or a commit of its own at the end.
+        """Yield a change of a catalog: part of the open transaction, or committed at the end.
 
-        With a key of the caller's, a change that was made before is not made again.
+        With an idempotency key, a change that has been committed before is not applied
+        again.
         """
         self._require_open()
         attachment.require_writable()
@@ -179,13 +180,13 @@ class Transactions:
 
     @contextmanager
     def committing(self, change: Change) -> Iterator[Change]:
-        """A change that is made visible at the end; whoever follows commits learns of it."""
+        """Yield a change, commit it at the end, and record its snapshot as the last one."""
         with change.committing():
             yield change
         self._note(change)
 
     def last_committed_snapshot(self, attachment: Attachment) -> SnapshotId | None:
-        """The newest snapshot of a catalog that this session committed."""
+        """Return the newest snapshot of a catalog that this session committed."""
         return self._last_commits.get(attachment.catalog)
 
     def _note(self, change: Change) -> None:
@@ -195,9 +196,10 @@ class Transactions:
 
 
 def _run_until_committed(statement: Callable[[], T], turn: Turn | None = None) -> T:
-    """Run a statement again after each conflict; in a turn, at last while other commits wait.
+    """Run a statement again after each conflict.
 
-    Statements that start over take turns: were all to start at once, the slowest would never end.
+    With a turn, other commits to the catalog wait from the second retry on. Statements that
+    retry take turns: if all retried at once, the slowest would never succeed.
     """
     duration = 0.0
     for attempt in Retrying(

@@ -1,8 +1,8 @@
-"""Changes under way: a transaction, and the files that were written for it.
+"""Changes in progress: a transaction, and the files that were written for it.
 
-A file is of use only once its commit is known to have happened. It is removed when the commit is
-known not to have happened; when nobody knows, because the answer of the database was lost, it
-stays, and cleaning up finds it if no snapshot does.
+A file belongs to the lake only once its commit is known to have succeeded. It is removed when the
+commit is known to have failed. When the outcome is unknown, because the answer of the database was
+lost, the file stays, and the orphan scan removes it if no snapshot contains it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo
 from forklake.spark.attachments import Attachment
 
-# A commit that ends with one of these has certainly changed nothing.
+# A commit that raises one of these has certainly changed nothing.
 _REFUSALS = (Conflict, Forbidden, InvalidInput, Unsupported)
 
 
 class Change:
-    """A transaction on an attached catalog, with the files written for it so far."""
+    """Transaction on an attached catalog, with the files written for it so far."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class Change:
         self._files: list[str] = []
 
     def wrote(self, paths: Iterable[str]) -> None:
-        """Note files that are to go if the change does not happen."""
+        """Register files that are removed if the change is discarded."""
         self._files.extend(paths)
 
     @contextmanager
     def committing(self) -> Iterator[Change]:
-        """The change, to be made visible at the end, or discarded if something fails."""
+        """Yield the change; commit it at the end, or discard it if the block raises."""
         try:
             yield self
         except BaseException:
@@ -69,9 +69,10 @@ class Change:
         self.commit()
 
     def commit(self) -> Committed | None:
-        """Make the change visible, or remove its files if it was refused.
+        """Commit the change, or remove its files if it was refused.
 
-        Files that the change itself put out of use go too: those of rows that it deleted again.
+        Files that the change wrote but no longer uses are removed too: it deleted all their
+        rows again.
         """
         staged = {self.attachment.located(path) for path in self.transaction.staged_paths()}
         try:
@@ -79,15 +80,16 @@ class Change:
         except _REFUSALS:
             self._remove_files()
             raise
-        with suppress(ForklakeError):  # the change has happened; cleaning up finds what is left
+        with suppress(ForklakeError):  # the commit has succeeded; the orphan scan finds the rest
             remove(path for path in self._files if path not in staged)
         return committed
 
     def remove_unused(self, table: Table) -> None:
-        """Remove the files for a table if the change had been made before, under the same key.
+        """Remove the files for a table if the change was already committed under the same key.
 
-        A commit whose answer was lost looks like that too: what it added is kept. If its snapshot
-        has expired since, it is not known what that was: the files are left to the orphan scan.
+        A commit whose answer was lost looks the same, so files in its snapshot are kept. If
+        the snapshot has expired since, its files are unknown: all are left to the orphan
+        scan.
         """
         committed = self.transaction.committed
         if committed is None or not committed.was_applied_before:
@@ -100,7 +102,7 @@ class Change:
         remove(path for path in self._files if path not in used)
 
     def discard(self) -> None:
-        """Forget the change and remove its files."""
+        """Roll back the change and remove its files."""
         self.transaction.rollback()
         self._remove_files()
 
@@ -110,9 +112,9 @@ class Change:
 
 
 class Work:
-    """The open transaction of a session: it reads any catalogs, and changes one of them.
+    """Open transaction of a session: it reads any catalogs, and changes one of them.
 
-    Each catalog is read at the snapshot at which it was first looked at, under whichever of its
+    Each catalog is read at the snapshot that was its head at first use, under any of its
     aliases.
     """
 
@@ -125,19 +127,19 @@ class Work:
 
     @property
     def changed(self) -> Change | None:
-        """The part of the transaction that changes its catalog."""
+        """Change of the one catalog that the transaction changes; None if it only reads."""
         return self._changed
 
     def uses(self, attachment: Attachment) -> bool:
-        """Whether the catalog was read or changed."""
+        """Return whether the transaction has read or changed the catalog."""
         return _key(attachment) in self._changes
 
     def on(self, attachment: Attachment) -> Change:
-        """The part of the transaction that is about one catalog."""
+        """Return the part of the transaction on one catalog."""
         if self._has_failed:
             raise InvalidInput(
-                "A statement of this transaction has failed, and so has the transaction.",
-                remedy="Roll it back.",
+                "An earlier statement of this transaction failed, which ended the transaction.",
+                remedy="Roll it back, and run it again from the start.",
             )
         change = self._changes.get(_key(attachment))
         if change is None:
@@ -148,13 +150,17 @@ class Work:
 
     @contextmanager
     def changing(self, attachment: Attachment) -> Iterator[Change]:
-        """The same, to change it. A change that fails midway leaves nothing to build upon."""
+        """Yield the part of the transaction on one catalog, to change it.
+
+        If the block raises, the transaction can only be rolled back: its changes may be
+        incomplete.
+        """
         change = self.on(attachment)
         if self._changed is not None and self._changed is not change:
             raise InvalidInput(
-                f"The transaction changes the catalog '{self._changed.attachment.alias}' and so"
-                f" cannot change '{attachment.alias}' too.",
-                remedy="A transaction changes one catalog: commit first.",
+                f"The transaction has changed catalog '{self._changed.attachment.alias}' and so"
+                f" cannot change '{attachment.alias}': a transaction changes one catalog.",
+                remedy="Commit first, then change the other catalog in a new transaction.",
             )
         self._changed = change
         try:
@@ -164,32 +170,32 @@ class Work:
             raise
 
     def record_definitions(self) -> None:
-        """Record that the outcome depends on which names the catalogs have in use."""
+        """Record that the outcome depends on which names exist in the catalogs."""
         for change in self._changes.values():
             change.transaction.record_definitions()
 
     def describe(self, info: CommitInfo) -> None:
-        """Say who commits and why; the key stays."""
+        """Set author and message of the commit; the idempotency key stays."""
         self.info = replace(info, idempotency_key=self.info.idempotency_key)
         for change in self._changes.values():
             change.transaction.set_commit_message(info.author, info.message, info.extra_info)
 
     def commit(self) -> Committed | None:
-        """Make all changes visible as one snapshot; None if there are none."""
+        """Commit all changes as one snapshot; return None if there are none."""
         if self._has_failed:
             self.rollback()
             raise InvalidInput(
-                "A statement of this transaction had failed: it was rolled back.",
+                "The transaction was rolled back, because one of its statements had failed.",
                 remedy="Run it again from the start.",
             )
         return self._changed.commit() if self._changed is not None else None
 
     def rollback(self) -> None:
-        """Forget all changes and remove their files."""
+        """Roll back all changes and remove their files."""
         for change in self._changes.values():
             change.discard()
 
 
 def _key(attachment: Attachment) -> tuple[int, CatalogId]:
-    """Return what two attachments of one catalog have in common."""
+    """Return an identification of the catalog that is equal for all its attachments."""
     return id(attachment.metastore), attachment.catalog.catalog_id

@@ -1,1 +1,1 @@
-"""Changing rows: DELETE, UPDATE and MERGE."""
+"""Row changes: DELETE, UPDATE and MERGE INTO."""

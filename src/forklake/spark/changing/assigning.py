@@ -1,4 +1,4 @@
-"""Assignments: what UPDATE and MERGE put into the columns of a row."""
+"""Assignments: values that UPDATE and MERGE INTO set in the columns of a row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Assignments = Mapping[str, Value]
 
 @dataclass(slots=True)
 class _Node:
-    """What is assigned to a column, or to fields inside it."""
+    """Value assigned to a column, or assignments to fields inside it."""
 
     value: Value | None = None
     inside: dict[str, _Node] = field(default_factory=dict)
@@ -38,13 +38,13 @@ class _Node:
 def new_versions(
     rows: DataFrame, target: Target, assignments: Assignments, alias: str
 ) -> DataFrame:
-    """Rows of a table with new values, as files hold them, with their row ids.
+    """Return updated rows of a table as files store them, with their row ids.
 
     Values are expressions over the old rows. Keys are columns, or fields of structs: `s.x`.
     """
     table = target.table.table_name
     tree = _tree(assignments, target.fields, table)
-    # A row that is new in the transaction has no id yet that could be carried.
+    # Rows that the transaction itself added have only provisional ids, which must not be kept.
     own_id = F.when(F.col(ROW) < LOCAL_ROW_IDS, F.col(ROW)).alias(ROW_ID)
     with analysing(table):
         columns = []
@@ -58,7 +58,7 @@ def new_versions(
 
 
 def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
-    """New rows for a table, as files hold them; columns without a value get their defaults."""
+    """Return new rows as files store them; columns without a value get their defaults."""
     table = target.table.table_name
     given: dict[str, Column] = {}
     for name, value in values.items():
@@ -74,7 +74,7 @@ def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
 
 
 def literal_values(target: Target, assignments: Assignments) -> dict[str, Any] | None:
-    """The values of columns that are set to plain literals; None if it takes Spark to know."""
+    """Return the values of columns set to plain literals; None if evaluating them needs Spark."""
     table = target.table.table_name
     given: dict[str, Any] = {}
     for name, node in _tree(assignments, target.fields, table).items():
@@ -89,7 +89,8 @@ def literal_values(target: Target, assignments: Assignments) -> dict[str, Any] |
 def _tree(assignments: Assignments, fields: Sequence[Field], table: str) -> dict[str, _Node]:
     if not assignments:
         raise InvalidInput(
-            f"An UPDATE of table '{table}' sets no column.", remedy="Give a value for one."
+            f"The UPDATE of table '{table}' sets no column.",
+            remedy="Assign a value to at least one column.",
         )
     root = _Node()
     for name, value in assignments.items():
@@ -107,7 +108,7 @@ def _tree(assignments: Assignments, fields: Sequence[Field], table: str) -> dict
 def _path(
     name: str, fields: Sequence[Field], table: str, *, deepest: int | None = None
 ) -> Iterator[Field]:
-    """The column, and the fields inside it, that a name leads through."""
+    """Yield the column, and the fields inside it, along the path of a name."""
     parts = split_name(name)
     within: Sequence[Field] = fields
     for part in parts[:deepest]:
@@ -133,7 +134,7 @@ def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
         return old
     if node.value is not None:
         return align.default(column) if _is_default(node.value) else expression(node.value)
-    # As SQL has it, a struct that was null is not null any more once a field of it is set.
+    # As in SQL, a NULL struct is no longer NULL once one of its fields is set.
     return F.struct(
         *(
             _assigned(old.getField(one.name), one, node.inside.get(folded(one.name))).alias(
@@ -145,7 +146,7 @@ def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
 
 
 def _is_given(node: _Node | None) -> bool:
-    """Whether a column gets a value that does not follow from anything else."""
+    """Return whether a column gets an explicit value, that is not DEFAULT."""
     return node is not None and not (node.value is not None and _is_default(node.value))
 
 

@@ -1,7 +1,7 @@
-"""Conditions and values so plain that rows in the metastore need no Spark to know them.
+"""Simple conditions and values, evaluated over inlined rows without Spark.
 
-Whatever could mean something else to Spark — another type, a function, an odd literal — is left
-undecided, and Spark is asked.
+Expressions that Spark could evaluate differently (other types, functions, unusual literals) are
+left undecided and evaluated by Spark.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from forklake.model.entities import InlinedRow
 from forklake.model.fields import Field
 from forklake.model.names import folded
 
-# The columns that compare in Python as they do in Spark, and with which values.
+# Column types whose values compare in Python as in Spark, each with the Python type.
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"), int),
     "varchar": str,
@@ -33,21 +33,21 @@ _COMPARISONS: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
     exp.GT: operator.gt,
     exp.GTE: operator.ge,
 }
-_MOST = 2**63  # Spark has no whole numbers beyond
+_MOST = 2**63  # integers of Spark are smaller
 UNDECIDED = object()
 
 Test = Callable[[InlinedRow], bool | None]
-Operand = tuple[type | None, Callable[[InlinedRow], Any]]  # no type: null
+Operand = tuple[type | None, Callable[[InlinedRow], Any]]  # the type of NULL is None
 
 
 class _Undecided(Exception):
-    """Only Spark knows."""
+    """The expression must be evaluated by Spark."""
 
 
 def decided(
     condition: str | None, alias: str, fields: Sequence[Field], rows: Sequence[InlinedRow]
 ) -> list[InlinedRow] | None:
-    """The rows for which a condition is true; None if it takes Spark to know."""
+    """Return the rows for which a condition is true; None if evaluating it needs Spark."""
     if condition is None:
         return list(rows)
     try:
@@ -60,7 +60,7 @@ def decided(
 
 
 def literal_value(text: str, field: Field) -> Any:
-    """The value of a literal that is of a column's own type, or UNDECIDED."""
+    """Return the value of a literal that has the type of a column, or UNDECIDED."""
     try:
         kind, value = _literal(_parsed(text))
     except _Undecided:
@@ -95,7 +95,7 @@ def _literal(node: exp.Expr) -> tuple[type | None, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Turns parsed conditions into functions of a row: true, false, or None for null."""
+    """Compiler of parsed conditions to functions of a row, which return True, False or None."""
 
     alias: str
     fields: dict[str, Field]
@@ -159,14 +159,14 @@ class _Reading:
         field = self.fields.get(name)
         if field is None or field.type not in _KINDS or table not in ([], [folded(self.alias)]):
             raise _Undecided
-        if table and table[0] in self.fields:  # or a field of a struct
+        if table and table[0] in self.fields:  # could also be a field of a struct
             raise _Undecided
         column_id = field.column_id
         return _KINDS[field.type], lambda row: row.values[column_id]
 
 
 def _connected(tests: Sequence[Test], how: type[exp.Expr]) -> Test:
-    """AND is false, and OR is true, if one of them is; else null if one of them is."""
+    """Return the conjunction or disjunction of tests, in the three-valued logic of SQL."""
     decisive = how is exp.Or
 
     def test(row: InlinedRow) -> bool | None:

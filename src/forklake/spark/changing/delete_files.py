@@ -1,7 +1,7 @@
-"""New delete files of a table, each with all deleted positions of its data file so far.
+"""New delete files of a table, each with all deleted row positions of its data file so far.
 
-The driver writes them, in parallel. Where there are too many positions to bring there, executors
-do: one task for each data file, in Spark's own writer.
+The driver writes them in parallel. If there are too many positions to collect them, executors write
+them with the Parquet writer of Spark: one task per data file.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from forklake.spark.writing.targets import Target
 from forklake.store.phases import reached
 
 _FIELD_IDS = {"file_path": 2147483646, "pos": 2147483645}
-_FOLDER = "deletes"  # of files that executors wrote, each beneath the number of its data file
+_FOLDER = "deletes"  # of files that executors write, each below the number of its data file
 _NUMBER = PARTITION_PREFIX + "data_file"
 
 
 @dataclass(frozen=True)
 class DeleteFiles:
-    """Writes delete files for a table, as part of a change."""
+    """Writer of delete files for a table, as part of a change."""
 
     engine: Engine
     change: Change
@@ -46,7 +46,7 @@ class DeleteFiles:
         self.change.transaction.add_delete_files(self.target.table, self.written(files))
 
     def written(self, files: Sequence[tuple[ScanFile, pa.Array]]) -> list[NewDeleteFile]:
-        """The same, before the transaction adds them."""
+        """Write a delete file for each data file, without adding it to the transaction."""
         everything = in_parallel(lambda item: self._with_old(*item), files)
         own_keys = [keys.new_key() if self.target.is_encrypted else None for _ in files]
         deletes = [
@@ -62,14 +62,14 @@ class DeleteFiles:
         ]
 
     def _with_old(self, file: ScanFile, positions: pa.Array) -> pa.Array:
-        """The positions, and those of the same file that were deleted before."""
+        """Return the positions together with those of the same file that were deleted before."""
         parts = [positions, pa.array(file.deleted_positions, pa.int64())]
         if file.delete_path is not None:
             parts.append(read_positions(file.delete_path, file.path, key=self._old_key(file)))
         return pa.concat_arrays(parts)
 
     def add_by_executors(self, files: Sequence[ScanFile], rows: DataFrame) -> None:
-        """The same for rows that say FILE and POSITION."""
+        """Add delete files for rows with the columns FILE and POSITION, written by executors."""
         job_key = keys.new_key() if self.target.is_encrypted else None
         paths = self.engine.write(
             self._contents(files, rows),
@@ -91,7 +91,7 @@ class DeleteFiles:
         )
 
     def _contents(self, files: Sequence[ScanFile], rows: DataFrame) -> DataFrame:
-        """What the delete files hold, all rows of one in one task."""
+        """Return the rows of the delete files, with all rows of one file in one task."""
         names = self.engine.spark.createDataFrame(
             pa.table([_numbers(files), [one.path for one in files]], names=[FILE, "path"]),
             StructType([StructField(FILE, LongType()), StructField("path", StringType())]),
@@ -110,7 +110,7 @@ class DeleteFiles:
         )
 
     def _old_positions(self, files: Sequence[ScanFile]) -> DataFrame:
-        """What was deleted before, as the metastore and the delete files have it."""
+        """Return the positions deleted before, from the metastore and the old delete files."""
         pairs = [(one.file.data_file_id, at) for one in files for at in one.deleted_positions]
         kept = self.engine.spark.createDataFrame(
             pa.table(
@@ -172,5 +172,5 @@ def _numbers(files: Sequence[ScanFile]) -> pa.Array:
 
 
 def _number_in(path: str) -> DataFileId:
-    """The number of a data file, of which the folder of its delete file is named."""
+    """Return the number of the data file, which is in the folder name of its delete file."""
     return DataFileId(int(path.rsplit("/", 2)[1].partition("=")[2]))

@@ -35,16 +35,16 @@ def delete(
     target_alias: str = "target",
     source_alias: str | None = "source",
 ) -> int:
-    """Delete the rows for which a condition is true; how many there were.
+    """Delete the rows for which a condition is true, and return their number.
 
-    With `using`, those that together with some row of another DataFrame make it true. The
-    condition names the two by their aliases.
+    With `using`, delete the rows for which the condition is true together with some row of another
+    DataFrame. The condition refers to the two by their aliases.
     """
     place = session.resolve(name)
     if using is not None and where is None:
         raise InvalidInput(
-            f"A DELETE from table '{place}' that uses other rows needs a condition.",
-            remedy="Say which rows belong together.",
+            f"DELETE FROM '{place}' with USING needs a condition that joins the rows.",
+            remedy="Add a WHERE condition (parameter `where`) on both relations.",
         )
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
@@ -64,7 +64,7 @@ def delete_from(
     *,
     alias: str = "target",
 ) -> int:
-    """The same as part of a change, for a condition on the rows of the table alone."""
+    """Delete rows within a change; the condition may use only columns of the table."""
     if _is_always_true(where):
         return _truncate(session, change, table)
     found = matching(session, change, table, alias, text_of(where))
@@ -78,7 +78,7 @@ def delete_from(
 
 
 def truncate(session: Session, name: str | Sequence[str]) -> int:
-    """Delete all rows of a table without looking at them; how many there were."""
+    """Delete all rows of a table without reading them, and return their number."""
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         return _truncate(session, change, session.find_table(change.transaction, place))
@@ -97,7 +97,7 @@ def _truncate(session: Session, change: Change, table: Table) -> int:
 
 
 def _count(session: Session, change: Change, table: Table) -> int:
-    """How many rows there are. Only files with rows of later snapshots must be looked at."""
+    """Return the number of rows; Spark counts only if files have rows of later snapshots."""
     view = change.transaction
     files = view.scan_files(table)
     if any(is_partial(file, view.start_snapshot) for file in files):

@@ -1,4 +1,4 @@
-"""The rows of a table that a statement is about: found by a condition, or by a join."""
+"""Rows of a table that a statement changes: found by a condition, or by a join."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ Condition = str | Column
 
 @dataclass(frozen=True)
 class Matching:
-    """A table of which rows are looked for, so that they can be changed.
+    """Table whose rows are searched, so that they can be changed.
 
-    Only files are read in which the text `narrowed` may hold for a row.
+    Only those files are read in which the condition `narrowed` may be true for a row.
     """
 
     session: Session
@@ -53,12 +53,12 @@ class Matching:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The columns of the table."""
+        """Columns of the table."""
         return self.target.fields
 
     @cached_property
     def files(self) -> list[ScanFile]:
-        """The files that may have such rows."""
+        """Files that may have matching rows."""
         view, table = self.change.transaction, self.target.table
         if self.narrowed is None:
             return view.scan_files(table)
@@ -66,23 +66,23 @@ class Matching:
         found = view.scan_files(table, wanted)
         if not found:
             return found
-        # Spark, which knows the time zone, is started only if there are files to read.
+        # Spark, which has the time zone, is started only if there are files to read.
         in_zone = predicate_of(
             [self.narrowed], self.fields, zone=zone_of(self.session.engine.spark)
         )
         return found if in_zone == wanted else view.scan_files(table, in_zone)
 
     def decided(self, where: Condition | None) -> list[InlinedRow] | None:
-        """The rows for which a condition is true, if it takes no Spark to find them."""
+        """Return the rows for which a condition is true, or None if finding them needs Spark."""
         if isinstance(where, Column) or self.files:
             return None
         rows = self.change.transaction.inlined_rows(self.target.table)
         return decided(where, self.alias, self.fields, rows)
 
     def rows(self, *expressions: Condition | None) -> DataFrame:
-        """All rows of these files and of the metastore, with their places.
+        """Return all rows of these files and the inlined ones, with their row positions.
 
-        Virtual columns are there that the expressions may need.
+        Virtual columns are included if the expressions may use them.
         """
         taken = {folded(field.name) for field in self.fields}
         found = scan(
@@ -100,14 +100,14 @@ class Matching:
         return found.alias(self.alias)
 
     def removal(self) -> Removal:
-        """What ends rows in these files."""
+        """Return the removal of rows from these files."""
         return Removal(self.session.engine, self.change, self.target, self.files)
 
 
 def matching(
     session: Session, change: Change, table: Table, alias: str, narrowed: str | None
 ) -> Matching:
-    """The same for a table as a change sees it."""
+    """Return the matching of a table as a change sees it, and record the read."""
     target = Target(change.attachment, change.transaction.state, table)
     conditions = [] if narrowed is None else [narrowed]
     record_read(change.transaction, table, conditions, ignores_removals=True)
@@ -119,12 +119,12 @@ def _may_need(column: str, expression: Condition | None) -> bool:
 
 
 def text_of(condition: Condition | None) -> str | None:
-    """A condition by which files can be told apart."""
+    """Return a condition that can prune files; None if it is not SQL text."""
     return condition if isinstance(condition, str) else None
 
 
 def about(alias: str, condition: Condition | None) -> str | None:
-    """The parts of a condition on two tables that are about one of them only."""
+    """Return the conjuncts of a condition on two tables that use only columns of one, or None."""
     parsed = _parsed(condition)
     if parsed is None:
         return None
@@ -134,7 +134,7 @@ def about(alias: str, condition: Condition | None) -> str | None:
 
 
 def qualified(condition: Condition, alias: str, columns: Sequence[str]) -> Condition:
-    """The condition with the alias before these columns, where both tables may have such."""
+    """Return the condition with the alias before these columns, which may exist in both tables."""
     parsed = _parsed(condition)
     if parsed is None or not isinstance(condition, str):
         return condition
@@ -166,7 +166,7 @@ def _is_about(alias: str, part: exp.Expr) -> bool:
 
 
 def filtered(rows: DataFrame, condition: Condition | None, table: str) -> DataFrame:
-    """The rows for which a condition is true."""
+    """Return the rows for which a condition is true."""
     if condition is None:
         return rows
     with analysing(table):
@@ -174,14 +174,14 @@ def filtered(rows: DataFrame, condition: Condition | None, table: str) -> DataFr
 
 
 def aliased(source: DataFrame, alias: str | None) -> DataFrame:
-    """A source under a name, or under those that its parts have already."""
+    """Return a source under an alias; without one, the aliases inside it stay."""
     return source if alias is None else source.alias(alias)
 
 
 def joined(
     rows: DataFrame, source: DataFrame, on: Condition | None, how: str, table: str
 ) -> DataFrame:
-    """The rows with those of a source for which a condition is true."""
+    """Return the rows joined with those of a source on a condition."""
     with analysing(table):
         if on is None:
             return rows.crossJoin(source)
@@ -189,18 +189,18 @@ def joined(
 
 
 def expression(value: Condition) -> Column:
-    """Return what a text, or a column of Spark, stands for."""
+    """Return the Spark column of an SQL text; a column is returned as it is."""
     return F.expr(cast_long_numbers(value)) if isinstance(value, str) else value
 
 
 @contextmanager
 def analysing(table: str) -> Iterator[None]:
-    """What Spark says about a wrong expression becomes an error of ours."""
+    """Translate errors of Spark about an expression to InvalidInput."""
     try:
         yield
     except (AnalysisException, ParseException) as reason:
-        _, said = plain_words(str(reason))
+        _, plain = plain_words(str(reason))
         raise InvalidInput(
-            f"An expression cannot be used on table '{table}': {said}",
-            remedy="Write it with the columns of the table.",
+            f"An expression cannot be used on table '{table}': {plain}",
+            remedy="Correct the expression. It can use the columns of the table.",
         ) from None

@@ -1,7 +1,6 @@
-"""Ends rows that were found: whole files, positions in files, and rows in the metastore.
+"""Removal of rows that were found: whole files, positions in files, and inlined rows.
 
-Where rows are is metadata, of a few bytes for each, and comes to the driver unless there are very
-many of them.
+Row positions take a few bytes each and are brought to the driver unless there are very many.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from forklake.spark.work import Change
 from forklake.spark.writing import align
 from forklake.spark.writing.targets import Target
 
-# More positions than this are not brought to the driver.
+# More positions than this are not collected on the driver.
 MOST_POSITIONS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How many rows were ended, and whether some of them were new in the transaction."""
+    """Number of rows that were ended, and whether the transaction itself had added some of them."""
 
     count: int
     has_new: bool
@@ -41,7 +40,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Removal:
-    """The end of rows in some files of a table, and of rows in the metastore."""
+    """Removal of rows from some files of a table and from its inlined rows."""
 
     engine: Engine
     change: Change
@@ -49,7 +48,10 @@ class Removal:
     files: Sequence[ScanFile]
 
     def end(self, rows: DataFrame, *, refuse_doubles: bool = False) -> Ended:
-        """End the rows, which tell their places; InvalidInput if one comes twice and may not."""
+        """End rows, given by their columns FILE, POSITION and ROW.
+
+        With `refuse_doubles`, raise InvalidInput if a row occurs twice.
+        """
         places = rows.select(FILE, POSITION, ROW)
         with align.translating():
             if sum(one.file.record_count for one in self.files) <= MOST_POSITIONS:
@@ -109,7 +111,7 @@ class Removal:
         return {one.file.data_file_id: one for one in self.files}
 
     def _without_whole_files(self, counts: Mapping[DataFileId, int]) -> list[ScanFile]:
-        """End the files of which no row is left, and give the others."""
+        """End the files of which no row remains, and return the other files."""
         whole: list[ScanFile] = []
         rest: list[ScanFile] = []
         for number, count in counts.items():
@@ -121,7 +123,7 @@ class Removal:
         return rest
 
     def _ended(self, row_ids: Sequence[int], files: Sequence[DataFileId], count: int) -> Ended:
-        """End the rows in the metastore too."""
+        """End the inlined rows too, and return the result."""
         transaction, table = self.change.transaction, self.target.table
         if row_ids:
             wanted = set(row_ids)
@@ -138,5 +140,5 @@ def _refuse_doubles(has_doubles: bool) -> None:
     if has_doubles:
         raise InvalidInput(
             "A row of the table is matched by more than one row of the source.",
-            remedy="Make the rows of the source unique, or match by more columns.",
+            remedy="Make the rows of the source unique, or match on more columns.",
         )

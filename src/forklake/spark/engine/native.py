@@ -1,7 +1,7 @@
-"""The fast routes, by our own classes inside Spark's Java machine.
+"""Fast routes, by our Java classes inside the JVM of Spark.
 
-Whole listings cross from Python to Java as one JSON text: a call for each file would take longer
-than reading it.
+Whole listings are passed from Python to Java as one JSON text: a call for each file would take
+longer than reading it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 class _Java:
-    """Our classes in a Java machine, and those of Spark that they work with.
+    """Our classes in a JVM, and those of Spark that they work with.
 
-    A name in Java is found package by package, with a call for each: what is used is kept.
+    Py4J resolves a Java name package by package, with a call for each, so the classes are
+    cached here.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -53,12 +54,12 @@ _known: WeakKeyDictionary[SparkContext, _Java] = WeakKeyDictionary()
 
 
 def is_loaded(spark: SparkSession) -> bool:
-    """Whether the Java machine of a session has our classes."""
+    """Return whether the JVM of a session has our classes."""
     return spark.sparkContext in _known
 
 
 def _java_of(spark: SparkSession) -> _Java:
-    """What is found once for each Spark."""
+    """Return the classes, which are resolved once per Spark."""
     context = spark.sparkContext
     if context not in _known:
         _known[context] = _Java(spark)
@@ -66,7 +67,7 @@ def _java_of(spark: SparkSession) -> _Java:
 
 
 class NativeRoutes:
-    """Routes of a session whose Java machine has our classes."""
+    """Routes of a session whose JVM has our classes."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -81,7 +82,7 @@ class NativeRoutes:
         size: int,
         options: Mapping[str, str],
     ) -> DataFrame:
-        """A relation that asks for its files when Spark plans a query."""
+        """Return a relation that lists its files when Spark plans a query."""
         constant_columns = self._java.data_type.fromJson(constants.json())
         relation = self._java.hadoop_relation(
             self._java.classes.LakeFileIndex(constant_columns, str(size), _Listing(list_files)),
@@ -96,7 +97,7 @@ class NativeRoutes:
         return DataFrame(frame, self._spark)
 
     def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted:
-        """A function in Java that looks into bitmaps on the executors."""
+        """Return a Java function that looks up positions in bitmaps on the executors."""
         text = json.dumps(
             [
                 (
@@ -130,7 +131,7 @@ class NativeRoutes:
         options: Mapping[str, str],
         job_key: bytes | None,
     ) -> list[str]:
-        """Tasks write the final files; the driver learns their names."""
+        """Write the final files in tasks, and return their names."""
         job = uuid.uuid4().hex
         writer = (
             self._for_writing(df)
@@ -149,9 +150,10 @@ class NativeRoutes:
         return [f"{folder.rstrip('/')}/{path}" for path in written.splitlines()]
 
     def _for_writing(self, df: DataFrame) -> DataFrame:
-        """The rows in a session of their own, because the way to commit is a setting of a session.
+        """Return the rows in a cloned session, as the commit protocol is a setting of the session.
 
-        They may come from any session of the user's, with settings that files must not depend on.
+        They may come from any session of the user, with settings that must not affect the
+        files.
         """
         session: Any = self._spark._jsparkSession.cloneSession()
         session.conf().set("spark.sql.sources.commitProtocolClass", "forklake.DirectCommit")
@@ -161,7 +163,7 @@ class NativeRoutes:
 
 
 class _Listing:
-    """A listing of files that Java can call, from any thread."""
+    """Listing of files that Java can call, from any thread."""
 
     def __init__(self, list_files: ListFiles) -> None:
         self._list_files = list_files
@@ -182,7 +184,7 @@ def _listing_text(files: Iterable[ListedFile]) -> str:
 
 
 def _constant_text(value: object) -> object:
-    """Constants of types that JSON does not have, as Spark stores them inside."""
+    """Return constants of types that JSON does not have, in the internal form of Spark."""
     match value:
         case datetime.datetime():
             moment = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
@@ -193,7 +195,7 @@ def _constant_text(value: object) -> object:
             return str(value)
         case bytes():
             return _base64(value)
-    raise TypeError(f"no constant of a file can be a {type(value).__name__}")
+    raise TypeError(f"a constant of a file cannot be a {type(value).__name__}")
 
 
 def _base64(key: bytes | None) -> str | None:

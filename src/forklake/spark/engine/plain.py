@@ -1,7 +1,7 @@
-"""The routes that need nothing of Spark but its public interface, for Spark Connect.
+"""Routes that need only the public interface of Spark, for Spark Connect.
 
-Spark trusts the log of a streaming sink for the files of a folder, so a folder that holds nothing
-but such a log is a list of files. Values of constant columns are joined by the path of the file.
+Spark takes the files of a folder from the log of a streaming sink, so a folder that contains only
+such a log is a list of files. Values of constant columns are joined by the path of the file.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class PlainRoutes:
         size: int,
         options: Mapping[str, str],
     ) -> DataFrame:
-        """The files as they are listed now, joined with their constants."""
+        """Return the files as they are listed now, joined with their constants."""
         files = list(list_files([]))
         _refuse_encryption(any(file.key for file in files))
         _refuse_hidden(files)
@@ -84,7 +84,7 @@ class PlainRoutes:
     def _read(
         self, schema: StructType, files: Sequence[ListedFile], options: Mapping[str, str]
     ) -> DataFrame:
-        """The files, as a log in a new folder lists them."""
+        """Return the rows of the files, listed in a log in a new folder."""
         folder = Path(tempfile.mkdtemp(prefix="forklake-"))
         log = folder / "_spark_metadata"
         log.mkdir()
@@ -103,14 +103,14 @@ class PlainRoutes:
         (log / "0").write_text("\n".join(["v1", *map(json.dumps, entries)]))
         reader = self._spark.read.schema(schema).options(**options)
         rows = reader.option("recursiveFileLookup", "true").parquet(folder.as_uri())
-        # A plan of Spark Connect is needed for as long as some DataFrame is made from it, a session
-        # in this process has read the log by now.
+        # A plan of Spark Connect is needed as long as any DataFrame is derived from it; a session
+        # in this process has already read the log.
         user: Any = rows._plan if is_remote(rows) else rows
         weakref.finalize(user, shutil.rmtree, folder, ignore_errors=True)
         return rows
 
     def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted:
-        """A function in Python that reads delete files on the executors."""
+        """Return a Python function that reads delete files on the executors."""
         _refuse_encryption(bool(keys))
         return _deleted_function(
             {
@@ -128,7 +128,7 @@ class PlainRoutes:
         options: Mapping[str, str],
         job_key: bytes | None,
     ) -> list[str]:
-        """Spark writes into a folder aside, out of which the files move to their names.
+        """Write to a staging folder with Spark, then move the files to their final names.
 
         Elements of lists, and keys and values of maps, get no field ids.
         """
@@ -161,30 +161,30 @@ def _refuse_hidden(files: Sequence[ListedFile]) -> None:
     for file in files:
         if basename(file.path).startswith(("_", ".")):
             raise Unsupported(
-                f"Spark by itself skips files with such a name: {file.path!r}.",
+                f"Spark Connect cannot read files whose name begins with _ or a dot: {file.path!r}.",
                 remedy="Use a Spark session with a driver in this process.",
             )
 
 
 def _uri(path: str) -> str:
-    """A path as Spark shows it in `_metadata.file_path`: Java quotes only ASCII."""
+    """Return a path as in `_metadata.file_path` of Spark: Java quotes only ASCII characters."""
     scheme, _, rest = spark_path(path).partition("://")
     quoted = re.sub(r"[\x00-\x7f]+", lambda match: quote(match[0], safe=_UNQUOTED), rest)
     return f"file:{quoted}" if scheme == "file" else f"{scheme}://{quoted}"
 
 
-_UNQUOTED = "/!$&'()*+,;=:@~"  # what Java leaves as it is in the path of a URI
+_UNQUOTED = "/!$&'()*+,;=:@~"  # characters that Java does not quote in the path of a URI
 
 
 def _deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> IsDeleted:
-    """The function, which refers to nothing of this package: executors may not have it."""
-    known: dict[int, pa.Array] = {}  # what a task has read
+    """Return the function, which uses nothing of this package: executors may not have it."""
+    known: dict[int, pa.Array] = {}  # positions read by a task
 
     def gone(number: int) -> pa.Array:
         name, path, more = deletes.get(number, ("", None, []))
         parts = [pa.array(more, pa.int64())]
         if path is not None:
-            # Texts have a line of their own: traces show the one that raises.
+            # Messages are built on lines of their own: traces show the line that raises.
             try:
                 rows = pq.read_table(path, columns=["file_path", "pos"])
             except (OSError, pa.ArrowException) as reason:
@@ -215,7 +215,7 @@ def _deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> 
 
 
 def _with_ids(schema: StructType, ids: Mapping[str, int], path: str) -> StructType:
-    """The schema with field ids where Spark writes them: on fields of structs."""
+    """Return the schema with field ids where Spark writes them: on fields of structs."""
     fields = []
     for field in schema:
         place = path + field.name
@@ -240,13 +240,13 @@ def _type_with_ids(kind: DataType, ids: Mapping[str, int], place: str) -> DataTy
 
 
 def _final_folder(path: str) -> str:
-    """`/year=2024` of `/__partition_year=2024/part-0.parquet`."""
+    """Return `/year=2024` for `/__partition_year=2024/part-0.parquet`."""
     parts = dirname(path).split("/")
     return "/".join(part.removeprefix(PARTITION_PREFIX) for part in parts).rstrip("/")
 
 
 def _moved(path: str, folder: str) -> str:
-    """The new path of a file that was moved into a folder."""
+    """Move a file into a folder, and return its new path."""
     target = f"{folder}/ducklake-{uuid.uuid4()}.parquet"
     systems.make_folder(folder)
     system, inside = systems.file_system(path)

@@ -1,8 +1,8 @@
-"""Progress bars for long jobs of Spark, on a terminal.
+"""Progress bars for long Spark jobs, on a terminal.
 
-A thread asks Spark how many tasks of the work at hand are done. It never gets in the way: without
-a terminal there is no thread, jobs of less than a second show nothing, and whatever goes wrong with
-the display leaves the job alone. All bars of a process share one display.
+A thread polls Spark for the number of finished tasks. It never affects the job: without a terminal
+there is no thread, jobs of less than a second show nothing, and errors of the display are ignored.
+All bars of a process share one display.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 SWITCH = "FORKLAKE_PROGRESS"
 _PATIENCE = 1.0  # seconds before a bar appears
-_INTERVAL = 0.2  # seconds between looks at Spark
+_INTERVAL = 0.2  # seconds between polls
 
 
 @contextmanager
 def progress(what: str, display: Display | None = None) -> Iterator[None]:
-    """Show how far the jobs of Spark are that this thread runs inside.
+    """Show the progress of the Spark jobs that this thread runs inside the block.
 
-    Work inside other work that is shown has no bar of its own.
+    Blocks inside another block have no bar.
     """
     context: Any = SparkContext._active_spark_context
     display = display or _terminal
@@ -46,7 +46,7 @@ def progress(what: str, display: Display | None = None) -> Iterator[None]:
     finally:
         _shown.is_busy = False
         watcher.finish()
-        with suppress(Exception):  # a Spark that has died meanwhile
+        with suppress(Exception):  # Spark may have ended meanwhile
             context.removeJobTag(tag)
 
 
@@ -54,7 +54,7 @@ _shown = threading.local()
 
 
 class _Watcher(threading.Thread):
-    """Moves one bar until the work is finished."""
+    """Thread that moves one bar until the work is finished."""
 
     def __init__(self, context: Any, tag: str, what: str, display: Display) -> None:
         super().__init__(name="forklake-progress", daemon=True)
@@ -66,7 +66,7 @@ class _Watcher(threading.Thread):
         self.has_succeeded = False
 
     def run(self) -> None:
-        with suppress(Exception):  # a bar is not worth an error
+        with suppress(Exception):  # errors of the display must not affect the job
             if not self._is_finished.wait(_PATIENCE):
                 self._show()
 
@@ -78,12 +78,12 @@ class _Watcher(threading.Thread):
             move(total if self.has_succeeded else done, total)
 
     def finish(self) -> None:
-        """Show the end, then nothing any more."""
+        """Show the final state and stop the thread."""
         self._is_finished.set()
         self.join()
 
     def _tasks(self) -> tuple[int, int]:
-        """How many tasks are done, and how many there are as far as Spark knows."""
+        """Return how many tasks are done, and how many there are so far."""
         jobs = self._context._jsc.sc().statusTracker().getJobIdsForTag(self._tag)
         tracker = self._context.statusTracker()
         done = total = 0
@@ -92,14 +92,14 @@ class _Watcher(threading.Thread):
                 if stage is None:
                     continue
                 done += stage.numCompletedTasks
-                # The stages that a job did without, because others had done them, count not.
+                # Stages that a finished job skipped, because their output existed, do not count.
                 is_over = job.status != "RUNNING"
                 total += stage.numCompletedTasks if is_over else stage.numTasks
         return done, total
 
 
 class Display:
-    """The bars of a console, by default of the terminal: shown as long as there is one."""
+    """Bars of a console, by default of the terminal: displayed while at least one is active."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console
@@ -109,7 +109,7 @@ class Display:
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody sees it, and wants to."""
+        """Whether there is a terminal and bars are not switched off."""
         if os.environ.get(SWITCH) == "0":
             return False
         if self._console is not None:
@@ -118,7 +118,7 @@ class Display:
 
     @contextmanager
     def bar(self, what: str) -> Iterator[Any]:
-        """A bar; the function moves it to (done, total)."""
+        """Yield a function that moves a new bar to (done, total)."""
         with self._guard:
             if self._progress is None:
                 self._progress = self._started()

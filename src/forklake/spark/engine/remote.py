@@ -1,7 +1,7 @@
 """DataFrames of Spark Connect.
 
-They are plans that the server analyses anew whenever they are used: a mistake in one shows itself
-late, and what is random in one, or read from somewhere, is another at each use.
+They are plans that the server analyzes again at each use: errors in a plan appear late, and random
+values or data that was read may differ between uses.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 
 def is_remote(one: DataFrame | SparkSession) -> bool:
-    """Whether its Java machine is out of reach."""
+    """Return whether this is a Spark Connect object, whose JVM cannot be accessed."""
     return not hasattr(one, "_jdf" if isinstance(one, DataFrame) else "_jsparkSession")
 
 
 def analysed(rows: DataFrame) -> DataFrame:
-    """The DataFrame, after its mistakes were raised, if it has some."""
+    """Return the DataFrame; a remote one is analyzed first, so that errors are raised here."""
     if is_remote(rows):
         _ = rows.schema
     return rows
@@ -26,7 +26,7 @@ def analysed(rows: DataFrame) -> DataFrame:
 
 @contextmanager
 def persisted(rows: DataFrame) -> Iterator[DataFrame]:
-    """The rows, computed only once while they are used, and so always the same."""
+    """Yield the rows, computed once while in use, so that each use sees the same values."""
     if is_remote(rows):
         yield rows.localCheckpoint(eager=False)
         return

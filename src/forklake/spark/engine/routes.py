@@ -1,4 +1,4 @@
-"""What Spark must be able to do with files, and the two ways to have it do so."""
+"""Interface of the two routes by which Spark reads and writes files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from forklake.files.systems import file_system, is_local
 
-# A column `__partition_year` makes folders `year=2024`; such columns are not stored in the files.
+# A column `__partition_year` creates folders `year=2024`; such columns are not stored in files.
 PARTITION_PREFIX = "__partition_"
 
 
@@ -42,7 +42,7 @@ Deletes = Iterable[FileDeletes]
 
 
 class Routes(Protocol):
-    """Reading, skipping deleted rows, writing; see Engine for what the methods promise."""
+    """Route to read files, skip deleted rows and write files; see Engine for the contracts."""
 
     def relation(
         self,
@@ -67,7 +67,7 @@ class Routes(Protocol):
 
 
 def spark_path(path: str) -> str:
-    """A path or URI as Spark takes it: nothing percent-encoded, and a local one says so."""
+    """Return a path or URI as Spark takes it: not percent-encoded, local ones as `file://`."""
     if path.startswith("/"):
         return f"file://{path}"
     return f"file://{os.path.abspath(file_system(path)[1])}" if is_local(path) else path

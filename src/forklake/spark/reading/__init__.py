@@ -1,1 +1,1 @@
-"""Reading tables: scans, their projection and pruning, and the change feed."""
+"""Table reads: scans, their projection and pruning, and the change feed."""

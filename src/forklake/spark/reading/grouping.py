@@ -1,8 +1,8 @@
-"""The files of a table at one moment, in groups that are read in the same way.
+"""Files of a table at one snapshot, in groups that are read in the same way.
 
-Plain files are one group, however many. Files that need more are groups of their own: those with
-deleted rows, those that others wrote, those from before a promotion that Spark does not read,
-those with rows of later snapshots.
+Plain files are one group, however many. Files that need more work are groups of their own: files
+with deleted rows, files of other writers (name mapping), files from before a type promotion that
+Spark does not read, files with rows of later snapshots.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _FIRST = SnapshotId(0)
 
 
 class Group(NamedTuple):
-    """How files are read. A tuple, because one is made for each file."""
+    """Key of files that are read in the same way. A tuple, because one is created per file."""
 
-    layout: int = 0  # which of the layouts that the table's files have
+    layout: int = 0  # index into the layouts of the files of the table
     mapping_id: MappingId | None = None
     has_deletes: bool = False
     is_partial: bool = False
@@ -38,11 +38,11 @@ _PLAIN = Group()
 
 
 class GroupedFiles:
-    """The files of a table as a view of the catalog shows them now.
+    """Files of a table that are visible in a view of the catalog.
 
-    Of the plain files of a snapshot only number and size are read at first: they are listed when
-    it is known which ones are wanted. Files that were chosen already, or that a transaction sees,
-    which may go on or end, are all listed at once.
+    Of the plain files of a snapshot only number and size are read at first: they are listed once
+    the query has been pruned. Files that were chosen before, or that a transaction sees (it may add
+    or end files), are all listed at once.
     """
 
     def __init__(
@@ -99,16 +99,16 @@ class GroupedFiles:
         return self._layout_at[began]
 
     def layout(self, group: Group) -> tuple[Field, ...]:
-        """The fields of the table as the files of a group hold them."""
+        """Return the fields of the table as the files of a group store them."""
         return self._layouts[group.layout]
 
     def with_deletes(self, group: Group) -> Sequence[ScanFile]:
-        """All files of a group whose files have deleted rows."""
+        """Return all files of a group of files that have deleted rows."""
         assert group.has_deletes
         return self._grouped[group]
 
     def matching(self, group: Group, wanted: Predicate | None) -> list[ScanFile]:
-        """The files of a group that may have wanted rows."""
+        """Return the files of a group that may have rows for which the predicate is true."""
         if group not in self._grouped:
             special = {file.file.data_file_id for one in self._grouped.values() for file in one}
             files = self.committed.scan_files(self.table, wanted)
@@ -122,7 +122,7 @@ class GroupedFiles:
 
     @cached_property
     def numbers(self) -> dict[DataFileId, int]:
-        """The number of each file, in the order in which they were added."""
+        """Number of each file, in the order in which the files were added."""
         if self._chosen is None:
             files = self.committed.data_files(self.table)
         else:
@@ -130,9 +130,9 @@ class GroupedFiles:
         return {file.data_file_id: number for number, file in enumerate(files)}
 
     def which_have(self, field: ColumnId, files: Sequence[ScanFile]) -> list[bool]:
-        """Which of some files have a field that is inside another one.
+        """Return for each file whether it contains a nested field.
 
-        A file has statistics for each column that is in it. A staged file has all columns.
+        A file has statistics for each column that it contains. A staged file has all columns.
         """
         committed = [one for one in (file.file.data_file_id for file in files) if one >= 0]
         rows = self.committed.file_statistics(self.table, committed)

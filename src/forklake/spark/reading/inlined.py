@@ -1,4 +1,4 @@
-"""Rows that live in the metastore, as a DataFrame beside those of the files."""
+"""Inlined rows, which are stored in the metastore, as a DataFrame beside those of the files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def inlined_frame(
     virtual: Sequence[StructField],
     first_index: int,
 ) -> DataFrame:
-    """The columns of a table and some virtual ones, of rows that are in no file.
+    """Return inlined rows with the columns of the table and some virtual columns.
 
-    `first_index` is the number of the first place that holds such rows, after all files.
+    `first_index` is the `file_index` of the first inlined table; those of files come before it.
     """
     schema = StructType([shown_field(field) for field in fields])
     columns = inlined_columns(fields, rows)
@@ -40,7 +40,7 @@ def inlined_frame(
 
 
 def inlined_columns(fields: Sequence[Field], rows: Sequence[InlinedRow]) -> list[pa.Array]:
-    """The columns of a table, of rows that are in no file."""
+    """Return the columns of a table as Arrow arrays, filled from inlined rows."""
     return [
         pa.array([_value(field, row.values[field.column_id]) for row in rows], arrow_type(field))
         for field in fields
@@ -51,7 +51,7 @@ _ARROW = {"long": pa.int64(), "string": pa.string()}
 
 
 def _value(field: Field, value: Any) -> Any:
-    """A value as Arrow takes it: maps as pairs."""
+    """Return a value in the form that Arrow takes: maps as lists of pairs."""
     match field.type, value:
         case _, None:
             return None

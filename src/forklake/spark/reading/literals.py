@@ -1,4 +1,4 @@
-"""Values of literals in Spark SQL, as Python has them."""
+"""Literals of Spark SQL as Python values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-Unknown = object()  # no literal, or not one that is certain
+Unknown = object()  # not a literal, or one whose value is not certain
 
 INTEGERS = {
     exp.DType.TINYINT: "int8",
@@ -23,12 +23,12 @@ INSTANTS = frozenset({exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.T
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """Reads literals; those of moments in a time zone, or not at all if it is None."""
+    """Parser of literals. Timestamps with a time zone need `zone`; None leaves them Unknown."""
 
     zone: tzinfo | None
 
     def value(self, node: exp.Expr) -> Any:
-        """The value of a literal; None for NULL, Unknown for all that is no literal."""
+        """Return the value of a literal; None for NULL, Unknown for any other expression."""
         match node:
             case exp.Paren():
                 return self.value(node.this)
@@ -70,7 +70,7 @@ class Literals:
         return value if kind in (exp.DType.TEXT, exp.DType.VARCHAR) else Unknown
 
     def moment(self, column_type: str, value: Any) -> Any:
-        """A value as a column of moments has it: with a zone, or without."""
+        """Return a value as a timestamp column stores it: with or without a time zone."""
         if isinstance(value, str):
             value = _timestamp(value)
         elif type(value) is date:
@@ -79,7 +79,7 @@ class Literals:
             return Unknown
         if (value.tzinfo is None) == (column_type != "timestamptz"):
             return value
-        if self.zone is not UTC:  # hours may be there twice, or not at all
+        if self.zone is not UTC:  # local times can be ambiguous or missing
             return Unknown
         if value.tzinfo is None:
             return value.replace(tzinfo=UTC)
@@ -87,7 +87,7 @@ class Literals:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, which truth is not."""
+    """Return whether a value is a number; booleans are not."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
@@ -96,7 +96,7 @@ def _timestamp(text: str) -> Any:
 
 
 def read(parse: Callable[[str], Any], text: str) -> Any:
-    """What a text says, or Unknown."""
+    """Return the parsed text, or Unknown if it is not valid."""
     try:
         return parse(text.strip())
     except (ValueError, InvalidOperation):

@@ -1,8 +1,8 @@
-"""From what files hold to what a table shows: other names, wider types, defaults for what lacks.
+"""Projection of stored columns to the columns of a table: names, wider types, defaults.
 
-Files are read by physical names. Where the names and types of a column are the file's own, the
+Files are read by physical names. Where the file has the same name and type as the table, the
 projection is the bare column, so that Spark prunes columns and pushes filters as for any Parquet
-file; only what differs is taken apart and put together again.
+file; only columns that differ are computed.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _BEYOND_64_BITS = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How some files call and type their columns: the table's fields as they are in there.
+    """Names and types of columns in some files: the fields of the table as these files store them.
 
     `fields` has the columns that the files may have; `missing` those that they do not have;
     `folders` those that are not in the files but in the names of folders, each with its key;
-    `are_stored` if not the folders but the metastore tells their values.
-    `tells_snapshots`: what files say about the snapshots of their rows are snapshots of ours.
+    with `are_stored`, their values come from the metastore, not from folders.
+    `tells_snapshots`: the snapshot ids in the files are ids of our catalog.
     """
 
     fields: tuple[Field, ...]
@@ -56,25 +56,26 @@ class Layout:
 
     @property
     def in_files(self) -> list[Field]:
-        """The columns that are read from the files."""
+        """Columns that are read from the files."""
         elsewhere = self.missing | self.folders.keys()
         return [one for one in self.fields if one.column_id not in elsewhere]
 
     def schema(self) -> StructType:
-        """What to read. Spark fills columns that a file lacks with their defaults."""
+        """Return the schema to read. Spark fills columns that a file lacks with their defaults."""
         kept = self.in_files
         pairs = zip(physical_schema(kept), kept, strict=True)
         return StructType([_with_default(*pair) for pair in pairs])
 
     def column(self, shown: Field, has: Callable[[ColumnId], Column]) -> Column:
-        """A column of the table, out of what was read.
+        """Return a column of the table, computed from the columns that were read.
 
-        `has` tells of a field whose default is filled in here whether the file at hand has it.
+        For fields whose default is filled in here, `has` returns whether the current file
+        has the field.
         """
         written = next(one for one in self.fields if one.column_id == shown.column_id)
         if shown.column_id in self.folders:
-            told = F.col(quoted(folder_column(shown.column_id)))
-            value = F.unhex(told) if shown.type == "blob" else told.cast(spark_type(shown))
+            text = F.col(quoted(folder_column(shown.column_id)))
+            value = F.unhex(text) if shown.type == "blob" else text.cast(spark_type(shown))
         elif shown.column_id in self.missing:
             value = default_column(shown)
         else:
@@ -86,7 +87,7 @@ class Layout:
 
 
 def mapped(layout: Layout, mapping: ColumnMapping, names: Iterable[NameMapping]) -> Layout:
-    """The layout of files that others wrote, whose names a mapping tells."""
+    """Return the layout of files of other writers, whose column names are in a name mapping."""
     inside: dict[ColumnId, NameMapping] = {}
     folders: dict[ColumnId, str] = {}
     for one in names:
@@ -117,7 +118,7 @@ def mapped(layout: Layout, mapping: ColumnMapping, names: Iterable[NameMapping])
 def folder_values(
     layout: Layout, seen: Snapshotted, table: Table, files: Sequence[ScanFile]
 ) -> list[dict[ColumnId, str | None]]:
-    """What is known of each of some files about the columns that are not in them, as text."""
+    """Return for each file the values, as text, of the columns that are not stored in it."""
     if not layout.are_stored:
         return [
             {column: folder_value(key, file.path) for column, key in layout.folders.items()}
@@ -128,7 +129,7 @@ def folder_values(
 
 
 def layout_at(fields: Sequence[Field], began: SnapshotId) -> tuple[Field, ...]:
-    """The fields as files hold them that Forklake wrote in a snapshot."""
+    """Return the fields as Forklake stored them in files at a snapshot."""
     return tuple(_as_written(one, began) for one in fields)
 
 
@@ -139,7 +140,7 @@ def _as_written(one: Field, began: SnapshotId) -> Field:
 
 
 def snapshots_read_apart(fields: Sequence[Field]) -> Iterator[SnapshotId]:
-    """The snapshots of promotions that keep files from before from being read like later ones."""
+    """Yield the snapshots of type promotions before which files must be read separately."""
     for one in fields:
         yield from (at for at, was in one.promotions if is_read_apart(was, one.type))
         yield from snapshots_read_apart(one.fields)
@@ -149,8 +150,10 @@ def snapshots_read_apart(fields: Sequence[Field]) -> Iterator[SnapshotId]:
 
 
 def filled_here(fields: Sequence[Field], *, is_top: bool = True) -> Iterator[Field]:
-    """The fields that old files show a default for which Spark's reader does not fill in: those
-    inside others, and numbers that are too long for it."""
+    """Yield the fields whose default the Parquet reader of Spark does not fill in.
+
+    These are nested fields, and decimals that are too long for the reader.
+    """
     for one in fields:
         is_shown = one.initial_default is not None and not one.fields
         if is_shown and (not is_top or _is_too_long(one)):
@@ -159,7 +162,7 @@ def filled_here(fields: Sequence[Field], *, is_top: bool = True) -> Iterator[Fie
 
 
 def _is_too_long(one: Field) -> bool:
-    """Whether Spark's reader fails on a default: it takes the digits of all numbers for 64 bits."""
+    """Return whether the Spark reader fails on a default: it parses digits as a 64-bit integer."""
     if one.initial_default is None or not isinstance(spark_type(one), DecimalType):
         return False
     digits = Decimal(literal(one.initial_default, one)).as_tuple().digits
@@ -176,7 +179,7 @@ def _with_default(read: StructField, one: Field) -> StructField:
 
 
 def default_column(one: Field) -> Column:
-    """What files show for a column that they do not have."""
+    """Return the value of a column that a file does not have."""
     return literal_column(one.initial_default, one)
 
 
@@ -218,12 +221,12 @@ def _shown(
 
 
 def _uuid_text(value: Column) -> Column:
-    """The text of a uuid that others wrote as 16 bytes."""
+    """Return the text of a UUID that another writer stored as 16 bytes."""
     return F.regexp_replace(F.lower(F.hex(value)), _UUID_DIGITS, "$1-$2-$3-$4-$5")
 
 
 def _inside(one: Field, own: Field, value: Column, has: Callable[[ColumnId], Column]) -> Column:
-    """A field of a struct, with its default where the file does not have the field."""
+    """Return a field of a struct, with its default where the file does not have the field."""
     found = _shown(one, own, value, has)
     if one.initial_default is None or one.fields:
         return found
@@ -231,11 +234,11 @@ def _inside(one: Field, own: Field, value: Column, has: Callable[[ColumnId], Col
 
 
 def _is_same(shown: Field, written: Field) -> bool:
-    """Whether a value needs no change, looking at all that is inside it."""
+    """Return whether a value needs no conversion, including all nested fields."""
     if shown.type != written.type:
         return False
     inside = zip(shown.fields, written.fields, strict=True)
-    if shown.type != "struct":  # elements, keys and values have no names of their own
+    if shown.type != "struct":  # elements, keys and values have fixed names
         return all(_is_same(one, own) for one, own in inside)
     return all(
         one.name == own.physical_name and one.initial_default is None and _is_same(one, own)
@@ -244,5 +247,5 @@ def _is_same(shown: Field, written: Field) -> bool:
 
 
 def folder_column(column_id: ColumnId) -> str:
-    """The constant that holds what a folder's name says about a column."""
+    """Return the name of the constant column with the value of a column from the folder name."""
     return f"_ducklake_folder_{int(column_id)}"

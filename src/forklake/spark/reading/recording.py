@@ -1,4 +1,4 @@
-"""Records what a transaction reads of a table, with the conditions that narrow it."""
+"""Reads of tables, recorded in a transaction with the conditions that narrow them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def record_read(
 ) -> None:
     """Record a read of the rows for which all conditions, in Spark SQL, are true.
 
-    What depends on the time zone of the session is not narrowed: Spark need not be running.
+    Conditions that depend on the time zone of the session do not narrow the read: the zone is not
+    available unless Spark runs.
     """
     if isinstance(view, Transaction):
         wanted = predicate_of(conditions, view.state.fields(table), zone=None)

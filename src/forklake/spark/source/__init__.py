@@ -1,1 +1,1 @@
-"""The data source `forklake`, for plain PySpark and for streams."""
+"""Data source `forklake`, for plain PySpark and for streams."""

@@ -1,4 +1,4 @@
-"""Plans what tasks read of a table with Arrow: files and rows that need no metastore any more."""
+"""Plan of a table read with Arrow: files and rows for tasks without access to the metastore."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from forklake.spark.reading.projection import Layout, folder_values, mapped
 from forklake.spark.source.arrow_reading import VIRTUAL, Positions, Snapshots, StoredFile
 from forklake.spark.source.feed import Part
 
-# A task reads about so many bytes; opening a file counts as much as reading some.
+# Bytes that a task reads; opening a file is counted as reading some more.
 _TASK, _OPENING = 64 * 2**20, 2**20
 
 
 class Planner:
-    """Turns what a snapshot tells about files and rows of a table into what tasks need."""
+    """Conversion of the files and rows of a snapshot to the input of tasks."""
 
     def __init__(self, seen: Snapshotted, table: Table, fields: Sequence[Field]) -> None:
         seen.state.require_readable(table)
@@ -36,7 +36,7 @@ class Planner:
         self._key_encryption_key = keys.load_key_encryption_key()
 
     def whole_table(self, wanted: Predicate | None = None) -> list[Part]:
-        """All rows, but for files without wanted ones."""
+        """Return all rows, without files that cannot match the predicate."""
         last = self._seen.snapshot_id
         found = self._seen.scan_files(self._table, wanted)
         self._learn(found)
@@ -48,14 +48,14 @@ class Planner:
         return self._insertions(files, rows)
 
     def inserted_rows(self, changes: Changes) -> list[Part]:
-        """The rows that came, new versions of others included."""
+        """Return the inserted rows, including new versions of updated ones."""
         files = [
             self._stored(one, changes.rows_of(one)) for one in changes.added(changes.inserting)
         ]
         return self._insertions(files, changes.inserted_rows(changes.inserting))
 
     def changed_rows(self, changes: Changes) -> list[Part]:
-        """All changes: snapshots that only insert are read together, others one by one."""
+        """Return all changes: snapshots that only insert are read together, others one by one."""
         plain = changes.inserting - changes.deleting
         files = [
             self._stored(one, replace(changes.rows_of(one), without=changes.deleting))
@@ -65,7 +65,7 @@ class Planner:
         return parts + [self._snapshot(changes, at) for at in sorted(changes.deleting)]
 
     def _snapshot(self, changes: Changes, at: SnapshotId) -> Part:
-        """What one snapshot inserted and deleted."""
+        """Return the rows that one snapshot inserted and deleted."""
         begun = [one for one in changes.all.added if one.file.begin_snapshot == at]
         moved = begun if at in changes.all.mixed else []
         return Part(
@@ -94,7 +94,7 @@ class Planner:
     def _stored(
         self, file: ScanFile, snapshots: Snapshots | None = None, *, only: ScanFile | None = None
     ) -> StoredFile:
-        """A file without its deleted rows; with `only` those that are deleted in there."""
+        """Return a file without its deleted rows; with `only`, just the rows deleted in there."""
         layout = self._layout(file.file.mapping_id)
         self._learn([file])
         return StoredFile(
@@ -111,18 +111,18 @@ class Planner:
         )
 
     def _learn(self, files: Sequence[ScanFile]) -> None:
-        """Know of some files the values of columns that are not in them, asked for together."""
+        """Load, in one query per layout, the values of columns that are not stored in the files."""
         by_layout: dict[MappingId | None, list[ScanFile]] = {}
         for file in files:
             if file.file.data_file_id not in self._values:
                 by_layout.setdefault(file.file.mapping_id, []).append(file)
         for mapping_id, those in by_layout.items():
-            told = folder_values(self._layout(mapping_id), self._seen, self._table, those)
-            for file, values in zip(those, told, strict=True):
+            found = folder_values(self._layout(mapping_id), self._seen, self._table, those)
+            for file, values in zip(those, found, strict=True):
                 self._values[file.file.data_file_id] = values
 
     def _inlined(self, rows: Sequence[InlinedRow]) -> pa.RecordBatch | None:
-        """Rows of the metastore, with their virtual columns."""
+        """Return inlined rows with their virtual columns."""
         if not rows:
             return None
         columns = inlined_columns(self._fields, rows)
@@ -147,7 +147,7 @@ class Planner:
 
 
 class Changes:
-    """What happened to a table after one snapshot, up to another one."""
+    """Changes of a table after one snapshot, up to and including another one."""
 
     def __init__(self, changes: TableChanges, after: int, last: int) -> None:
         self.all = changes
@@ -159,7 +159,7 @@ class Changes:
         ended |= {end for end, _ in changes.deleted_rows}
         self.deleting = self._within(ended)
         self.inserting = self._within(begun)
-        # Rows of some snapshots may only be in files that were put together later, or before.
+        # Rows of some snapshots may exist only in files that compaction wrote later, or before.
         self._partial = [one for one in changes.added if is_partial(one, SnapshotId(after))]
         if self._partial and last not in self.inserting:
             self.inserting |= {SnapshotId(last)}
@@ -170,27 +170,27 @@ class Changes:
 
     @property
     def touched(self) -> list[SnapshotId]:
-        """The snapshots that changed rows."""
+        """Snapshots that changed rows."""
         return sorted(self.inserting | self.deleting)
 
     def added(self, snapshots: frozenset[SnapshotId]) -> list[ScanFile]:
-        """The files that may hold rows which came with some snapshots."""
+        """Return the files that may contain rows which these snapshots added."""
         if not snapshots:
             return []
         whole = [one for one in self.all.added if one.file.begin_snapshot in snapshots]
         return list({one.path: one for one in (*whole, *self._partial)}.values())
 
     def rows_of(self, file: ScanFile) -> Snapshots:
-        """Which rows of a file came: not those that were moved there."""
+        """Return the snapshots whose rows are new in a file, without rows moved there."""
         return Snapshots(max(self._first, file.file.begin_snapshot), self._last)
 
     def inserted_rows(self, snapshots: frozenset[SnapshotId]) -> list[InlinedRow]:
-        """The rows of the metastore that came with some snapshots."""
+        """Return the inlined rows that these snapshots added."""
         return [row for row in self.all.inserted_rows if row.begin_snapshot in snapshots]
 
 
 def _bundles(files: Iterable[StoredFile]) -> Iterator[tuple[StoredFile, ...]]:
-    """Files for one task each: big ones alone, small ones together."""
+    """Yield the files for one task each: large ones alone, small ones together."""
     bundle: list[StoredFile] = []
     size = 0
     for file in files:

@@ -1,8 +1,8 @@
-"""Reads data files with Arrow, without Spark and without the metastore.
+"""Data files read with Arrow, without Spark and without the metastore.
 
-A `StoredFile` holds all that must be known to read one file anywhere; it can be pickled. What comes
-out are batches of the table's columns, under their logical names, with rows that are deleted left
-out. Files are read by physical names; what a file itself lacks shows its default.
+A `StoredFile` contains everything needed to read one file anywhere; it can be pickled. Reads return
+batches with the columns of the table under their logical names, without deleted rows. Files are
+read by physical names; columns that a file lacks have their defaults.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from forklake.model.values import to_text
 from forklake.spark.reading.projection import Layout
 from forklake.spark.types import arrow_type, literal
 
-# Virtual columns, each of 64 bits.
+# Virtual columns, all 64-bit integers.
 VIRTUAL = ("rowid", "snapshot_id")
 _ROWS = 65_536  # of a batch
 
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """Rows of a file by their positions: those of a delete file, and others."""
+    """Row positions in a file: those of a delete file, and others."""
 
     path: str | None = None
     key: bytes | None = None
     others: tuple[int, ...] = ()
 
     def read(self, data_path: str) -> pa.Array:
-        """All of them."""
+        """Return all positions."""
         others = pa.array(self.others, pa.int64())
         if self.path is None:
             return others
@@ -51,14 +51,14 @@ class Positions:
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """The snapshots whose rows are meant: from the first to the last, but for some."""
+    """Range of snapshots, both ends included, without some of them."""
 
     first: int
     last: int
     without: frozenset[int] = frozenset()
 
     def among(self, snapshots: pa.Array) -> pa.Array:
-        """Which of some snapshots are meant."""
+        """Return for each snapshot id whether it is in the range."""
         kept = pc.and_(pc.greater_equal(snapshots, self.first), pc.less_equal(snapshots, self.last))
         left_out = pa.array(self.without, pa.int64())
         return pc.and_(kept, pc.invert(pc.is_in(snapshots, value_set=left_out)))
@@ -66,16 +66,16 @@ class Snapshots:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A data file, and which of its rows are meant.
+    """Data file, with the selection of its rows.
 
     Args:
-        layout: how the file calls the columns.
-        values: of the columns that are not in the file but known of it, as text.
-        row_id_start: the id of its first row, where rows do not carry their own.
-        began: the snapshot of its rows, where they do not carry their own.
-        deleted: rows that are left out.
-        only: if given, no others than these.
-        snapshots: if given, no rows of others; a file may hold rows of several.
+        layout: names and types of the columns in the file.
+        values: values, as text, of columns that are not stored in the file.
+        row_id_start: the row id of its first row, if rows have no stored ids.
+        began: the snapshot of its rows, if rows have no stored snapshot ids.
+        deleted: rows to leave out.
+        only: if given, the only rows to read.
+        snapshots: if given, the snapshots of the rows to read; a file may have rows of several.
     """
 
     path: str
@@ -93,7 +93,7 @@ class StoredFile:
 def read_file(
     file: StoredFile, fields: Sequence[Field], virtual: Sequence[str] = ()
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a file: columns of the table, then the virtual ones that were asked for."""
+    """Yield the rows of a file: columns of the table, then the requested virtual ones."""
     names = [*(field.name for field in fields), *virtual]
     written = {one.column_id: one for one in file.layout.fields}
     wanted = [written[field.column_id].physical_name for field in fields]
@@ -104,7 +104,7 @@ def read_file(
 
 
 def row_ids(file: StoredFile) -> pa.Array:
-    """The ids of the rows that are meant, without reading any other column."""
+    """Return the ids of the selected rows, without reading any other column."""
     found = [_row_id(file, rows) for rows in _selected(file, [ROW_ID, SNAPSHOT_ID])]
     return pa.concat_arrays([pa.array([], pa.int64()), *found])
 
@@ -114,14 +114,14 @@ def row_ids(file: StoredFile) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Some rows of a file, as they are in it, with their positions."""
+    """Some rows of a file, as stored, with their positions."""
 
     batch: pa.RecordBatch
     positions: pa.Array
 
 
 def _selected(file: StoredFile, columns: Sequence[str]) -> Iterator[_Rows]:
-    """The rows of a file that are meant, with those of the columns that it has."""
+    """Yield the selected rows of a file, with those of `columns` that it has."""
     deleted = file.deleted.read(file.path)
     only = None if file.only is None else file.only.read(file.path)
     start = 0
@@ -154,7 +154,7 @@ def _batches(file: StoredFile, columns: Sequence[str]) -> Iterator[pa.RecordBatc
 
 
 def _without_columns(count: int) -> pa.RecordBatch:
-    """As many rows, since a batch without columns has none."""
+    """Return a batch of `count` rows: a batch without columns has no rows."""
     return pa.RecordBatch.from_arrays([pa.nulls(count)], ["_ducklake_nothing"])
 
 
@@ -185,7 +185,7 @@ _VIRTUAL = dict(zip(VIRTUAL, (_row_id, _snapshot_id), strict=True))
 
 
 def _column(file: StoredFile, shown: Field, written: Field, batch: pa.RecordBatch) -> pa.Array:
-    """A column of the table, out of what the file has."""
+    """Return a column of the table from the columns of the file."""
     layout, count = file.layout, batch.num_rows
     if shown.column_id in layout.folders:
         text = file.values.get(shown.column_id)
@@ -205,7 +205,7 @@ def _column(file: StoredFile, shown: Field, written: Field, batch: pa.RecordBatc
 
 
 def _shown(array: pa.Array, shown: Field, written: Field) -> pa.Array:
-    """Values under the names and in the types of the table."""
+    """Return values converted to the names and types of the table."""
     wanted = arrow_type(shown)
     mask = array.is_null() if array.null_count else None
     match shown.type:
@@ -231,12 +231,12 @@ def _shown(array: pa.Array, shown: Field, written: Field) -> pa.Array:
             )
     if (written.type, shown.type) == ("blob", "uuid"):
         return pa.array((to_text("uuid", _bytes(one)) for one in array.to_pylist()), wanted)
-    # Nanoseconds of other writers are cut: the lake counts microseconds.
+    # Nanoseconds of other writers are truncated: the lake stores microseconds.
     return array.cast(wanted, safe=not pa.types.is_timestamp(wanted))
 
 
 def _bytes(value: Any) -> Any:
-    """The bytes of a uuid, which Arrow may know as one."""
+    """Return the bytes of a UUID, which Arrow may read as a UUID object."""
     return value.bytes if isinstance(value, UUID) else value
 
 
@@ -248,13 +248,13 @@ def _part(array: pa.StructArray, shown: Field, written: Field) -> pa.Array:
 
 
 def _offsets(array: pa.ListArray) -> pa.Array:
-    """Where the values of each list begin among those that `flatten` gives."""
+    """Return where the values of each list begin among those that `flatten` returns."""
     lengths = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int32())
     return pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
 
 
 def _default(shown: Field, count: int) -> pa.Array:
-    """What files show for a column that they do not have."""
+    """Return the value of a column that a file does not have."""
     value = None if shown.fields else literal(shown.initial_default, shown)
     return _repeated(value, shown, count)
 

@@ -1,7 +1,7 @@
-"""Writes data files with Arrow, batch by batch, without Spark and without the metastore.
+"""Data files written with Arrow, batch by batch, without Spark and without the metastore.
 
-A `WritePlan` holds all that a task must know; it can be pickled. Files get their final names and
-belong to nobody until a commit adds them.
+A `WritePlan` contains everything that a task needs; it can be pickled. Files get their final names,
+but belong to no snapshot until a commit adds them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from forklake.spark.writing.inline import file_schema, parquet_settings
 from forklake.spark.writing.partitions import Partitioning
 from forklake.spark.writing.targets import ParquetOptions, Target, described
 
-# What is kept in memory for a file before it is written as a row group.
+# Rows and bytes buffered per file before they are written as a row group.
 _ROWS, _BYTES = 122_880, 32 * 2**20
-_OPEN = 64  # files that are written at once, one for each partition
+_OPEN = 64  # files open at once, one for each partition
 
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """How rows for a table are written."""
+    """Description of how rows of a table are written."""
 
     table: str
     fields: tuple[Field, ...]
@@ -47,7 +47,7 @@ class WritePlan:
 
     @classmethod
     def of(cls, target: Target) -> WritePlan:
-        """The plan for a table as it is now."""
+        """Return the plan for the current state of a table."""
         return cls(
             table=target.table.table_name,
             fields=target.fields,
@@ -61,9 +61,9 @@ class WritePlan:
 
 
 def add_files(change: Change, table: Table, paths: Sequence[str], job_key: keys.Key | None) -> None:
-    """Add files that tasks wrote to a table; few rows are taken into the metastore instead."""
+    """Add files that tasks wrote to a table; a few rows are inlined in the metastore instead."""
     from forklake.spark.writing.write import (
-        moved_inline,  # which loads Spark's part, for the driver alone
+        moved_inline,  # loads PySpark, which only the driver may need
     )
 
     target = Target(change.attachment, change.transaction.state, table)
@@ -75,7 +75,7 @@ def add_files(change: Change, table: Table, paths: Sequence[str], job_key: keys.
 
 
 class FilesWriter:
-    """Writes the rows of one task; what it wrote is gone if anything fails."""
+    """Writer of the rows of one task; its files are removed if anything fails."""
 
     def __init__(self, plan: WritePlan) -> None:
         self._plan = plan
@@ -84,7 +84,7 @@ class FilesWriter:
         self.paths: list[str] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Write rows, whose columns are found by name."""
+        """Write rows, whose columns are matched by name."""
         rows = conformed(pa.Table.from_batches([batch]), self._plan.fields, self._plan.table)
         columns = zip(rows.columns, self._schema.types, strict=True)
         held = pa.table([retyped(*pair) for pair in columns], schema=self._schema)
@@ -102,7 +102,7 @@ class FilesWriter:
         return self._plan.file_size is not None and file.size >= self._plan.file_size
 
     def _file(self, folder: str) -> _OpenFile:
-        """The file of a partition; the one that is open for the longest time makes room."""
+        """Return the file of a partition; at the limit, close the file that was opened first."""
         if folder not in self._open:
             if len(self._open) >= _OPEN:
                 self._open.pop(next(iter(self._open))).close()
@@ -134,7 +134,7 @@ class FilesWriter:
 
 @dataclass(slots=True)
 class _OpenFile:
-    """A file under way, and the rows that wait to become its next row group."""
+    """File being written, and the rows buffered for its next row group."""
 
     path: str
     schema: pa.Schema
@@ -157,12 +157,12 @@ class _OpenFile:
 
     @property
     def size(self) -> int:
-        """The bytes written, and about to be."""
+        """Bytes written, and an estimate of the buffered ones."""
         waiting: int = sum(part.nbytes for part in self._waiting)
         return int(self._sink.tell()) + waiting // 2
 
     def add(self, rows: pa.Table) -> None:
-        """Take rows; write them once they are enough for a row group."""
+        """Buffer rows; write them once they fill a row group."""
         self._waiting.append(rows)
         most = self.plan.parquet.row_group_rows or _ROWS
         is_many = sum(part.num_rows for part in self._waiting) >= most
@@ -179,7 +179,7 @@ class _OpenFile:
                 )
 
     def close(self, *, keep: bool = True) -> None:
-        """Finish the file; it need not be whole if it is not kept."""
+        """Finish the file; without `keep`, buffered rows are dropped."""
         try:
             if keep:
                 self._flush()

@@ -1,7 +1,7 @@
-"""Rows of a table, and changes of them, as a task reads them with Arrow.
+"""Rows of a table and their changes, as a task reads them with Arrow.
 
-An update is a row that a snapshot deleted and inserted under one row id. Which rows these are is
-found out by the task that reads the changes of the snapshot, so that nobody else need know them.
+An update is a row that a snapshot deleted and inserted under one row id. The task that reads the
+changes of the snapshot finds these rows itself, so that planning needs no information about them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from forklake.spark.source.arrow_reading import VIRTUAL, StoredFile, read_file, 
 CHANGE_TYPE = "change_type"
 INSERT, DELETE = "insert", "delete"
 PREIMAGE, POSTIMAGE = "update_preimage", "update_postimage"
-# The columns of a feed besides those of the table.
+# Columns of a change feed besides those of the table.
 COLUMNS = StructType(
     [
         StructField(CHANGE_TYPE, StringType(), False),
@@ -33,10 +33,10 @@ COLUMNS = StructType(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one task reads: rows that came, and rows that one snapshot removed.
+    """Input of one task: rows that were added, and rows that one snapshot removed.
 
-    Rows that are in no file are batches with their virtual columns. Rows that were only `moved`
-    were not removed.
+    Inlined rows are batches with their virtual columns. Rows in `moved` were only rewritten to
+    other files and do not count as removed.
     """
 
     fields: tuple[Field, ...]
@@ -52,7 +52,7 @@ class Part:
 
 
 def read_rows(part: Part) -> Iterator[pa.RecordBatch]:
-    """The rows that came, as the table has them."""
+    """Yield the added rows with the columns of the table."""
     for file in part.added:
         yield from read_file(file, part.fields)
     if part.inserted is not None:
@@ -60,7 +60,7 @@ def read_rows(part: Part) -> Iterator[pa.RecordBatch]:
 
 
 def read_changes(part: Part) -> Iterator[pa.RecordBatch]:
-    """All rows, each with what happened to it, when, and its id."""
+    """Yield all rows, each with its change type, snapshot id and row id."""
     moved = _ids(part.moved)
     updated = _updated(part, moved)
     for batch in _with_ids(part, part.added, part.inserted):
@@ -80,7 +80,7 @@ def _with_ids(
 
 
 def _updated(part: Part, moved: pa.Array) -> pa.Array:
-    """The ids of rows that came and went at once."""
+    """Return the ids of rows that were both added and removed, but not moved."""
     if not part.deleted and part.removed is None:
         return _NO_IDS
     came = _ids(part.added, part.inserted)

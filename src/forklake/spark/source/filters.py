@@ -1,4 +1,4 @@
-"""Filters that Spark hands to Python data sources, as conditions in SQL."""
+"""Filters that Spark passes to Python data sources, translated to SQL conditions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _COMPARISONS: dict[type[ds.Filter], type[exp.Expr]] = {
     ds.LessThanOrEqual: exp.LTE,
     ds.StringStartsWith: exp.StartsWith,
 }
-_DEEPEST = 4  # parts of a name that SQL has
+_DEEPEST = 4  # most parts that a column name has in SQL
 
 
 def conditions(filters: Iterable[ds.Filter]) -> list[str]:
-    """Those of the filters that can be told, as texts of Spark SQL."""
-    told = (_condition(one) for one in filters)
-    return [one.sql("spark") for one in told if one is not None]
+    """Return the translatable filters as Spark SQL conditions."""
+    translated = (_condition(one) for one in filters)
+    return [one.sql("spark") for one in translated if one is not None]
 
 
 def _condition(one: ds.Filter) -> exp.Expr | None:
@@ -52,7 +52,7 @@ def _condition(one: ds.Filter) -> exp.Expr | None:
 def _column(attribute: tuple[str, ...]) -> exp.Expr:
     parts = [exp.to_identifier(part, quoted=True) for part in attribute]
     if len(parts) > _DEEPEST:
-        return exp.null()  # of which nothing can be said
+        return exp.null()  # NULL makes the condition unusable for pruning
     return exp.column(*reversed(parts))
 
 

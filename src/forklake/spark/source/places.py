@@ -1,6 +1,6 @@
-"""Places of tables, in words that any process can open: the options of `format("forklake")`.
+"""Locations of tables as the options of `format("forklake")`, with which any process can open them.
 
-Tasks that read and write files load this too, so the metastore is only imported to open one.
+Tasks that read and write files import this module too, so the metastore is imported only on use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALIAS = "lake"
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
-# Names of options, in lower case. Those of the time are also those of other table formats.
+# Names of options, in lower case. Those for snapshots include the names of other table formats.
 VERSIONS = ("version", "versionasof", "snapshot_version")
 TIMESTAMPS = ("timestamp", "timestampasof", "snapshot_time")
 READING = (*VERSIONS, *TIMESTAMPS, "pushdown", "readchangefeed")
@@ -33,32 +33,33 @@ STREAMING = (
     *("maxsnapshotspertrigger", "ignoredeletes", "ignorechanges"),
 )
 WRITING: tuple[str, ...] = ()
-STREAM_WRITING = ("checkpointlocation", "queryname")  # Spark passes on what it was given
+STREAM_WRITING = ("checkpointlocation", "queryname")  # Spark passes them on from the stream
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """The moment at which a table is read; neither means now."""
+    """Snapshot at which a table is read, by version or timestamp; with neither, the newest one."""
 
     version: int | None = None
     timestamp: datetime | str | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> When:
-        """The moment that options name."""
+        """Return the snapshot that options select."""
         known = {key.lower(): (key, value) for key, value in options.items()}
         versions = [known[name] for name in VERSIONS if name in known]
         timestamps = [known[name] for name in TIMESTAMPS if name in known]
         if len(versions) + len(timestamps) > 1:
             named = [name for name, _ in (*versions, *timestamps)]
             raise InvalidInput(
-                f"The options {' and '.join(named)} name a time each.", remedy="Give one of them."
+                f"The options {' and '.join(named)} each select a snapshot.",
+                remedy="Set only one of them.",
             )
         version = number(*versions[0]) if versions else None
         return cls(version, timestamps[0][1] if timestamps else None)
 
     def seen(self, catalog: Catalog) -> Snapshotted:
-        """A catalog as it was then."""
+        """Return the catalog at this snapshot."""
         from forklake.spark.attachments import moment
 
         if self.version is None and self.timestamp is None:
@@ -74,7 +75,7 @@ NOW = When()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a table is: a metastore, a catalog in it, and the table's name."""
+    """Location of a table: a metastore, a catalog in it, and the name of the table."""
 
     uri: str
     catalog: str
@@ -85,19 +86,19 @@ class Place:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Place:
-        """The place that options name, whatever the case of their keys."""
+        """Return the location that options contain; their keys are not case-sensitive."""
         known = {key.lower(): value for key, value in options.items()}
         missing = [name for name in ("uri", "catalog", "table") if not known.get(name)]
         if missing:
             raise InvalidInput(
-                f"The option {' and '.join(repr(name) for name in missing)} is needed.",
-                remedy="Give uri (ducklake:...), catalog and table (schema.table).",
+                f"Required options are missing: {', '.join(missing)}.",
+                remedy="Set uri (ducklake:...), catalog and table (schema.table).",
             )
         return cls(**{name: known.get(name) for name in cls.__slots__})  # type: ignore[arg-type]
 
     @classmethod
     def attached(cls, name: TableName) -> Place:
-        """The place of a table of an attached catalog."""
+        """Return the location of a table of an attached catalog."""
         from forklake.store.uri import parse_uri
 
         attachment = name.attachment
@@ -105,8 +106,8 @@ class Place:
         if target.backend == "duckdb":
             raise Unsupported(
                 f"The metastore of '{attachment.alias}' is a DuckDB file, which other processes"
-                " cannot open while this one does.",
-                remedy="Keep the metastore in PostgreSQL or SQLite.",
+                " cannot open while this process has it open.",
+                remedy="Use a metastore in PostgreSQL or SQLite.",
             )
         location = target.location
         if target.backend == "sqlite":
@@ -121,12 +122,12 @@ class Place:
         )
 
     def options(self) -> dict[str, str]:
-        """The options that name the place."""
+        """Return the options for this location."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @contextmanager
     def opened(self, when: When = NOW) -> Iterator[tuple[Session, TableName]]:
-        """A session that has the catalog attached, and what it calls the table."""
+        """Yield a session with the catalog attached, and the resolved table name in it."""
         from forklake.spark.session import Session
 
         limit = self.data_inlining_row_limit
@@ -150,29 +151,30 @@ class Place:
 
 
 def refuse_unknown(options: Mapping[str, str], allowed: Sequence[str], action: str) -> None:
-    """Raise InvalidInput if an option is neither of the place nor one of those allowed."""
+    """Raise InvalidInput if an option neither belongs to the location nor is allowed."""
     known = {*Place.__slots__, *allowed}
     unknown = [key for key in options if key.lower() not in known]
     if not unknown:
         return
     if unknown[0].lower() in ("path", "paths"):
-        remedy = "Name the table by the options uri, catalog and table, without a path."
+        remedy = "Set the options uri, catalog and table; a path is not supported."
     else:
         remedy = f"The options are: {', '.join(sorted(known))}."
     raise InvalidInput(f"There is no option '{unknown[0]}' to {action} with.", remedy=remedy)
 
 
 def number(name: str, text: str, least: int = 0) -> int:
-    """The value of an option that is a whole number."""
+    """Return the value of an option that is an integer."""
     if not text.strip().isdecimal() or int(text) < least:
         raise InvalidInput(
-            f"The option {name} cannot be {text!r}.", remedy=f"Use a number from {least} on."
+            f"The option {name} cannot be {text!r}.",
+            remedy=f"Use an integer, at least {least}.",
         )
     return int(text)
 
 
 def switch(name: str, text: str | None) -> bool:
-    """The value of an option that is on or off."""
+    """Return the value of an option that is true or false."""
     word = (text or "false").strip().lower()
     if word not in _TRUE + _FALSE:
         raise InvalidInput(f"The option {name} cannot be {text!r}.", remedy="Use true or false.")

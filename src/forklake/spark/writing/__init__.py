@@ -1,1 +1,1 @@
-"""Writing rows: making them fit, partitioning them, to files and to the metastore."""
+"""Table writes: rows are cast to the schema, partitioned, and stored in files or the metastore."""

@@ -1,4 +1,4 @@
-"""Inserts rows without Spark: into the metastore where they are few, else into a file."""
+"""Inserts without Spark: few rows are inlined in the metastore, more are written to files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _REPEATED = re.compile(r"\.(list\.element|key_value\.(key|value))(\.|$)")
 
 
 def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
-    """Insert rows into a table; how many there were.
+    """Insert rows into a table, and return their number.
 
-    Rows are mappings by column name, of which those left out get their defaults, or sequences in
-    the order of the columns, or a table of Arrow by name.
+    Rows are mappings by column name, in which missing columns get their defaults, or sequences
+    in the order of the columns, or an Arrow table by name.
     """
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
@@ -49,7 +49,7 @@ def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
 
 
 def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
-    """The same as part of a change. Spark is needed only where the table has rules for rows."""
+    """Insert rows within a change. Spark is needed only if the table has rules for rows."""
     target = Target(change.attachment, change.transaction.state, table)
     if target.rules.concern_rows:
         return _insert_by_rules(session, change, target, rows)
@@ -62,7 +62,7 @@ def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
 
 
 def _insert_by_rules(session: Session, change: Change, target: Target, rows: Rows) -> int:
-    """Insert rows by Spark, which computes and checks what the rules of the table say."""
+    """Insert rows with Spark, which computes generated columns and checks constraints."""
     from forklake.spark.writing.write import append
 
     given = given_names(rows)
@@ -79,7 +79,7 @@ def _insert_by_rules(session: Session, change: Change, target: Target, rows: Row
 
 
 def insert_physical(change: Change, table: Table, rows: pa.Table) -> int:
-    """Keep rows in the metastore that are as a data file holds them, row ids included."""
+    """Inline rows that have physical column names, as in a data file, with their row ids."""
     fields = change.transaction.state.fields(table)
     arrays = [retyped(rows.column(field.physical_name), arrow_type(field)) for field in fields]
     named = pa.table(arrays, names=[field.name for field in fields])
@@ -94,12 +94,12 @@ def _keep(
     rows: pa.Table,
     row_ids: Sequence[int | None] = (),
 ) -> int:
-    """Keep rows in the metastore, as values of Python's."""
+    """Inline rows in the metastore, as Python values."""
     try:
         found = rows.to_pylist()
     except (ValueError, OverflowError) as reason:
         raise InvalidInput(
-            f"A row for table '{table.table_name}' cannot be kept in the metastore: {reason}.",
+            f"A row for table '{table.table_name}' cannot be inlined in the metastore: {reason}.",
             remedy="Set data_inlining_row_limit to 0 for this table.",
         ) from None
     wide = [field for field in fields if _is_wide(field)]
@@ -109,7 +109,7 @@ def _keep(
 
 
 def _is_wide(field: Field) -> bool:
-    """Whether there are integers in it that Arrow has as decimals."""
+    """Return whether a field contains integers that Arrow represents as decimals."""
     return field.type in _WIDE or any(_is_wide(part) for part in field.fields)
 
 
@@ -131,7 +131,7 @@ def _narrowed(value: Any, field: Field) -> Any:
 
 
 def _write_files(change: Change, target: Target, rows: pa.Table) -> None:
-    """Write rows to a file for each partition, here and now."""
+    """Write rows to one file per partition, in this process."""
     held = pa.table(
         [retyped(rows.column(field.name), _file_type(field)) for field in target.fields],
         schema=file_schema(target.fields),
@@ -167,15 +167,15 @@ def _parquet(rows: pa.Table, target: Target, path: str, job_key: keys.Key | None
 
 
 def parquet_settings(options: ParquetOptions, fields: Sequence[Field]) -> dict[str, Any]:
-    """How files are to be written, in the words of Arrow's Parquet writer."""
+    """Return the settings of the Arrow Parquet writer."""
     leaves = [(path, one.type) for path, one in node_paths(fields) if not one.fields]
     floats = {path for path, kind in leaves if kind in _FLOATS}
     repeated = {path for path, _ in leaves if _REPEATED.search(path)}
     return {
-        # Arrow leaves NaN out of bounds without a word: whoever reads would leave out its rows.
+        # Arrow silently ignores NaN in bounds: readers would skip rows with NaN.
         "write_statistics": [path for path, _ in leaves if path not in floats],
-        # Spark reads the values of nulls inside of lists and maps too, and fails where none of a
-        # row group has a value: the dictionary is empty then.
+        # Spark decodes the values of nulls inside of lists and maps too, and fails if a row group
+        # has no value: the dictionary is empty then.
         "use_dictionary": [path for path, _ in leaves if path not in repeated],
         "version": "2.6" if options.version == 2 else "1.0",
         "data_page_version": f"{options.version}.0",
@@ -187,12 +187,12 @@ def parquet_settings(options: ParquetOptions, fields: Sequence[Field]) -> dict[s
 
 
 def file_schema(fields: Sequence[Field]) -> pa.Schema:
-    """What a file holds: the columns under their physical names, with their ids."""
+    """Return the schema of a file: the columns under their physical names, with field ids."""
     return pa.schema([_file_field(field) for field in fields])
 
 
 def _file_type(field: Field) -> pa.DataType:
-    """Arrow's type of a column inside a file: physical names, with their ids."""
+    """Return the Arrow type of a column inside a file: with physical names and field ids."""
     match field.type, [_file_field(part) for part in field.fields]:
         case "struct", parts:
             return pa.struct(parts)

@@ -1,9 +1,9 @@
-"""Partitioning: how rows are told apart by the keys of a table, and what files say of themselves.
+"""Partitioning: grouping of rows into files by the keys of a table, and partition values of files.
 
-Rows go to files by *labels*: texts that differ where the values of a key differ. A label also names
-the folder, but it is never read back: which values a file holds is what its own statistics say, or
-its first row where they do not tell. So no value is too long, too strange or too much like another
-one for the folders of a file system.
+Rows are grouped by *labels*: strings that differ where the values of a key differ. A label also
+names the folder, but is never read back: the partition values of a file come from its statistics,
+or from its first row if those are not exact. So values may be of any length and have any
+characters, whatever folder names a file system supports.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from forklake.model.state import CatalogState
 from forklake.model.values import from_text, to_text
 
 IDENTITY = "identity"
-# In front of what would otherwise be taken for the label of NULL: it, and the empty text.
+# Prefix of values whose text could be confused with the label of NULL, or is empty.
 _LITERALLY = "__HIVE_TEXT__"
 _LONGEST = 64  # bytes of a label; folder names have 255, and escaping may triple it
-_KEPT = 16  # characters of a longer one
-_UNSEEN = r"[\p{C}\p{Zl}\p{Zp}]"  # signs that have no place in the name of a folder
-# What Hive and Spark escape in the names of folders.
+_KEPT = 16  # characters kept of a longer one
+_UNSEEN = r"[\p{C}\p{Zl}\p{Zp}]"  # characters that do not belong in folder names
+# Characters that Hive and Spark escape in folder names.
 _ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | {chr(code) for code in range(1, 32)}
 _PARTS: dict[str, Callable[[Column], Column]] = {
     "year": F.year,
@@ -49,14 +49,14 @@ _SEEN_AS_FLOAT = frozenset({"float32", "float64"})
 
 @dataclass(frozen=True, slots=True)
 class PartitionKey:
-    """One key: a column, what of it counts, and how its folders are called."""
+    """Partition key: a column, a transform, and the name of its folders."""
 
     folder: str
     field: Field
     transform: str
 
     def label(self, column: Column) -> Column:
-        """The label of a value, in Spark: null for null only, and never the empty text."""
+        """Return the label of a value, as a Spark column: NULL only for NULL, and never empty."""
         if self.transform != IDENTITY:
             return _PARTS[self.transform](_in_utc(column, self.field)).cast("string")
         if self.field.type in _SEEN_AS_FLOAT:
@@ -71,7 +71,7 @@ class PartitionKey:
         return F.when(is_odd, short).otherwise(marked)
 
     def label_of(self, value: Any) -> str | None:
-        """The label of a value, in Python."""
+        """Return the label of a Python value."""
         if value is None:
             return None
         text = self.text_of(value)
@@ -84,26 +84,29 @@ class PartitionKey:
         return f"{begin}~{hashlib.sha256(marked.encode()).hexdigest()}"
 
     def text_of(self, value: Any) -> str:
-        """The partition value that a value of the column leads to, as the metastore keeps it."""
+        """Return the partition value for a value of the column, as the metastore stores it."""
         text = to_text(self.field.type, value)
         if text is not None and self.transform != IDENTITY:
             moment = from_text(self.field.type, text)
             return str(getattr(_as_datetime(moment), self.transform))
-        if text is None or "\0" in text:  # which not every database can store
+        if text is None or "\0" in text:  # not every database can store NUL characters
             raise InvalidInput(
                 f"Column '{self.field.name}' of type {self.field.type} has a value that cannot be"
-                f" a partition: {str(value)[:100]}.",
-                remedy="Partition by another column.",
+                f" used as a partition value: {str(value)[:100]}.",
+                remedy="Partition the table by another column.",
             )
         return text
 
     def text_in(self, bounds: ColumnBounds, first_value: Callable[[], Any]) -> str | None:
-        """The partition value of a file of which all rows have the same."""
+        """Return the partition value of a file whose rows all have the same one.
+
+        It comes from the bounds of the column if they are exact, else from the first value.
+        """
         if bounds.null_count and bounds.null_count == bounds.value_count:
             return None
         low, high = bounds.min_value, bounds.max_value
-        is_told = low is not None and high is not None and bounds.null_count == 0
-        if is_told and self.transform != IDENTITY:
+        is_known = low is not None and high is not None and bounds.null_count == 0
+        if is_known and self.transform != IDENTITY:
             first, last = (self._text_of_bound(bound) for bound in (low, high))
             if first != last:
                 raise Corruption(
@@ -112,7 +115,7 @@ class PartitionKey:
                     remedy="Report this as a defect.",
                 )
             return first
-        if is_told and low == high and self.field.type not in _SEEN_AS_FLOAT:
+        if is_known and low == high and self.field.type not in _SEEN_AS_FLOAT:
             return low
         value = first_value()
         return None if value is None else self.text_of(value)
@@ -124,13 +127,13 @@ class PartitionKey:
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """The keys in force for new files of a table."""
+    """Partition keys for new files of a table."""
 
     partition_id: PartitionId
     keys: tuple[PartitionKey, ...]
 
     def folder(self, row: Mapping[str, Any]) -> str:
-        """The folder of a row of physical names, with a slash at its end."""
+        """Return the folder of a row with physical column names, with a trailing slash."""
         labels = ((key.folder, key.label_of(row[key.field.physical_name])) for key in self.keys)
         return "".join(
             f"{escaped(name)}={NO_VALUE if label is None else escaped(label)}/"
@@ -138,7 +141,7 @@ class Partitioning:
         )
 
     def split(self, rows: pa.Table) -> Iterable[tuple[str, pa.Table]]:
-        """Rows of physical names by the folder that they belong to."""
+        """Yield the rows, which have physical column names, by their folder."""
         names = [key.field.physical_name for key in self.keys]
         members: dict[str, list[int]] = {}
         for position, row in enumerate(rows.select(names).to_pylist()):
@@ -149,7 +152,7 @@ class Partitioning:
     def values(
         self, bounds: Mapping[ColumnId, ColumnBounds], first_value: Callable[[Field], Any]
     ) -> tuple[str | None, ...]:
-        """The partition values of a file."""
+        """Return the partition values of a file."""
         return tuple(
             key.text_in(
                 bounds.get(key.field.column_id, ColumnBounds(key.field.column_id)),
@@ -160,7 +163,7 @@ class Partitioning:
 
 
 def partitioning_of(state: CatalogState, table: Table) -> Partitioning | None:
-    """How new files of a table are partitioned, if they are."""
+    """Return the partitioning for new files of a table, or None."""
     rows: list[Partition] = state.beneath(PARTITION, table.table_id)
     if not rows:
         return None
@@ -174,7 +177,7 @@ def partitioning_of(state: CatalogState, table: Table) -> Partitioning | None:
 
 
 def _folders(columns: Sequence[PartitionColumn], fields: Mapping[ColumnId, Field]) -> Iterable[str]:
-    """Names of folders: the column's or the transform's, `year_d` and `year_d_2` on clashes."""
+    """Yield folder names, from columns or transforms; `year_d` and `year_d_2` on clashes."""
     taken: set[str] = set()
     for column in columns:
         name = fields[column.column_id].name
@@ -189,18 +192,18 @@ def _folders(columns: Sequence[PartitionColumn], fields: Mapping[ColumnId, Field
 
 
 def escaped(text: str) -> str:
-    """A text as part of the name of a folder."""
+    """Return a text escaped as part of a folder name."""
     return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
 
 
 def _as_datetime(value: date | datetime) -> datetime:
     if isinstance(value, datetime):
         return value
-    return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - no zone is meant
+    return datetime(value.year, value.month, value.day)  # dates have no time zone
 
 
 def _in_utc(column: Column, field: Field) -> Column:
-    """A moment as UTC's clocks show it, whatever zone the session has."""
+    """Return a timestamp in UTC, independent of the time zone of the session."""
     if field.type != "timestamptz":
         return column
     seconds = F.unix_micros(column).cast("decimal(20,0)") / F.lit(1_000_000)

@@ -1,4 +1,4 @@
-"""Casts of rows to write where Spark's Java machine is out of reach: by Spark's functions alone."""
+"""Casts of rows to write by Spark functions alone, for Spark Connect, whose JVM is out of reach."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 _UUID = "(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-# What Spark writes in another way than DuckDB, or as other bytes.
+# Types whose text Spark writes differently from DuckDB, or as other bytes.
 _WITHOUT_TEXT = (
     BinaryType, DoubleType, FloatType, TimestampType, StructType, ArrayType, MapType,
 )  # fmt: skip
@@ -35,7 +35,7 @@ def _below(bits: int) -> Callable[[Column], Column]:
     return lambda value: value.between(0, F.lit(str(2**bits - 1)).cast("decimal(20,0)"))
 
 
-# Types that have fewer values than the Spark type that holds them: which ones they have.
+# Types with fewer values than the Spark type that holds them: tests for valid values.
 _FITS: dict[str, Callable[[Column], Column]] = {
     "uint8": _below(8),
     "uint16": _below(16),
@@ -48,8 +48,10 @@ _FITS: dict[str, Callable[[Column], Column]] = {
 
 
 def try_cast(value: Column, source: DataType, column_type: str, target: DataType) -> Column:
-    """Return a value as one of a column's type, NULL where there is no such value; LookupError if
-    only our classes could cast it."""
+    """Return a value cast to a column type, NULL where that fails.
+
+    Raises LookupError if only our Java classes can do the cast.
+    """
     if column_type == "varchar" and isinstance(source, _WITHOUT_TEXT):
         raise LookupError(column_type)
     made = _converted(value, source, column_type, target)
@@ -61,7 +63,7 @@ def try_cast(value: Column, source: DataType, column_type: str, target: DataType
 
 
 def _converted(value: Column, source: DataType, column_type: str, target: DataType) -> Column:
-    """The value in another type, null where that is not possible; rounded, never cut off."""
+    """Return the value in another type, NULL where that fails; fractions are rounded, not cut."""
     if column_type in _SECOND_DIGITS:
         return _rounded(value.try_cast(target), _SECOND_DIGITS[column_type])
     if column_type == "uuid":
@@ -79,7 +81,7 @@ def _converted(value: Column, source: DataType, column_type: str, target: DataTy
 
 
 def _rounded(value: Column, size: int) -> Column:
-    """A moment in multiples of some microseconds, half of them away from 1970."""
+    """Return a timestamp rounded to a multiple of `size` microseconds, halves away from 1970."""
     micros = F.unix_micros(value.cast("timestamp"))
     half = F.when(micros < 0, -size // 2).otherwise(size // 2)
     below = (micros + half) - (micros + half) % size

@@ -1,7 +1,7 @@
-"""The rules of a table, kept by the job that writes its rows: there is no second pass over them.
+"""Table rules, enforced by the job that writes the rows, without a second pass over them.
 
-Columns that follow from others are computed where they are not given. Whatever breaks a rule stops
-the job, with the rule and the row in the error.
+Generated columns are computed where they are not given. A row that violates a rule stops the job;
+the error shows the rule and the row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from forklake.spark.types import physical_schema, spark_type
 from forklake.spark.writing import align
 from forklake.spark.writing.targets import Target
 
-_SHOWN = 200  # characters of a row that breaks a rule
+_SHOWN = 200  # characters shown of a row that violates a rule
 
 
 def ruled(
@@ -37,11 +37,11 @@ def ruled(
     keep: Sequence[str] = (),
     checks: Sequence[Check] = (),
 ) -> DataFrame:
-    """The rows as the table's files hold them, by all of its rules and some further ones.
+    """Return the rows as the files of the table store them, checked by its rules and `checks`.
 
     Args:
-        by_name: columns are found by name; those that are missing are computed, or get defaults.
-        keep: columns that are not the table's and follow unchanged.
+        by_name: columns are matched by name; missing ones are computed or get defaults.
+        keep: further columns, not of the table, which are returned unchanged.
     """
     table, rules = target.table.table_name, target.rules
     given = {folded(name) for name in df.columns}
@@ -62,9 +62,9 @@ def ruled(
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """Applies rules to rows, which have the names that users know for as long as that takes.
+    """Rules of a table, applied to rows under the column names of users.
 
-    The columns that are computed are not given.
+    `computed` are generated columns that the rows do not have.
     """
 
     target: Target
@@ -76,7 +76,7 @@ class _Ruling:
         return [F.col(quoted(name)) for name in self.keep]
 
     def named(self, rows: DataFrame) -> DataFrame:
-        """Rows of physical names under those of the table."""
+        """Return rows with physical column names under the names of the table."""
         columns = (
             F.col(quoted(one.physical_name)).cast(spark_type(one)).alias(one.name)
             for one in self.target.fields
@@ -85,7 +85,7 @@ class _Ruling:
         return rows.select(*columns, *self._kept)
 
     def completed(self, rows: DataFrame) -> DataFrame:
-        """All columns in their order, with those that follow from others."""
+        """Return all columns in their order, with the generated ones computed."""
         table = self.target.table.table_name
         columns = [
             align.required(self._value(one), one, f"{table}.{one.name}").alias(one.name)
@@ -101,8 +101,11 @@ class _Ruling:
         return F.expr(rule.expression).cast(spark_type(field))
 
     def stored(self, rows: DataFrame, checks: Sequence[Check]) -> DataFrame:
-        """The rows as files hold them. The first column has a value only if no rule is broken:
-        a filter would be moved to where there may still be rows that are never written."""
+        """Return the rows as files store them, with the checks built into the first column.
+
+        The first column has a value only if no rule is violated, else it raises. Checks in
+        a filter would be pushed down to rows that are never written.
+        """
         tests = [*self._tests(checks), *self._comparisons()]
         first, *others = self.target.fields
         physical = physical_schema(self.target.fields)
@@ -116,7 +119,7 @@ class _Ruling:
         return rows.select(*stored, *self._kept)
 
     def _tests(self, checks: Sequence[Check]) -> Iterator[tuple[Column, Column]]:
-        """What must be true of each row, and what is said if it is not."""
+        """Yield conditions that each row must satisfy, with the error raised otherwise."""
         for one in checks:
             holds = F.coalesce(F.expr(one.expression).cast("boolean"), F.lit(False))
             yield holds, self._complaint(one.name, one.expression)
@@ -133,7 +136,7 @@ class _Ruling:
         row = F.struct(*(F.col(quoted(one.name)) for one in self.target.fields))
         shown = F.substring(F.to_json(row, {"ignoreNullFields": "false"}), 1, _SHOWN)
         table = self.target.table.table_name
-        begin = f"A row for table '{table}' does not fulfil the {what}: {expression}. It is "
+        begin = f"A row for table '{table}' does not satisfy the {what}: {expression}. The row is "
         return align.raised(F.concat(F.lit(begin), shown, F.lit(".")))
 
 
@@ -147,8 +150,9 @@ def _analysing(table: str) -> Iterator[None]:
     try:
         yield
     except (AnalysisException, ParseException) as reason:
-        _, said = plain_words(str(reason))
+        _, plain = plain_words(str(reason))
         raise InvalidInput(
-            f"The rules of table '{table}' cannot be applied: {said}",
-            remedy="Nothing was written.",
+            f"The rules of table '{table}' cannot be applied: {plain}",
+            remedy="Nothing was written. Correct the constraints and generated columns of the"
+            " table.",
         ) from None

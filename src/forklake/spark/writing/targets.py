@@ -1,4 +1,4 @@
-"""A table as the place of new files: its folder, the options in force, what is known of a file."""
+"""Table to which files are written: its folder, its options, and the metadata of new files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10)}
 
 @dataclass(frozen=True, slots=True)
 class ParquetOptions:
-    """How Parquet files are to be written."""
+    """Settings for writing Parquet files."""
 
     codec: str
     level: int | None
@@ -43,69 +43,67 @@ class ParquetOptions:
 
 @dataclass(frozen=True)
 class Target:
-    """A table, as a change sees it, to which files are to be added."""
+    """Table, as a change sees it, to which files are added."""
 
     attachment: Attachment
     state: CatalogState
     table: Table
-    is_flat: bool = False  # files of no partition of their own, whatever the table's keys are
+    is_flat: bool = False  # files are not partitioned, whatever keys the table has
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """The columns."""
+        """Columns of the table."""
         return self.state.fields(self.table)
 
     @cached_property
     def partitioning(self) -> Partitioning | None:
-        """The keys by which files are told apart."""
+        """Partition keys for new files; None without partitioning."""
         return None if self.is_flat else partitioning_of(self.state, self.table)
 
     @cached_property
     def rules(self) -> Rules:
-        """What every row fulfils."""
+        """Rules that each row must satisfy."""
         return self.state.rules(self.table)
 
     @cached_property
     def sort_order(self) -> list[Column]:
-        """How rows of physical names are put in order in a file."""
+        """Sort order of rows in a file, over columns with physical names."""
         names = {field.column_id: field.physical_name for field in self.fields}
         return [_ordered(names[key.column_id], key) for key in self.state.sort_order(self.table)]
 
     @cached_property
     def folder(self) -> str:
-        """The full path of the table's folder, with a slash at its end."""
+        """Full path of the table folder, with a trailing slash."""
         return self.attachment.located(self.attachment.folder(self.state, self.table))
 
     def refuse_unchecked(self, how: str) -> None:
-        """Unsupported if the table has rules, for rows that come in a way in which nobody looks
-        at them."""
+        """Raise Unsupported if the table has rules that this way of adding rows cannot check."""
         if self.rules.concern_rows:
             raise Unsupported(
-                f"Table '{self.table.table_name}' has rules for rows, which are not checked for"
-                f" rows that come {how}.",
-                remedy="Write the rows by a session: write, write_stream, or INSERT.",
+                f"Table '{self.table.table_name}' has constraints or generated columns: they are not"
+                f" checked for rows that come {how}.",
+                remedy="Write the rows with a session: write, write_stream, or INSERT.",
             )
 
     def stored(self, path: str) -> str:
-        """The form in which the full path of a file beneath the folder is kept."""
+        """Return the form in which the metastore stores the path of a file below the folder."""
         return self.attachment.folder(self.state, self.table) + path.removeprefix(self.folder)
 
     # Options
 
     def option(self, name: str) -> str | None:
-        """The value of an option in its stored form."""
+        """Return the value of an option in its stored form."""
         value = self.attachment.option(self.state, name, self.table)
         return None if value is None else checked_option(name, value, Scope.CATALOG)[1]
 
     def number(self, name: str) -> int | None:
-        """The value of an option that is a number."""
+        """Return the value of a numeric option."""
         value = self.option(name)
         return None if value is None else int(value)
 
     @property
     def inlined_rows(self) -> int:
-        """The most rows that are kept in the metastore; none of a Delta table, whose readers look
-        for files."""
+        """Largest number of rows to inline; 0 for a Delta table, whose readers read only files."""
         if find_face(self.state, self.table) is not None:
             return 0
         return self.number("data_inlining_row_limit") or 0
@@ -117,16 +115,16 @@ class Target:
 
     @property
     def has_folders(self) -> bool:
-        """Whether partitions have folders, whose names tell their values."""
+        """Whether partitions have folders whose names contain their values."""
         return self.option("hive_file_pattern") == "true" and not self.is_encrypted
 
     def parquet(self) -> ParquetOptions:
-        """The options of Parquet files, checked against each other."""
+        """Return the Parquet options, checked against each other."""
         codec = self.option("parquet_compression") or "snappy"
         level = self.number("parquet_compression_level") if codec in LEVELS else None
         if codec == "brotli":
             raise Unsupported(
-                f"Table '{self.table.table_name}' is to be compressed with brotli, which Spark"
+                f"Table '{self.table.table_name}' has parquet_compression = brotli, which Spark"
                 " can neither write nor read.",
                 remedy="Set parquet_compression to zstd, gzip, lz4 or snappy.",
             )
@@ -137,10 +135,10 @@ class Target:
                 f" {LEVELS[codec][-1]}.",
             )
         return ParquetOptions(
-            # What Spark calls lz4 has a framing that nobody else reads.
+            # The codec that Spark names lz4 has a framing that other readers do not support.
             codec="lz4_raw" if codec == "lz4" else codec,
             level=level,
-            # Arrow cannot decrypt what Spark writes as pages of version 2.
+            # Arrow cannot decrypt data pages of version 2 that Spark wrote.
             version=1 if self.is_encrypted else self.number("parquet_version") or 2,
             row_group_rows=self.number("parquet_row_group_size") or None,
             row_group_bytes=self.number("parquet_row_group_size_bytes") or None,
@@ -157,7 +155,7 @@ def _ordered(name: str, key: SortKey) -> Column:
 def described(
     target: Target, paths: Sequence[str], job_key: keys.Key | None, *, row_ids: bool = True
 ) -> list[NewDataFile]:
-    """Files as a transaction adds them: what their footers say, their partitions and keys."""
+    """Return the metadata of new files: statistics from their footers, partition values and keys."""
     file_keys = {path: keys.derived_key(job_key, path) for path in paths} if job_key else {}
     key_key = keys.load_key_encryption_key() if job_key else None
     footers = read_footers(paths, leaf_fields(target.fields), keys=file_keys)
