@@ -1,4 +1,4 @@
-"""Attachments: catalogs under the names by which a session knows them.
+"""Attachments: catalogs under the aliases of a session.
 
 All attachments of one metastore in a process share one `Metastore`, and so its connections; it is
 closed with the last of them.
@@ -31,7 +31,7 @@ AUTOMATIC = "AUTOMATIC"
 
 @dataclass(frozen=True, slots=True)
 class AttachOptions:
-    """What a user says when attaching a catalog; the words of ATTACH."""
+    """Options of ATTACH."""
 
     catalog: str | None = None
     data_path: str | None = None
@@ -49,7 +49,7 @@ class AttachOptions:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A catalog in a session: its alias, and how it may be used."""
+    """Attached catalog of a session: its alias, and how it may be used."""
 
     alias: str
     metastore: Metastore
@@ -63,16 +63,16 @@ class Attachment:
 
     @property
     def address(self) -> str:
-        """Where the metastore is; empty if whoever attached it did not say so."""
+        """Location of the metastore; empty if it was attached without a URI."""
         return self.metastore.database.address if self.uri else ""
 
     @property
     def metadata_name(self) -> str:
-        """The name under which the tables of the metastore itself can be read."""
+        """Name under which the tables of the metastore itself can be read."""
         return self.metadata_catalog or f"__ducklake_metadata_{self.alias}"
 
     def require_writable(self) -> None:
-        """Forbidden if nothing can be changed through this attachment."""
+        """Raise Forbidden if nothing can be changed through this attachment."""
         if self.pinned is not None:
             raise Forbidden(
                 f"The catalog '{self.alias}' is attached at snapshot {self.pinned.snapshot_id}"
@@ -87,15 +87,15 @@ class Attachment:
 
     @property
     def data_path(self) -> str:
-        """The folder beneath which the catalog's files lie, with a slash at its end."""
+        """Folder below which the files of the catalog are, with a trailing slash."""
         return self.catalog.data_path()
 
     def folder(self, state: CatalogState, table: Table) -> str:
-        """The folder of a table relative to the data path, with a slash at its end."""
+        """Return the folder of a table relative to the data path, with a trailing slash."""
         return self.catalog.table_folder(state, table)
 
     def located(self, path: str) -> str:
-        """The full path of one that is relative to the data path."""
+        """Return the full path for one that is relative to the data path."""
         return resolve(self.data_path, path, is_relative=True)
 
     def option(
@@ -105,14 +105,14 @@ class Attachment:
         table: Table | None = None,
         schema: Schema | None = None,
     ) -> str | None:
-        """The value of an option: as set anywhere in the metastore, as attached, or the default."""
+        """Return the value of an option: set in the metastore, else as attached, else the default."""
         wide = self.catalog.metastore_options()
         value, scope = state.option(name, table, schema, wide)
         return value if scope is not None else self.defaults.get(name, value)
 
 
 class Attachments:
-    """The attachments of a session and of its cursors, by alias."""
+    """Attachments of a session and of its cursors, by alias."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -120,12 +120,12 @@ class Attachments:
         self._sessions = 0
 
     def join(self) -> None:
-        """One more session uses these."""
+        """Register one more session that uses these attachments."""
         with self._guard:
             self._sessions += 1
 
     def leave(self) -> None:
-        """One session less; the last one detaches everything."""
+        """Unregister a session; the last one detaches everything."""
         with self._guard:
             self._sessions -= 1
             gone = list(self._found.values()) if not self._sessions else []
@@ -138,19 +138,19 @@ class Attachments:
         _metastores.give_back(metastore)
 
     def aliases(self) -> list[str]:
-        """The names under which catalogs are attached."""
+        """Return the aliases of the attached catalogs."""
         return [attachment.alias for attachment in self._found.values()]
 
     def all(self) -> list[Attachment]:
-        """All attachments."""
+        """Return all attachments."""
         return list(self._found.values())
 
     def find(self, alias: str) -> Attachment | None:
-        """The attachment of an alias."""
+        """Return the attachment of an alias, or None."""
         return self._found.get(folded(alias))
 
     def get(self, alias: str) -> Attachment:
-        """The attachment of an alias, or NotFound."""
+        """Return the attachment of an alias; raise NotFound if there is none."""
         found = self.find(alias)
         if found is None:
             raise NotFound(
@@ -161,7 +161,7 @@ class Attachments:
         return found
 
     def attach(self, uri: str, alias: str | None, options: AttachOptions) -> Attachment:
-        """Open a catalog under an alias; nothing is attached, nor created, if anything is wrong."""
+        """Attach a catalog under an alias; on any error, nothing is attached or created."""
         if not options.catalog:
             raise InvalidInput(
                 "CATALOG is required. Please provide CATALOG when attaching the database."
@@ -185,7 +185,7 @@ class Attachments:
             raise
 
     def attach_beside(self, attached: Metastore, catalog: Catalog, alias: str) -> Attachment:
-        """Attach one more catalog of a metastore of which some are attached."""
+        """Attach another catalog of a metastore that is already in use here."""
         beside = next(one for one in self.all() if one.metastore is attached)
         attachment = self._add(
             Attachment(
@@ -215,7 +215,7 @@ class Attachments:
                 )
 
     def detach(self, alias: str) -> None:
-        """Forget an attachment; NotFound if there is none."""
+        """Remove an attachment; raise NotFound if there is none."""
         self.get(alias)
         with self._guard:
             gone = self._found.pop(folded(alias))
@@ -223,10 +223,11 @@ class Attachments:
 
 
 def check_options(options: AttachOptions) -> None:
-    """What can be refused before anything is opened."""
+    """Raise InvalidInput for options that are wrong in themselves, before anything is opened."""
     if options.snapshot_version is not None and options.snapshot_time is not None:
         raise InvalidInput(
-            "Cannot specify both SNAPSHOT_VERSION and SNAPSHOT_TIME.", remedy="Give one of them."
+            "Cannot specify both SNAPSHOT_VERSION and SNAPSHOT_TIME.",
+            remedy="Set only one of them.",
         )
     if options.data_inlining_row_limit is not None:
         checked_option("data_inlining_row_limit", options.data_inlining_row_limit, Scope.CATALOG)
@@ -236,7 +237,7 @@ def check_options(options: AttachOptions) -> None:
 
 
 def _is_encrypted(encrypted: bool | str | None) -> bool | None:
-    """Whether encryption is asked for; None leaves it to the catalog."""
+    """Return whether encryption is requested; None leaves it to the catalog."""
     if encrypted is None or str(encrypted).upper() == AUTOMATIC:
         return None
     _, text = checked_option("encrypted", encrypted, Scope.CATALOG)
@@ -252,7 +253,7 @@ def _opened(metastore: Metastore, target: Target, alias: str, options: AttachOpt
 def attachment_of(
     metastore: Metastore, catalog: Catalog, alias: str, options: AttachOptions
 ) -> Attachment:
-    """A catalog under an alias, at the snapshot and with the defaults that the options say."""
+    """Return a catalog under an alias, with the snapshot and the defaults of the options."""
     defaults = {}
     if options.data_inlining_row_limit is not None:
         defaults["data_inlining_row_limit"] = str(options.data_inlining_row_limit)
@@ -287,14 +288,14 @@ def _found_or_created(metastore: Metastore, target: Target, options: AttachOptio
 def _with_data_path(
     metastore: Metastore, row: CatalogRow, given: str | None, options: AttachOptions
 ) -> CatalogRow:
-    """Return the catalog's row with the data path to use."""
+    """Return the row of a catalog with the data path to use."""
     if given is None or _is_same(given, row.data_path):
         return row
     if row.data_path is not None and not options.override_data_path:
         raise InvalidInput(
             f"The data path {given!r} does not match existing data path {row.data_path!r}"
             f" of the catalog '{row.catalog_name}'.",
-            remedy="Leave data_path out, or say override_data_path if the files were moved.",
+            remedy="Omit data_path, or set override_data_path if the files were moved.",
         )
     with metastore.database.reading() as connection:
         refuse_overlap(connection, given, ignored=row.data_path)
@@ -308,8 +309,8 @@ def _is_same(given: str, stored: str | None) -> bool:
 def _default_data_path(target: Target, catalog: str) -> str:
     if not target.is_file:
         raise InvalidInput(
-            f"The new catalog '{catalog}' has no data path, and so no place for files.",
-            remedy="Give a data_path: a folder, or a bucket and prefix.",
+            f"The new catalog '{catalog}' has no data path, so its files have no location.",
+            remedy="Set data_path to a folder, or to a bucket and prefix.",
         )
     return f"{target.location}.files"
 
@@ -326,7 +327,7 @@ def _check_encryption(catalog: Catalog, options: AttachOptions) -> None:
 
 
 def moment(time: datetime | str) -> datetime:
-    """A moment; without a time zone it is in UTC."""
+    """Return a timestamp; without a time zone it is in UTC."""
     if isinstance(time, str):
         try:
             time = datetime.fromisoformat(time)
@@ -338,14 +339,14 @@ def moment(time: datetime | str) -> datetime:
 
 
 class _Metastores:
-    """The open metastores of this process, each with the number of its attachments."""
+    """Open metastores of this process, each with the number of its attachments."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._open: dict[tuple[str, ...], tuple[Metastore, int]] = {}
 
     def take(self, uri: str, options: AttachOptions) -> Metastore:
-        """The metastore behind an attach string; to be given back."""
+        """Return the metastore for an attach string; the caller must give it back."""
         target = parse_uri(uri)
         place = target.location
         if target.is_file:
@@ -363,12 +364,12 @@ class _Metastores:
         return metastore
 
     def share(self, metastore: Metastore) -> None:
-        """One attachment more."""
+        """Count one more attachment."""
         with self._guard:
             self._count(metastore, 1)
 
     def give_back(self, metastore: Metastore) -> None:
-        """One attachment less; the last one closes it."""
+        """Count one attachment less; the last one closes the metastore."""
         with self._guard:
             is_unused = self._count(metastore, -1) == 0
         if is_unused:

@@ -1,4 +1,4 @@
-"""Definitions by name: schemas, tables, columns and options, each statement a change of its own."""
+"""Definitions by name: schemas, tables, columns and options, each statement a separate change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SORT_KEY = re.compile(
 
 
 class Definitions:
-    """The part of a session that changes what there is. Paths lead into nested columns: `s.x`."""
+    """Part of a session that changes definitions. Paths lead into nested columns: `s.x`."""
 
     if TYPE_CHECKING:
 
@@ -47,31 +47,33 @@ class Definitions:
     # Schemas
 
     def create_schema(self, name: str, *, if_not_exists: bool = False) -> None:
-        """A new schema: `schema` in the current catalog, or `catalog.schema`."""
+        """Create a schema: `schema` in the current catalog, or `catalog.schema`."""
         attachment, schema = self.schema_place(name)
         with self.changing(attachment) as change:
             change.transaction.create_schema(schema, if_not_exists=if_not_exists)
 
     def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
-        """End a schema, with everything in it if asked."""
+        """Drop a schema; with `cascade`, everything in it too."""
         attachment, schema = self.schema_place(name)
         with self.changing(attachment) as change:
             change.transaction.drop_schema(schema, cascade=cascade, if_exists=if_exists)
 
     def rename_schema(self, name: str, new_name: str) -> None:
-        """The schema under another name in the same catalog."""
+        """Rename a schema within its catalog."""
         attachment, schema = self.schema_place(name)
         with self.changing(attachment) as change:
             change.transaction.rename_schema(schema, new_name)
 
     def schema_place(self, name: str) -> tuple[Attachment, str]:
-        """The catalog and the schema that a name means, whether or not it is there."""
+        """Return the catalog and the schema for a name; the schema need not exist."""
         match split_name(name):
             case (schema,):
                 return self._current_attachment(schema), schema
             case (alias, schema):
                 return self.attachment(alias), schema
-        raise InvalidInput(f"The name {name!r} is no schema.", remedy="Write catalog.schema.")
+        raise InvalidInput(
+            f"{name!r} is not a schema name.", remedy="Write schema or catalog.schema."
+        )
 
     # Tables
 
@@ -85,7 +87,7 @@ class Definitions:
         if_not_exists: bool = False,
         or_replace: bool = False,
     ) -> None:
-        """A new table, with columns as Spark or Forklake describe them.
+        """Create a table, with columns in the types of Spark or of Forklake.
 
         Args:
             partition_by: columns, or `year(column)`, `month(…)`, `day(…)`, `hour(…)`.
@@ -104,7 +106,7 @@ class Definitions:
             )
 
     def drop_table(self, name: str | Sequence[str], *, if_exists: bool = False) -> None:
-        """End a table; its rows can be seen at older snapshots."""
+        """Drop a table; its rows stay visible at older snapshots."""
         place = self.place_to_drop(name, if_exists=if_exists)
         if place is None:
             return
@@ -114,7 +116,7 @@ class Definitions:
             change.transaction.drop_table(place.table, schema=place.schema, if_exists=if_exists)
 
     def place_to_drop(self, name: str | Sequence[str], *, if_exists: bool) -> TableName | None:
-        """Where a name leads; None if that is nowhere and need not be somewhere."""
+        """Resolve a name to drop; None if its schema does not exist and `if_exists` allows that."""
         try:
             return self.resolve(name)
         except NotFound:
@@ -124,7 +126,7 @@ class Definitions:
             raise
 
     def rename_table(self, name: str | Sequence[str], new_name: str) -> None:
-        """The table under another name in the same schema."""
+        """Rename a table within its schema."""
         place = self.resolve(name)
         with self.changing(place.attachment) as change:
             self.find_table(change.transaction, place)
@@ -133,17 +135,17 @@ class Definitions:
     def set_partitioning(
         self, name: str | Sequence[str], partition_by: Sequence[str | tuple[str, str]]
     ) -> None:
-        """How files are partitioned that are written from now on; nothing means not at all."""
+        """Set the partition keys for files written from now on; an empty list removes them."""
         with self._altering(name) as (transaction, table):
             transaction.set_partitioning(table, partition_keys(partition_by))
 
     def set_sorted_by(
         self, name: str | Sequence[str], keys: Sequence[str | tuple[str, bool, bool]]
     ) -> None:
-        """The order of rows in files that are written from now on; nothing means none.
+        """Set the order of rows in files written from now on; an empty list removes it.
 
         Args:
-            keys: columns, as in `price DESC NULLS FIRST`; nulls come last unless it says so.
+            keys: columns, as in `price DESC NULLS FIRST`; the default is NULLS LAST.
         """
         with self._altering(name) as (transaction, table):
             transaction.set_sorted_by(table, sort_keys(keys))
@@ -164,26 +166,26 @@ class Definitions:
         *,
         default: str | None = None,
     ) -> None:
-        """A new column, or a field of a struct. Rows of before show the default."""
+        """Add a column, or a field of a struct. Existing rows show the default."""
         *inside, own_name = split_name(column)
         spec = ColumnSpec(own_name, as_column_type(type), default=default)
         with self._altering(name) as (transaction, table):
             transaction.add_column(table, spec, inside=inside)
 
     def drop_column(self, name: str | Sequence[str], column: str) -> None:
-        """End a column, or a field of a struct."""
+        """Drop a column, or a field of a struct."""
         with self._altering(name) as (transaction, table):
             transaction.drop_column(table, split_name(column))
 
     def rename_column(self, name: str | Sequence[str], column: str, new_name: str) -> None:
-        """The column, or the field of a struct, under another name."""
+        """Rename a column, or a field of a struct."""
         with self._altering(name) as (transaction, table):
             transaction.rename_column(table, split_name(column), new_name)
 
     def set_column_type(
         self, name: str | Sequence[str], column: str, type: ColumnType | DataType | str
     ) -> None:
-        """The column with a type that holds all values of the old one."""
+        """Change the type of a column to one that holds all values of the old one."""
         target = as_column_type(type)
         with self._altering(name) as (transaction, table):
             transaction.set_column_type(table, split_name(column), target)
@@ -196,13 +198,13 @@ class Definitions:
         *,
         default_type: str = "literal",
     ) -> None:
-        """What new rows get for a column that they do not name; None takes the default away."""
+        """Set the value of a column that new rows do not specify; None removes the default."""
         with self._altering(name) as (transaction, table):
             path = split_name(column)
             transaction.set_default(table, path, default, default_type=default_type)
 
     def set_not_null(self, name: str | Sequence[str], column: str, not_null: bool = True) -> None:
-        """Forbid nulls in a column, which must have none, or allow them again."""
+        """Forbid NULL in a column, which must not contain any, or allow it again."""
         with self._altering(name) as (transaction, table):
             path = split_name(column)
             found = transaction.state.column(table, *path)
@@ -213,7 +215,7 @@ class Definitions:
     def _require_no_nulls(
         self, transaction: Transaction, table: Table, path: Sequence[str], column: Column
     ) -> None:
-        """Only files whose statistics do not rule nulls out are looked into."""
+        """Raise InvalidInput if a column has NULLs; files whose statistics exclude them are skipped."""
         from forklake.spark.reading.scan import has_nulls
 
         if has_nulls(lambda: self.engine, transaction, table, path):
@@ -242,7 +244,7 @@ class Definitions:
 
 
 def partition_keys(keys: Sequence[str | tuple[str, str]]) -> list[tuple[str, str]]:
-    """Columns with their transforms: `d` is by identity, `year(d)` by the year of it."""
+    """Return columns with transforms: `d` has the transform identity, `year(d)` has year."""
     found: list[tuple[str, str]] = []
     for key in keys:
         if not isinstance(key, str):
@@ -252,14 +254,14 @@ def partition_keys(keys: Sequence[str | tuple[str, str]]) -> list[tuple[str, str
         column = split_name(match[2] if match else key)
         if len(column) != 1:
             raise InvalidInput(
-                f"A table cannot be partitioned by {key!r}.", remedy="Name a plain column."
+                f"A table cannot be partitioned by {key!r}.", remedy="Use a top-level column."
             )
         found.append((column[0], match[1].lower() if match else "identity"))
     return found
 
 
 def sort_keys(keys: Sequence[str | tuple[str, bool, bool]]) -> list[tuple[str, bool, bool]]:
-    """Columns, each with whether its greatest value comes first and whether nulls do."""
+    """Return columns, each with whether the order is descending and whether nulls come first."""
     found: list[tuple[str, bool, bool]] = []
     for key in keys:
         if not isinstance(key, str):
@@ -269,7 +271,7 @@ def sort_keys(keys: Sequence[str | tuple[str, bool, bool]]) -> list[tuple[str, b
         column = split_name(match["column"] if match else key)
         if match is None or len(column) != 1:
             raise InvalidInput(
-                f"A table cannot be sorted by {key!r}.", remedy="Name a plain column."
+                f"A table cannot be sorted by {key!r}.", remedy="Use a top-level column."
             )
         direction, nulls = match["direction"] or "ASC", match["nulls"] or "LAST"
         found.append((column[0], direction.upper() == "DESC", nulls.upper() == "FIRST"))
@@ -277,7 +279,10 @@ def sort_keys(keys: Sequence[str | tuple[str, bool, bool]]) -> list[tuple[str, b
 
 
 def as_column_specs(columns: StructType | Sequence[ColumnSpec]) -> list[ColumnSpec]:
-    """Columns as Forklake describes them, each of a type that files can hold."""
+    """Return columns as Forklake describes them.
+
+    Raises Unsupported for types that files cannot store.
+    """
     from pyspark.sql.types import StructType
 
     from forklake.spark.types import column_specs, require_supported
@@ -289,7 +294,7 @@ def as_column_specs(columns: StructType | Sequence[ColumnSpec]) -> list[ColumnSp
 
 
 def as_column_type(type: Any) -> ColumnType:
-    """A type as Forklake describes it, which files can hold."""
+    """Return a type as Forklake describes it; raise Unsupported if files cannot store it."""
     from pyspark.sql.types import DataType, StructField, StructType
 
     from forklake.spark.types import column_specs, require_supported

@@ -1,4 +1,4 @@
-"""Names: attached catalogs, the one in use, and what a name means among them."""
+"""Name resolution: attached catalogs, the current one, and the objects that names refer to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ View = Snapshotted | Transaction
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table's place: the attached catalog, the schema and its own name."""
+    """Resolved table name: the attached catalog, the schema and the table; it need not exist."""
 
     attachment: Attachment
     schema: str
@@ -37,7 +37,7 @@ class TableName:
 
 
 class Naming(Transactions):
-    """The part of a session that knows catalogs, and finds what is in them."""
+    """Part of a session that attaches catalogs and resolves names in them."""
 
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
@@ -66,19 +66,19 @@ class Naming(Transactions):
         override_data_path: bool = False,
         read_only: bool = False,
     ) -> None:
-        """Make a catalog known under an alias, else under its own name.
+        """Attach a catalog under an alias, or under its name.
 
         Args:
-            uri: where the metastore is: `ducklake:<path>` or `ducklake:postgres:<dsn>`.
-            data_path: where its files are; must be what the catalog says itself.
-            metadata_schema: the schema of the database that holds the metastore.
+            uri: location of the metastore: `ducklake:<path>` or `ducklake:postgres:<dsn>`.
+            data_path: folder of its files; must be the data path of the catalog.
+            metadata_schema: the schema of the database that contains the metastore.
             metadata_catalog: the name under which SQL reads the tables of the metastore itself.
-            snapshot_version, snapshot_time: attach it as it was then, read-only.
+            snapshot_version, snapshot_time: attach this snapshot, read-only.
             encrypted: whether files are encrypted; fixed when the catalog is created.
             data_inlining_row_limit: the option of that name, where it is not set.
-            create_if_not_exists: make the metastore and the catalog if need be.
+            create_if_not_exists: create the metastore and the catalog if they do not exist.
             migrate_if_required: accepted; metastores of older versions are refused.
-            override_data_path: use the data path given although the catalog says another.
+            override_data_path: use the given data path although the catalog has another one.
         """
         self._require_open()
         options = AttachOptions(
@@ -98,31 +98,32 @@ class Naming(Transactions):
         self._attachments.attach(uri, alias, options)
 
     def detach(self, alias: str) -> None:
-        """Forget a catalog; neither the current one nor one of the open transaction."""
+        """Detach a catalog; the current one, or one in the open transaction, is refused."""
         attachment = self.attachment(alias)
         if self._work is not None and self._work.uses(attachment):
             raise InvalidInput(
                 f"The catalog '{attachment.alias}' is part of the open transaction.",
-                remedy="Commit or roll back first.",
+                remedy="Commit or roll back the transaction first.",
             )
         if self._current is not None and self._current[0] == attachment.alias:
             raise InvalidInput(
-                f"The catalog '{attachment.alias}' is in use.", remedy="Use another one first."
+                f"The catalog '{attachment.alias}' is the current catalog.",
+                remedy="Make another catalog the current one first (USE).",
             )
         self._attachments.detach(alias)
 
     def attachments(self) -> list[Attachment]:
-        """All attached catalogs."""
+        """Return all attached catalogs."""
         self._require_open()
         return self._attachments.all()
 
     def attachment(self, alias: str) -> Attachment:
-        """The catalog attached under an alias."""
+        """Return the catalog attached under an alias."""
         self._require_open()
         return self._attachments.get(alias)
 
     def use(self, name: str) -> None:
-        """Make a catalog, or a schema of one, the place of names that do not say theirs."""
+        """Make a catalog, or a schema of one, the default for names without catalog or schema."""
         self._require_open()
         parts = split_name(name)
         attachment = self._attachments.find(parts[0])
@@ -132,20 +133,22 @@ class Naming(Transactions):
         elif len(parts) == 2:
             attachment, schema = self.attachment(parts[0]), parts[1]
         if attachment is None or len(parts) > 2:
-            raise InvalidInput(f"The name {name!r} is no schema.", remedy="Use catalog.schema.")
+            raise InvalidInput(
+                f"{name!r} is not a schema name.", remedy="Use schema or catalog.schema."
+            )
         state = self.viewing(attachment).state
         self._current = (attachment.alias, _schema_of(state, schema, attachment))
 
     @property
     def current(self) -> tuple[str, str] | None:
-        """The alias of the catalog in use, and the schema."""
+        """Alias of the current catalog, and the current schema."""
         return self._current
 
     @contextmanager
     def in_home(self, attachment: Attachment, schema: str) -> Iterator[None]:
         """Resolve names as the body of a stored view or macro does: in its own catalog.
 
-        Names without a schema are of its own schema, or else of `main`.
+        Names without a schema refer to its own schema, or else to `main`.
         """
         before = self._current, self._is_stored
         self._current, self._is_stored = (attachment.alias, schema), True
@@ -158,8 +161,8 @@ class Naming(Transactions):
         self._require_open()
         if self._current is None:
             raise NotFound(
-                f"No catalog is in use in which '{looking_for}' could be.",
-                remedy="Name it in full, or use a catalog first. "
+                f"'{looking_for}' cannot be resolved: there is no current catalog.",
+                remedy="Use a full name (catalog.schema.table), or choose a catalog with USE. "
                 + perhaps(looking_for, self._attachments.aliases(), what="attached catalogs"),
             )
         return self._attachments.get(self._current[0])
@@ -173,7 +176,7 @@ class Naming(Transactions):
         version: int | None = None,
         timestamp: datetime | str | None = None,
     ) -> TableName:
-        """The place that a name means, whether or not a table is there."""
+        """Return the table name that a name refers to; the table need not exist."""
         self._require_open()
 
         def state_of(attachment: Attachment) -> CatalogState:
@@ -184,7 +187,7 @@ class Naming(Transactions):
     def resolve_in(
         self, name: str | Sequence[str], state_of: Callable[[Attachment], CatalogState]
     ) -> TableName:
-        """The same among the schemas that the caller sees in each catalog."""
+        """Resolve a name among the schemas that `state_of` returns for each catalog."""
         parts = split_name(name)
         match parts:
             case (table,):
@@ -198,7 +201,7 @@ class Naming(Transactions):
                     attachment, _schema_of(state_of(attachment), schema, attachment), table
                 )
         raise InvalidInput(
-            f"The name {'.'.join(parts)!r} has {len(parts)} parts.",
+            f"The name {'.'.join(parts)!r} has {len(parts)} parts, at most 3 are possible.",
             remedy="Write table, schema.table or catalog.schema.table.",
         )
 
@@ -217,7 +220,7 @@ class Naming(Transactions):
     def _schema_or_catalog(
         self, name: str, state_of: Callable[[Attachment], CatalogState]
     ) -> tuple[Attachment, str]:
-        """What the first of two parts means: a schema of the current catalog, or a catalog."""
+        """Resolve the first of two parts: a schema of the current catalog, or a catalog."""
         catalog = self._attachments.find(name)
         current = self._attachments.find(self._current[0]) if self._current else None
         try:
@@ -225,7 +228,7 @@ class Naming(Transactions):
         except (NotFound, InvalidInput):
             if catalog is None:
                 raise
-            schema = None  # the current catalog was not there at the time that is asked for
+            schema = None  # the current catalog did not exist at the requested time
         if catalog is not None and schema is not None:
             assert current is not None
             raise InvalidInput(
@@ -245,7 +248,7 @@ class Naming(Transactions):
         )
 
     def find_table(self, view: View, name: TableName) -> Table:
-        """The table at a place, or NotFound with the names that are near."""
+        """Return a table; raise NotFound with similar names if it does not exist."""
         try:
             return view.state.table(name.table, name.schema)
         except NotFound as reason:
@@ -266,7 +269,7 @@ class Naming(Transactions):
         version: int | None = None,
         timestamp: datetime | str | None = None,
     ) -> View:
-        """A catalog as this session sees it now, in its transaction, or as it was."""
+        """Return the view of a catalog: its head, that of the transaction, or an older snapshot."""
         self._require_open()
         if version is not None or timestamp is not None:
             when = None if timestamp is None else moment(timestamp)
@@ -280,7 +283,7 @@ class Naming(Transactions):
         return attachment.catalog.now()
 
     def _record_travel(self, attachment: Attachment, seen: Snapshotted, *, is_moment: bool) -> None:
-        """Record time travel that later commits can change: to a moment after the last one."""
+        """Record time travel that later commits can change: to a time after the last snapshot."""
         if self._work is None or attachment.pinned is not None:
             return
         start = self._work.on(attachment).transaction.start_snapshot
@@ -288,7 +291,7 @@ class Naming(Transactions):
             self.record_everything(attachment)
 
     def snapshots(self, alias: str) -> list[Snapshot]:
-        """The history of a catalog, oldest first."""
+        """Return the history of a catalog, oldest first."""
         return self.attachment(alias).catalog.snapshots()
 
     def fork(
@@ -301,7 +304,7 @@ class Naming(Transactions):
         if_not_exists: bool = False,
         attach_as: str | None = None,
     ) -> Catalog:
-        """A fork of a catalog, named by its alias or, in the same metastore, by its own name."""
+        """Fork a catalog, given by its alias or, in the same metastore, by its name."""
         metastore, name = self.find_catalog(parent)
         fork = metastore.fork(
             name,
@@ -315,18 +318,18 @@ class Naming(Transactions):
         return fork
 
     def find_catalog(self, name: str) -> tuple[Metastore, str]:
-        """The metastore and the own name of a catalog: of the alias, or in the one metastore."""
+        """Return the metastore and the name of a catalog, given by alias, or in the only metastore."""
         self._require_open()
         attached = self._attachments.find(name)
         metastores = {id(one.metastore): one.metastore for one in self._attachments.all()}
         if attached is None and len(metastores) == 1:
             return next(iter(metastores.values())), name
-        attached = self._attachments.get(name)  # or says what is attached
+        attached = self._attachments.get(name)  # raises an error that lists the attached catalogs
         return attached.metastore, attached.catalog.name
 
 
 def _schema_of(state: CatalogState, name: str | None, attachment: Attachment) -> str:
-    """A schema's name as it is written, or NotFound with the names that are near."""
+    """Return the exact name of a schema; raise NotFound with similar names if it does not exist."""
     assert name is not None
     schema = state.find_schema(name)
     if schema is None:

@@ -1,4 +1,4 @@
-"""A session: tables as DataFrames, and what can be done to their rows."""
+"""Session: tables as DataFrames, and changes of their rows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Session(Closing, Naming, Definitions):
-    """Tables as DataFrames: `attach`, `use`, `table`, `write`, `transaction`.
+    """Session with tables as DataFrames: `attach`, `use`, `table`, `write`, `transaction`.
 
-    A session is used by one thread at a time; `cursor()` gives each thread its own.
+    A session is used by one thread at a time; `cursor()` returns a session for another thread.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Session(Closing, Naming, Definitions):
             return "<Session, closed>"
         return f"<Session with {', '.join(self._attachments.aliases()) or 'nothing attached'}>"
 
-    # Its life
+    # Lifecycle
 
     @property
     def engine(self) -> Engine:
-        """Spark, as this session uses it; after its Java machine has died, another one."""
+        """Spark engine of this session; a new one after its JVM has died."""
         self._require_open()
         if self._engine is None or self._engine.has_died:
             self._engine = self._start_engine()
@@ -58,7 +58,7 @@ class Session(Closing, Naming, Definitions):
 
     @contextmanager
     def noticing_death(self) -> Iterator[None]:
-        """Whatever fails because Spark's Java machine has died is Unavailable."""
+        """Raise Unavailable for errors in the block that come from the death of the JVM."""
         try:
             yield
         except ForklakeError:
@@ -67,19 +67,19 @@ class Session(Closing, Naming, Definitions):
             if self._engine is None or not self._engine.has_died_of(reason):
                 raise
             raise Unavailable(
-                "Spark's Java machine has died.",
-                remedy="Try again: another one is started. Temporary views are gone.",
+                "The JVM of Spark has died.",
+                remedy="Try again: a new JVM is started. Temporary views are lost.",
             ) from reason
 
     def cursor(self) -> Self:
-        """A second session with the same attachments and a transaction of its own."""
+        """Return a second session with the same attachments and a separate transaction."""
         self._require_open()
         twin = type(self)(self._spark, attachments=self._attachments)
         twin._current = self._current
         return twin
 
     def close(self) -> None:
-        """Roll back what is open and detach everything. Our Spark stops with its last session."""
+        """Roll back the open transaction and detach all. Our Spark stops with its last session."""
         if self._is_closed:
             return
         try:
@@ -93,7 +93,9 @@ class Session(Closing, Naming, Definitions):
 
     def _require_open(self) -> None:
         if self._is_closed:
-            raise InvalidInput("The session is closed.", remedy="Connect again.")
+            raise InvalidInput(
+                "The session is closed.", remedy="Open a new one with forklake.connect()."
+            )
 
     # Reading
 
@@ -106,12 +108,13 @@ class Session(Closing, Naming, Definitions):
         where: str | None = None,
         virtual: Sequence[str] = (),
     ) -> DataFrame:
-        """The rows of a table, as they are or as they were.
+        """Return the rows of a table, in the current or an older snapshot.
 
-        The DataFrame shows the same rows whenever it is used: those of now.
+        The DataFrame returns the same rows whenever it is used: those of the snapshot at
+        this call.
 
         Args:
-            where: a condition in Spark SQL; files that cannot hold such rows are not read.
+            where: a condition in Spark SQL; files that cannot contain such rows are not read.
             virtual: columns to add: rowid, snapshot_id, filename, file_row_number, file_index.
         """
         from forklake.spark.reading.recording import record_read, record_virtual
@@ -135,13 +138,13 @@ class Session(Closing, Naming, Definitions):
         replace_schema: bool = False,
         where: str | None = None,
     ) -> int:
-        """Write a DataFrame to a table; how many rows there were.
+        """Write a DataFrame to a table, and return the number of rows.
 
         Args:
-            mode: `append`, `overwrite`, `error` or `ignore`: what if the table is there.
-            by_name: columns are found by name, and those that are missing get their defaults.
-            partition_by: for a table that is made: columns, or `year(column)` and so on.
-            replace_schema: `overwrite` makes the table anew, with the columns of the DataFrame.
+            mode: `append`, `overwrite`, `error` or `ignore`: what to do if the table exists.
+            by_name: match columns by name; missing ones get their defaults.
+            partition_by: for a new table: columns, or `year(column)` and so on.
+            replace_schema: `overwrite` creates a new table with the columns of the DataFrame.
             where: `overwrite` replaces only the rows for which this condition in Spark SQL is
                 true; it must be true for all rows of the DataFrame.
         """
@@ -160,12 +163,12 @@ class Session(Closing, Naming, Definitions):
             )
 
     def read_stream(self, name: str | Sequence[str], **options: object) -> DataFrame:
-        """A streaming DataFrame: the rows of a table, then those that are inserted.
+        """Return a streaming DataFrame: the rows of a table, then those inserted later.
 
         Args:
             options: `startingVersion` (a snapshot to begin with, or `latest`), `readChangeFeed`
-                for deletes and updates too, else `ignoreDeletes` or `ignoreChanges` if there are
-                some, `maxSnapshotsPerTrigger`.
+                to include deletes and updates, else `ignoreDeletes` or `ignoreChanges` to skip
+                them, `maxSnapshotsPerTrigger`.
         """
         from forklake.spark.source.streaming import read_stream
 
@@ -174,7 +177,7 @@ class Session(Closing, Naming, Definitions):
     def stream_writer(
         self, name: str | Sequence[str], *, by_name: bool = False
     ) -> Callable[[DataFrame, int], None]:
-        """A function for `foreachBatch` that appends each batch of a stream to a table once."""
+        """Return a function for `foreachBatch` that appends each batch of a stream once."""
         from forklake.spark.source.streaming import append_batches
 
         return append_batches(self, name, by_name=by_name)
@@ -192,8 +195,8 @@ class Session(Closing, Naming, Definitions):
         """Start to append the rows of a stream to a table, each of them exactly once.
 
         Args:
-            checkpoint: the folder in which Spark keeps how far the query is.
-            trigger: when batches run, in the words of Spark: `{"availableNow": True}`.
+            checkpoint: the folder in which Spark stores the progress of the query.
+            trigger: when batches run, as arguments of the Spark method: `{"availableNow": True}`.
         """
         from forklake.spark.source.streaming import write_stream
 
@@ -208,7 +211,7 @@ class Session(Closing, Naming, Definitions):
         )
 
     def insert(self, name: str | Sequence[str], rows: Rows) -> int:
-        """Add a few rows; how many there were. Neither Spark nor Java is needed for it.
+        """Insert a few rows, and return their number. Neither Spark nor Java is needed.
 
         Args:
             rows: mappings by column name, where missing columns get their defaults; or sequences
@@ -227,12 +230,12 @@ class Session(Closing, Naming, Definitions):
         target_alias: str = "target",
         source_alias: str | None = "source",
     ) -> int:
-        """Delete the rows for which a condition is true; how many there were.
+        """Delete the rows for which a condition is true, and return their number.
 
         Args:
             where: a condition in Spark SQL; without one, all rows are deleted.
-            using: rows of which one must make it true, named by `source_alias`; with None, by
-                the aliases that they have.
+            using: rows to join with, referred to by `source_alias`, or by their own aliases if it
+                is None; a row is deleted if the condition is true with one of them.
         """
         from forklake.spark.changing.deleting import delete
 
@@ -247,7 +250,7 @@ class Session(Closing, Naming, Definitions):
             )
 
     def truncate(self, name: str | Sequence[str]) -> int:
-        """Delete all rows of a table without looking at them; how many there were."""
+        """Delete all rows of a table without reading them, and return their number."""
         from forklake.spark.changing.deleting import truncate
 
         return truncate(self, name)
@@ -263,7 +266,7 @@ class Session(Closing, Naming, Definitions):
         target_alias: str = "target",
         source_alias: str | None = "source",
     ) -> int:
-        """Set columns of the rows for which a condition is true; how many there were.
+        """Set columns of the rows for which a condition is true, and return their number.
 
         Args:
             set: expressions in Spark SQL over the old values, by column or field (`s.x`).
@@ -293,11 +296,11 @@ class Session(Closing, Naming, Definitions):
         target_alias: str = "target",
         source_alias: str = "source",
     ) -> MergeCounts:
-        """Update, delete and insert rows of a table by those of a source.
+        """Run MERGE INTO: update, delete and insert rows of a table by those of a source.
 
         Args:
             on: which rows match, as in `target.id = source.id`.
-            when: clauses, made by `when_matched` and the like; the first that applies counts.
+            when: clauses, made by `when_matched` and the like; the first that applies is used.
         """
         from forklake.spark.changing.merging import merge
 
@@ -315,7 +318,7 @@ class Session(Closing, Naming, Definitions):
     def table_insertions(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
-        """The rows that came to a table from one snapshot or moment to another, both included.
+        """Return the rows inserted from one snapshot or timestamp to another, both included.
 
         Columns are snapshot_id, rowid and those that the table has at the end.
         """
@@ -326,7 +329,7 @@ class Session(Closing, Naming, Definitions):
     def table_deletions(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
-        """The rows that went from a table, as they were: see `table_insertions`."""
+        """Return the deleted rows with their last values: see `table_insertions`."""
         from forklake.spark.reading.changes import table_deletions
 
         return table_deletions(self, name, start, end)
@@ -334,7 +337,10 @@ class Session(Closing, Naming, Definitions):
     def table_changes(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
-        """Both, with a column change_type: insert, delete, update_preimage, update_postimage."""
+        """Return insertions and deletions, with a column change_type.
+
+        It is insert, delete, update_preimage or update_postimage.
+        """
         from forklake.spark.reading.changes import table_changes
 
         return table_changes(self, name, start, end)

@@ -1,8 +1,8 @@
-"""Types: what Spark, Arrow and Parquet hold for each type of the lake, and the way back.
+"""Types: how Spark, Arrow and Parquet represent each type of the lake, and the way back.
 
-`TYPES` is the one table; decimals are the same everywhere, and structs, lists and maps are made of
-the others. Spark's session runs in UTC. A column of Spark comes back as the type in whose row it
-stands first: an `int16` written by Spark never becomes a `uint8`.
+`TYPES` is the one table; decimals are the same everywhere, and structs, lists and maps consist of
+the others. The Spark session runs in UTC. A Spark type maps back to the first lake type with that
+representation: an `int16` written by Spark never becomes a `uint8`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from forklake.model.values import decimal_digits, from_text, to_text
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """How one type of the lake is held, and which of its values are not."""
+    """Representation of one type of the lake, and its limits."""
 
     spark: DataType
     arrow: pa.DataType
@@ -105,9 +105,9 @@ TYPES: dict[str, Held] = {
     ),
     "time": Held(TimeType(6), pa.time64("ns"), "INT64 TIME(MICROS,false)", "microseconds"),
 }
-# Types that tables may have, whose values Spark cannot hold.
+# Types that tables may have, but whose values Spark cannot represent.
 NOT_HELD = {
-    "timestamp_ns": "Spark counts microseconds: use timestamp.",
+    "timestamp_ns": "Spark stores microseconds: use timestamp.",
     "timetz": "Spark has no time with a zone: use time, or timestamptz.",
     "interval": "Spark has no interval of months, days and microseconds: use int64 or varchar.",
 }
@@ -115,13 +115,13 @@ NOT_HELD = {
 
 # From the lake to Spark and Arrow
 
-STORED = "forklake.type"  # in the metadata of a column, where Spark's type does not show it
+STORED = "forklake.type"  # key in the metadata of a column whose Spark type does not identify it
 
 Node = Field | ColumnType
 
 
 def require_supported(column_type: Node | str, path: str = "") -> None:
-    """Unsupported, with the path of the node, if Spark cannot hold the type."""
+    """Raise Unsupported, with the path of the node, if Spark cannot represent the type."""
     if isinstance(column_type, str):
         column_type = ColumnType(column_type)
     parts = _parts(column_type)
@@ -132,29 +132,32 @@ def require_supported(column_type: Node | str, path: str = "") -> None:
 
 
 def spark_type(node: Node) -> DataType:
-    """Spark's type of a field or type, with logical names."""
+    """Return the Spark type of a field or type, with logical names."""
     return _spark(node, lambda field: field.name)
 
 
 def shown_field(field: Field) -> StructField:
-    """A column as `scan` shows it, with the stored type where Spark has another."""
+    """Return a column of a `scan`, with its stored type in the metadata if Spark has another."""
     return StructField(field.name, spark_type(field), metadata=stored_type(field))
 
 
 def stored_type(field: Field) -> dict[str, str]:
-    """Return the metadata of a column that names its stored type."""
+    """Return the metadata of a column with its stored type."""
     return {STORED: field.type} if field.type == "uuid" else {}
 
 
 def logical_schema(fields: Sequence[Field]) -> StructType:
-    """A table as its users see it."""
+    """Return the schema of a table as users see it."""
     return StructType(
         [StructField(field.name, spark_type(field), field.nulls_allowed) for field in fields]
     )
 
 
 def physical_schema(fields: Sequence[Field]) -> StructType:
-    """A table as its files hold it. Everything may be null: a file may lack the column."""
+    """Return the schema of a table as its files store it.
+
+    Every column is nullable, because a file may lack it.
+    """
     return StructType(
         [
             StructField(field.physical_name, _spark(field, lambda one: one.physical_name))
@@ -164,7 +167,7 @@ def physical_schema(fields: Sequence[Field]) -> StructType:
 
 
 def arrow_type(node: Node) -> pa.DataType:
-    """Arrow's type of a field or type, as Spark gives and takes it."""
+    """Return the Arrow type of a field or type, as Spark produces and accepts it."""
     match _kind(node), [(name, arrow_type(part)) for name, part in _parts(node)]:
         case "struct", parts:
             return pa.struct([pa.field(name, part) for name, part in parts])
@@ -177,18 +180,18 @@ def arrow_type(node: Node) -> pa.DataType:
 
 
 def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
-    """A table as Arrow sees it, with logical names."""
+    """Return the Arrow schema of a table, with logical names."""
     return pa.schema([pa.field(field.name, arrow_type(field)) for field in fields])
 
 
 def field_ids(fields: Sequence[Field]) -> dict[str, int]:
-    """The column id of every node of the Parquet schema: `a`, `s.x`, `l.list.element`, …"""
+    """Return the column id of every node of the Parquet schema: `a`, `s.x`, `l.list.element`, …"""
     ids: dict[str, int] = {}
     for path, field in node_paths(fields):
         if path in ids:
             raise Unsupported(
-                f"Two columns have the same path in a Parquet file: {path!r}.",
-                remedy="Make the table without dots in the names of its columns.",
+                f"Two columns have the same path in Parquet files: {path!r}.",
+                remedy="Create the table without dots in its column names.",
             )
         ids[path] = int(field.column_id)
     return ids
@@ -241,7 +244,7 @@ def _held(kind: str, path: str = "") -> Held:
 
 
 def column_specs(schema: StructType) -> list[ColumnSpec]:
-    """The columns of a table that can hold a DataFrame."""
+    """Return the columns of a table that can store a DataFrame."""
     return [
         ColumnSpec(
             field.name,
@@ -280,7 +283,7 @@ def _column_type(kind: DataType, path: str) -> ColumnType:
             return ColumnType(name)
     raise Unsupported(
         f"The column {path!r} has an unsupported type: {kind.simpleString()}.",
-        remedy="Cast it to a type that a table can hold.",
+        remedy="Cast it to a type that a table can store.",
         column=path,
         type=kind.simpleString(),
     )
@@ -290,24 +293,24 @@ def _column_type(kind: DataType, path: str) -> ColumnType:
 
 
 def literal(text: str | None, field: Field) -> Any:
-    """The Python value that the text of a literal default stands for."""
+    """Return the Python value of a literal default."""
     if text is None:
         return None
     try:
         return from_text(field.type, text)
     except InvalidInput as reason:
         raise InvalidInput(
-            f"The default of column {field.name!r} does not fit. {reason.message}",
-            remedy="Change the default.",
+            f"The default of column {field.name!r} does not fit its type. {reason.message}",
+            remedy="Change the default of the column.",
             column=field.name,
         ) from reason
 
 
 def literal_column(text: str | None, field: Field) -> Column:
-    """The same as a column of Spark, in the type of the field."""
+    """Return the value of a literal default as a Spark column, in the type of the field."""
     value = literal(text, field)
     if value is None or isinstance(value, bytes):
         return F.lit(value).cast(spark_type(field))
-    # As text, because Spark takes a datetime of Python for one in the zone of this machine.
+    # As text, because Spark interprets a datetime of Python in the time zone of this machine.
     shown = value.isoformat() if isinstance(value, datetime) else to_text(field.type, value)
     return F.lit(shown).cast(spark_type(field))

@@ -1,7 +1,7 @@
-"""MERGE: rows of a source change, end or join those of a table, by the first clause that applies.
+"""MERGE INTO: rows of a table change by those of a source, with the first clause that applies.
 
-The two are joined once. What the join says about each row is kept until all is done: which rows of
-the table end, and which rows are written.
+The two are joined once. The result of the join is kept until the end, because it is used twice: for
+the rows of the table to end, and for the rows to write.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CLAUSE, _IN_TARGET, _IN_SOURCE = "__clause", "__in_target", "__in_source"
 
 
 class When(Enum):
-    """Where a row is."""
+    """Where a row exists."""
 
     MATCHED = "in both"
     NOT_MATCHED = "in the source only"
@@ -52,7 +52,7 @@ class When(Enum):
 
 
 class Action(Enum):
-    """What happens to it."""
+    """Action of a clause on a row."""
 
     UPDATE = "update"
     DELETE = "delete"
@@ -62,9 +62,9 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MergeClause:
-    """What happens to rows that are somewhere and fulfil a condition.
+    """Action on rows that exist in certain relations and satisfy a condition.
 
-    Without values, each column gets the value of the source's column of the same name.
+    Without values, each column gets the value of the source column of the same name.
     """
 
     when: When
@@ -75,7 +75,7 @@ class MergeClause:
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """How many rows a MERGE inserted, updated and deleted."""
+    """Number of rows that a MERGE INTO inserted, updated and deleted."""
 
     inserted: int = 0
     updated: int = 0
@@ -87,54 +87,54 @@ class MergeCounts:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A clause that does not say yet what happens."""
+    """Clause without an action yet."""
 
     when: When
     condition: Condition | None = None
 
     def do_nothing(self) -> MergeClause:
-        """Leave such rows as they are, whatever later clauses say."""
+        """Return a clause that leaves such rows unchanged; later clauses do not apply to them."""
         return MergeClause(self.when, self.condition, Action.NOTHING)
 
 
 class _OnTarget(_Begun):
-    """A clause about rows of the table."""
+    """Clause on rows of the table."""
 
     def update(self, values: Assignments | None = None) -> MergeClause:
-        """Set columns; all, by name, if none are given."""
+        """Return a clause that sets columns; all, by name, if no values are given."""
         return MergeClause(self.when, self.condition, Action.UPDATE, values)
 
     def delete(self) -> MergeClause:
-        """Delete the row."""
+        """Return a clause that deletes the row."""
         return MergeClause(self.when, self.condition, Action.DELETE)
 
 
 class _OnSource(_Begun):
-    """A clause about rows of the source."""
+    """Clause on rows of the source."""
 
     def insert(self, values: Assignments | None = None) -> MergeClause:
-        """Insert a row with these values; all, by name, if none are given."""
+        """Return a clause that inserts a row with these values; all, by name, if none are given."""
         return MergeClause(self.when, self.condition, Action.INSERT, values)
 
 
 def when_matched(condition: Condition | None = None) -> _OnTarget:
-    """A clause about rows of the table that a row of the source matches."""
+    """Return a clause on rows of the table that match a row of the source."""
     return _OnTarget(When.MATCHED, condition)
 
 
 def when_not_matched(condition: Condition | None = None) -> _OnSource:
-    """A clause about rows of the source that match no row of the table."""
+    """Return a clause on rows of the source that match no row of the table."""
     return _OnSource(When.NOT_MATCHED, condition)
 
 
 def when_not_matched_by_source(condition: Condition | None = None) -> _OnTarget:
-    """A clause about rows of the table that no row of the source matches."""
+    """Return a clause on rows of the table that match no row of the source."""
     return _OnTarget(When.NOT_MATCHED_BY_SOURCE, condition)
 
 
 # The statement
 
-# Which rows a join keeps that have no partner: (those of the source, those of the table).
+# How to join so that rows without a match are kept: (those of the source, those of the table).
 _JOINS = {
     (False, False): "inner",
     (True, False): "right",
@@ -153,20 +153,24 @@ def merge(
     target_alias: str = "target",
     source_alias: str = "source",
 ) -> MergeCounts:
-    """Merge the rows of a source into a table.
+    """Run MERGE INTO: change a table by the rows of a source.
 
-    Conditions and values are expressions that name the two by their aliases. A row of the table
-    that two rows of the source would change is an error, and nothing is changed.
+    Conditions and values are expressions that refer to the two by their aliases. It is an error
+    if two rows of the source would change one row of the table; then nothing is changed.
     """
     if not when:
-        raise InvalidInput("A MERGE needs a clause.", remedy="Say what is to happen when.")
+        raise InvalidInput(
+            "MERGE INTO has no clause.",
+            remedy="Add at least one clause: when_matched, when_not_matched or"
+            " when_not_matched_by_source.",
+        )
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         kinds = {clause.when for clause in when}
         is_narrow = When.NOT_MATCHED_BY_SOURCE not in kinds
         table = session.find_table(change.transaction, place)
         narrowed = about(target_alias, on) if is_narrow else None
-        if When.NOT_MATCHED in kinds:  # its outcome depends on rows that it leaves as they are
+        if When.NOT_MATCHED in kinds:  # its outcome depends on rows that stay unchanged
             record_read(change.transaction, table, [] if narrowed is None else [narrowed])
         found = matching(session, change, table, target_alias, narrowed)
         merging = _Merging(found, source, source_alias, when)
@@ -195,7 +199,7 @@ def merge(
 
 @dataclass(frozen=True, slots=True)
 class _Merging:
-    """A MERGE into a table."""
+    """MERGE INTO a table."""
 
     found: Matching
     source: DataFrame
@@ -207,10 +211,10 @@ class _Merging:
         return self.found.target.table.table_name
 
     def rows(self, on: Condition, how: str, is_small: bool) -> DataFrame:
-        """Pairs of rows to which something happens, with the number of the clause that says so.
+        """Return joined rows that a clause applies to, with the number of that clause.
 
-        Spark cannot send a source to where the table's rows are if it must keep rows of it that
-        have no partner. A small one is therefore sent there before, to find those that have one.
+        Spark cannot broadcast a source whose unmatched rows must be kept. A small one is
+        therefore first broadcast in a semi join that finds the matching rows of the table.
         """
         expressions = [value for one in self.clauses for value in (one.values or {}).values()]
         expressions += [one.condition for one in self.clauses if one.condition is not None]
@@ -228,7 +232,7 @@ class _Merging:
             return analysed(decided.where(F.col(_CLAUSE).isNotNull()))
 
     def _first_clause(self) -> Column:
-        """The number of the first clause that applies; null if none does, or it does nothing."""
+        """Return the number of the first matching clause; NULL if none matches, or it does nothing."""
         applies = F.when(F.lit(False), F.lit(None).cast("int"))
         for number, clause in enumerate(self.clauses):
             test = _presence(clause.when)
@@ -239,7 +243,7 @@ class _Merging:
         return applies
 
     def _in_scope(self, when: When, condition: Condition) -> Condition:
-        """A condition on rows that have no partner, in which names can only mean their columns."""
+        """Return a condition on unmatched rows, with names qualified for the one relation they have."""
         match when:
             case When.NOT_MATCHED:
                 return qualified(condition, self.source_alias, self.source.columns)
@@ -249,7 +253,7 @@ class _Merging:
         return condition
 
     def written(self, rows: DataFrame) -> DataFrame | None:
-        """The rows to write, as files hold them; None if no clause writes any."""
+        """Return the rows to write, as files store them; None if no clause writes any."""
         target = self.found.target
         frames = []
         for number, clause in enumerate(self.clauses):
@@ -270,13 +274,14 @@ class _Merging:
         return "*"
 
     def _same_names(self, clause: MergeClause) -> Assignments:
-        """Each column of the table with that of the source."""
+        """Return for each column of the table the source column of the same name."""
         if clause.action not in (Action.UPDATE, Action.INSERT):
             return {}
         if clause.when is When.NOT_MATCHED_BY_SOURCE:
             raise InvalidInput(
-                "A row that is not in the source has no values there.",
-                remedy="Say what the columns are set to.",
+                "WHEN NOT MATCHED BY SOURCE needs values: such rows have no source row to copy"
+                " from.",
+                remedy="Give a value for each column to set.",
             )
         theirs = {folded(name): name for name in self.source.columns}
         rules = self.found.target.rules
@@ -289,7 +294,7 @@ class _Merging:
         if missing:
             raise InvalidInput(
                 f"The source has no column '{missing[0]}', which table '{self._table}' has.",
-                remedy="Give the values of the columns one by one.",
+                remedy="Give a value for each column, or add the column to the source.",
             )
         return {
             quoted(one.name): F.col(
@@ -299,14 +304,14 @@ class _Merging:
         }
 
     def counts(self, rows: DataFrame) -> MergeCounts:
-        """To how many rows which action happens."""
+        """Return the number of rows by action."""
         counted = dict.fromkeys(Action, 0)
         for row in rows.groupBy(_CLAUSE).count().collect():
             counted[self.clauses[row[_CLAUSE]].action] += row["count"]
         return MergeCounts(counted[Action.INSERT], counted[Action.UPDATE], counted[Action.DELETE])
 
     def ended(self, rows: DataFrame) -> Ended:
-        """End the rows of the table that change or go."""
+        """End the rows of the table that are updated or deleted."""
         changed = rows.where(F.col(_IN_TARGET).isNotNull())
         return self.found.removal().end(changed, refuse_doubles=True)
 

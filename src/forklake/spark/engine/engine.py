@@ -1,8 +1,8 @@
-"""Spark as the data plane needs it: sessions, and the routes between tables and files.
+"""Spark engine: sessions of Spark, and the routes between tables and files.
 
-An engine is one session of a Spark: of our own, started with the first engine and stopped with
-the last, or of one that the user brought. With a Java machine at hand the routes are native;
-without one, over Spark Connect, plain ones do the same more slowly, in the user's own session.
+An engine is one session, either of a Spark that we start with the first engine and stop with the
+last, or of one that the user passes. If its JVM can be accessed, the routes are native. Over Spark
+Connect, plain routes do the same more slowly, in the session of the user itself.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _ENDING_SECONDS = 5.0
 
 
 class Engine:
-    """A session of Spark, isolated from others, and what it can do with files.
+    """Isolated session of Spark, with the file operations that tables need.
 
-    Over Spark Connect it is the session that was given: there, DataFrames of two sessions cannot be
-    used together, and the user's are to be.
+    Over Spark Connect it is the session that was passed: DataFrames of two sessions cannot be
+    combined there, and those of the user must be usable.
     """
 
     def __init__(self, base: SparkSession, *, native: bool = True) -> None:
-        """An engine on a new session of a running Spark; `start` is for everybody else."""
+        """Create an engine on a new session of a running Spark. Callers use `start` instead."""
         self._base = base
         if is_remote(base):
             self.spark = base
@@ -69,15 +69,15 @@ class Engine:
         memory: str | None = None,
         is_shared: bool = False,
     ) -> Engine:
-        """An engine on the user's Spark, or on our own, started unless it runs.
+        """Return an engine on the Spark of the user, or on our own, which is started if needed.
 
-        Cores and memory (as Java has it: "2g") are of our own Spark when it is started; and
-        whether many will work on it at once.
+        `cores`, `memory` (in Java notation: "2g") and `is_shared` (many clients work on it
+        at once) apply to our own Spark when it is started.
         """
         return cls(spark if spark is not None else _own.session(cores, memory, is_shared))
 
     def new_session(self) -> Engine:
-        """An engine on the same Spark with settings and temporary views of its own.
+        """Return an engine on the same Spark with separate settings and temporary views.
 
         Over Spark Connect they are shared.
         """
@@ -85,18 +85,21 @@ class Engine:
 
     @property
     def has_died(self) -> bool:
-        """Whether its Java machine, if that is ours, has ended: a new engine starts another."""
+        """Whether the JVM, if we started it, has ended: a new engine starts another."""
         return self._machine is not None and self._machine.poll() is not None
 
     def kill(self) -> bool:
-        """Kill its Java machine, if that is ours; whether it was."""
+        """Kill the JVM if we started it, and return whether that is so."""
         if self._machine is None:
             return False
         self._machine.kill()
         return True
 
     def has_died_of(self, reason: Exception) -> bool:
-        """The same after an error: connections are lost a moment before the machine has ended."""
+        """Return whether an error came from the end of our JVM.
+
+        Connections are lost a moment before the process has ended, so this waits for it.
+        """
         is_lost = isinstance(reason, Py4JError | OSError) and not isinstance(reason, Py4JJavaError)
         if is_lost and self._machine is not None:
             with suppress(TimeoutExpired):
@@ -112,25 +115,28 @@ class Engine:
         size: int,
         options: Mapping[str, str] = {},
     ) -> DataFrame:
-        """The rows of the files that `list_files` gives.
+        """Return the rows of the files that `list_files` returns.
 
-        Columns are those of `schema`, read from the files by name, then those of `constants`, with
-        one value for each file, and Spark's own `_metadata` (row_index, file_path).
+        Columns are those of `schema`, read from the files by name, then those of
+        `constants`, with one value for each file, and the `_metadata` of Spark (row_index,
+        file_path).
 
-        `list_files` is called whenever Spark plans a query, on any thread. It gets Spark's filters
-        as SQL texts (timestamps in UTC) and may leave out files without matching rows; filters on
-        constants are applied here. An error of ours that it raises becomes the query's.
-        Plain routes call it at once, without filters, and `_metadata` is an ordinary last column.
+        `list_files` is called whenever Spark plans a query, on any thread. It gets the
+        filters of Spark as SQL texts (timestamps in UTC) and may leave out files without
+        matching rows; filters on constants are applied here. A ForklakeError that it raises
+        becomes the error of the query. Plain routes call it at once, without filters, and
+        `_metadata` is an ordinary last column.
 
-        `size` is a guess at the bytes of all files, by which Spark chooses how to join.
+        `size` is an estimate of the bytes of all files, from which Spark chooses join
+        strategies.
         """
         return self._routes.relation(schema, constants, list_files, size, options)
 
     def deleted(self, deletes: Deletes, *, keys: Mapping[str, bytes] = {}) -> IsDeleted:
-        """The function (number of a file, position of a row) -> is the row deleted?
+        """Return a function (number of a file, position of a row) -> whether the row is deleted.
 
-        `keys` are of encrypted delete files, by path. A delete file that belongs to another data
-        file is an error when it is read.
+        `keys` are those of encrypted delete files, by path. Reading a delete file that
+        belongs to another data file is an error.
         """
         return self._routes.deleted(deletes, keys)
 
@@ -144,23 +150,23 @@ class Engine:
         options: Mapping[str, str] = {},
         job_key: bytes | None = None,
     ) -> list[str]:
-        """Write rows as Parquet files named ducklake-<uuid>.parquet; their full paths.
+        """Write rows as Parquet files named ducklake-<uuid>.parquet, and return their full paths.
 
-        Columns of `partition_by` make folders and are left out of the files; in the names of
-        folders PARTITION_PREFIX is cut off. `field_ids` are by path of the Parquet node. Options
-        are those of Spark and Parquet. With a job key each file is encrypted with the key that
-        `forklake.files.keys.derived_key` gives for it. A write that fails leaves no files behind;
-        one of no rows may write a file without rows.
+        Columns of `partition_by` create folders and are left out of the files;
+        PARTITION_PREFIX is removed from folder names. `field_ids` are by path of the
+        Parquet node. Options are those of Spark and Parquet. With a job key each file is
+        encrypted with the key that `forklake.files.keys.derived_key` returns for it. A
+        failed write leaves no files behind; a write of no rows may create a file without
+        rows.
         """
         return self._routes.write(df, folder, field_ids, partition_by, options, job_key)
 
     def close(self) -> None:
-        """End the session; our own Spark stops with its last one."""
+        """Close the session; our own Spark stops with the last one."""
         _own.forget(self)
 
 
 def _new_session(base: SparkSession) -> SparkSession:
-    """A copy of a session."""
     java_session: Any = base._jsparkSession
     return SparkSession(base.sparkContext, java_session.cloneSession())
 
@@ -169,25 +175,25 @@ def _routes(spark: SparkSession, native: bool) -> tuple[bool, Routes]:
     if native and not is_remote(spark):
         try:
             return True, NativeRoutes(spark)
-        except (Py4JError, OSError) as reason:  # another Spark than ours is built for, no cache
+        except (Py4JError, OSError) as reason:  # an incompatible Spark, or no cache folder
             warnings.warn(_WITHOUT_CLASSES.format(_first_line(reason)), stacklevel=2)
     return False, PlainRoutes(spark)
 
 
 _WITHOUT_CLASSES = (
-    "Forklake's own classes could not be loaded into Spark: {} Reading and writing go on without"
-    " them, more slowly and without encryption. Use the version of Spark that Forklake asks for,"
-    " and let it write to its cache folder."
+    "The Java classes of Forklake could not be loaded into Spark: {} Reads and writes continue"
+    " without them, more slowly and without encryption. Use the version of Spark that Forklake"
+    " requires, and make its cache folder writable."
 )
 
 
 def _first_line(reason: Exception) -> str:
-    told = reason.java_exception if isinstance(reason, Py4JJavaError) else reason
-    return f"{str(told).splitlines()[0].rstrip('.')}."
+    error = reason.java_exception if isinstance(reason, Py4JJavaError) else reason
+    return f"{str(error).splitlines()[0].rstrip('.')}."
 
 
 class _OwnSpark:
-    """The Spark that we started in this process, if any, and the engines on it."""
+    """Spark that we started in this process, if any, and the engines on it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -196,7 +202,7 @@ class _OwnSpark:
         self._engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
     def session(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
-        """The running Spark of this process, or a new one."""
+        """Return the running Spark of this process, or start one."""
         with self._lock:
             if self._machine is not None and self._machine.poll() is not None:
                 self._bury()
@@ -209,7 +215,7 @@ class _OwnSpark:
     def _started(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
         settings = {**conf.local(cores), **(conf.shared(cores) if is_shared else {})}
         builder = SparkSession.builder.config(map=dict(settings))
-        if SparkContext._gateway is not None:  # the Java machine outlives a Spark that was stopped
+        if SparkContext._gateway is not None:  # the JVM outlives a Spark that was stopped
             session = builder.getOrCreate()
         else:
             machine = java.running_machine(memory or conf.heap(), conf.java_flags(cores))
@@ -221,10 +227,10 @@ class _OwnSpark:
         return session
 
     def _bury(self) -> None:
-        """Forget a Java machine that has ended, and all that PySpark knows of it."""
+        """Discard a JVM that has ended, and all state of PySpark about it."""
         context: Any = SparkContext._active_spark_context
         if context is not None:
-            context._jsc = None  # nobody is there to be told
+            context._jsc = None  # there is no JVM left that could be stopped
             context.stop()
         self._part()
         SparkContext._gateway = SparkContext._jvm = None
@@ -233,7 +239,7 @@ class _OwnSpark:
         self._session = self._machine = None
 
     def watch(self, engine: Engine) -> Popen[bytes] | None:
-        """Keep Spark running for an engine; its Java machine, if it is on our own Spark."""
+        """Keep Spark running for an engine; return its JVM if it is on our own Spark."""
         with self._lock:
             if self._session is None or engine._base is not self._session:
                 return None
@@ -241,6 +247,7 @@ class _OwnSpark:
             return self._machine
 
     def forget(self, engine: Engine) -> None:
+        """Unregister an engine, and stop our Spark with the last one."""
         with self._lock:
             was_here = engine in self._engines
             self._engines.discard(engine)
@@ -248,7 +255,7 @@ class _OwnSpark:
                 self._stop()
 
     def _leave(self) -> None:
-        """Part from the Java machine before it ends, so that nothing calls it any more."""
+        """Disconnect from the JVM before it ends, so that nothing calls it any more."""
         self._stop()
         self._part()
 
@@ -266,13 +273,13 @@ class _OwnSpark:
 
 
 def _log_no_errors() -> None:
-    """They would be on the terminal twice, and even where we make other errors of them."""
+    """Disable loggers of PySpark: errors would be on the terminal twice, even when translated."""
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
 
 
 def _trust_local_files(session: SparkSession) -> None:
-    """Local files are read without looking for .crc beside them: Parquet has its own checksums."""
+    """Read local files without their .crc files: Parquet has checksums itself."""
     jvm: Any = session._jvm
     context: Any = session.sparkContext
     local = jvm.org.apache.hadoop.fs.FileSystem.get(

@@ -161,7 +161,7 @@ def _refuse_hidden(files: Sequence[ListedFile]) -> None:
     for file in files:
         if basename(file.path).startswith(("_", ".")):
             raise Unsupported(
-                f"Spark Connect cannot read files whose name begins with _ or a dot: {file.path!r}.",
+                f"Spark Connect cannot read a file whose name begins with _ or .: {file.path!r}.",
                 remedy="Use a Spark session with a driver in this process.",
             )
 

@@ -1,11 +1,11 @@
-"""The change feed: the rows that came to a table, changed and went, snapshot by snapshot.
+"""Change feed: rows that were inserted into, updated in and deleted from a table, by snapshot.
 
-Rows that came are those of the files that began; rows that went are read from the files that they
-were in, by the positions that a snapshot deleted. All files of one feed are one relation, whatever
-their number and that of the snapshots, and nothing of them is collected.
+Inserted rows are read from the files that were added; deleted rows from the files that contained
+them, by the positions that a snapshot deleted. All files of one feed are one relation, however many
+files and snapshots there are, and none of its rows are collected.
 
-Rows that were only moved, from the metastore to files or from files to others, did not change. A
-row that moved has its snapshot of before in the file that it moved to.
+Rows that were only moved, from the metastore to files or between files, did not change. In the new
+file, such a row keeps the snapshot that inserted it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ INSERT, DELETE = "insert", "delete"
 PREIMAGE, POSTIMAGE = "update_preimage", "update_postimage"
 
 _KEY = [StructField(SNAPSHOT, LongType()), StructField(ROW, LongType())]
-# No column of a table is called like these.
+# Names that columns of tables do not have.
 _SINCE, _PART, _ENDED = "_ducklake_since", "_ducklake_part", "_ducklake_ended"
 _IS_WHOLE, _IS_NEW, _COUNT = "_ducklake_is_whole", "_ducklake_is_new", "_ducklake_count"
 
@@ -53,37 +53,36 @@ _NO_CHANGES = TableChanges((), (), (), (), frozenset(), frozenset())
 def table_insertions(
     session: Session, name: str | Sequence[str], start: Bound, end: Bound
 ) -> DataFrame:
-    """The rows that came to a table, new versions of others included."""
+    """Return the inserted rows of a table, including new versions of updated ones."""
     return _feed(session, name, start, end).insertions()
 
 
 def table_deletions(
     session: Session, name: str | Sequence[str], start: Bound, end: Bound
 ) -> DataFrame:
-    """The rows that went, old versions of others included, as they were."""
+    """Return the deleted rows of a table as they were, including old versions of updated rows."""
     return _feed(session, name, start, end).deletions()
 
 
 def table_changes(
     session: Session, name: str | Sequence[str], start: Bound, end: Bound
 ) -> DataFrame:
-    """Both, each row with the kind of its change.
+    """Return insertions and deletions, each row with its change type.
 
-    A row that one snapshot deleted and inserted was updated: it is there as it was before and as
-    it was after.
+    A row that one snapshot deleted and inserted was updated: the feed has it before and after.
     """
     return _feed(session, name, start, end).changes()
 
 
-# What is asked for
+# The requested range
 
 
 def _feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound) -> _Feed:
     first, last = _bound(start), _bound(end)
     if _is_before(last, first):
         raise InvalidInput(
-            f"There are no changes from {start} to {end}: the end comes before the start.",
-            remedy="Give the earlier one first; both are included.",
+            f"There are no changes from {start} to {end}: the end is before the start.",
+            remedy="Pass the earlier bound first; both are included.",
         )
     version = last if isinstance(last, int) else None
     time = last if isinstance(last, datetime) else None
@@ -94,9 +93,9 @@ def _feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound)
     for field in seen.state.fields(table):
         if folded(field.name) in {SNAPSHOT, ROW, CHANGE}:
             raise InvalidInput(
-                f"Table '{place}' has a column {field.name!r} of its own, which is also one of"
-                " the change feed.",
-                remedy="Rename the column.",
+                f"Table '{place}' has a column {field.name!r}, which is also the name of a column"
+                " of the change feed.",
+                remedy="Rename the column of the table.",
             )
     catalog = place.attachment.catalog
     begin = first if isinstance(first, int) else catalog.first_snapshot_since(first)
@@ -107,18 +106,19 @@ def _feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound)
 
 
 def _bound(bound: Bound) -> int | datetime:
-    """A snapshot's number, or a moment."""
+    """Return a snapshot number or a timestamp."""
     if not isinstance(bound, int):
         return moment(bound)
     if bound < 0 or isinstance(bound, bool):
         raise InvalidInput(
-            f"{bound!r} is no snapshot.", remedy="Use the number of one, or a moment."
+            f"{bound!r} is not a snapshot.",
+            remedy="Use a snapshot number, or a timestamp.",
         )
     return bound
 
 
 def _is_before(one: int | datetime, other: int | datetime) -> bool:
-    """Whether a bound is before another; of different kinds nobody can tell, nor need."""
+    """Return whether a bound is before another; False if one is a number and one a timestamp."""
     match one, other:
         case int(), int():
             return one < other
@@ -127,12 +127,12 @@ def _is_before(one: int | datetime, other: int | datetime) -> bool:
     return False
 
 
-# How it is read
+# Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part(ScanFile):
-    """A data file without its deletes, to be read for rows that one snapshot deleted."""
+    """Data file without its deletes, to be read for rows that one snapshot deleted."""
 
     number: int
     ended: SnapshotId
@@ -154,9 +154,9 @@ At = Callable[[SnapshotId], bool]
 
 
 class _Feed:
-    """What happened to the rows of a table, as DataFrames.
+    """Changes of the rows of a table, as DataFrames.
 
-    Inside, frames have the columns of the table, then the snapshot and the row id.
+    Internal frames have the columns of the table, then the snapshot and the row id.
     """
 
     def __init__(
@@ -170,15 +170,15 @@ class _Feed:
         self._fields = seen.state.fields(table)
 
     def insertions(self) -> DataFrame:
-        """Snapshot, row id and columns of the rows that came."""
+        """Return snapshot, row id and columns of the inserted rows."""
         return self._united(self._inserted(self._is_change)).select(SNAPSHOT, ROW, *self._columns)
 
     def deletions(self) -> DataFrame:
-        """Snapshot, row id and columns of the rows that went."""
+        """Return snapshot, row id and columns of the deleted rows."""
         return self._united(self._deleted(self._is_change)).select(SNAPSHOT, ROW, *self._columns)
 
     def changes(self) -> DataFrame:
-        """The same of both, with the kind of change."""
+        """Return insertions and deletions with the change type."""
         single = [one.withColumn(CHANGE, F.lit(INSERT)) for one in self._inserted(self._is_single)]
         single += [one.withColumn(CHANGE, F.lit(DELETE)) for one in self._deleted(self._is_single)]
         both = [one.withColumn(_IS_NEW, F.lit(True)) for one in self._inserted(self._is_double)]
@@ -202,7 +202,7 @@ class _Feed:
         return at not in self._changes.rewrites
 
     def _is_double(self, at: SnapshotId) -> bool:
-        """Whether a snapshot may have changed rows: it inserted some and deleted some."""
+        """Return whether a snapshot may have updated rows: it both inserted and deleted some."""
         return self._is_change(at) and (self._doubles is None or at in self._doubles)
 
     def _is_single(self, at: SnapshotId) -> bool:
@@ -210,7 +210,7 @@ class _Feed:
 
     @cached_property
     def _doubles(self) -> set[SnapshotId] | None:
-        """The snapshots that inserted rows and deleted some; None if the files must tell."""
+        """Snapshots that inserted rows and deleted some; None if only the files show that."""
         changes = self._changes
         if any(one.file.partial_file_info is not None for one in changes.added):
             return None
@@ -220,7 +220,7 @@ class _Feed:
         deleting |= {ended for ended, _ in changes.deleted_rows}
         return inserting & deleting
 
-    # Rows that came
+    # Inserted rows
 
     def _inserted(self, at: At) -> list[DataFrame]:
         files = [one for one in self._changes.added if at(one.file.begin_snapshot)]
@@ -229,7 +229,7 @@ class _Feed:
         return found + ([self._in_metastore(rows)] if rows else [])
 
     def _added(self, files: Sequence[ScanFile]) -> list[DataFrame]:
-        """The rows of files, also those that were moved: they are older than the file itself."""
+        """Return the rows of files; moved rows have an older snapshot than the file."""
         since = each(lambda one: max(one.file.begin_snapshot, self._start))
         return scan_chosen(
             self._engine,
@@ -243,7 +243,7 @@ class _Feed:
     def _in_metastore(self, rows: Sequence[InlinedRow]) -> DataFrame:
         return inlined_frame(self._engine.spark, self._fields, rows, _KEY, 0)
 
-    # Rows that went
+    # Deleted rows
 
     def _deleted(self, at: At) -> list[DataFrame]:
         changes = [one for one in self._changes.deleted if at(one.snapshot_id)]
@@ -287,7 +287,7 @@ class _Feed:
         return [one.where(is_gone).select(*self._columns, snapshot, ROW) for one in found]
 
     def _is_gone(self, changes: Sequence[DeletedRows]) -> Column:
-        """Whether a row of a part is one that its snapshot deleted."""
+        """Return whether a row of a part is one that its snapshot deleted."""
         before: list[tuple[int, ScanFile]] = []
         after: list[tuple[int, ScanFile]] = []
         for number, one in enumerate(changes):
@@ -312,7 +312,7 @@ class _Feed:
 
 
 def _classified(rows: DataFrame) -> DataFrame:
-    """Rows that came and went, with the kind of change: an update if a row did both at once."""
+    """Return rows with their change type: an update if a row was both inserted and deleted."""
     versions = F.count("*").over(Window.partitionBy(SNAPSHOT, ROW))
     is_new, is_updated = F.col(_IS_NEW), F.col(_COUNT) > 1
     kind = (

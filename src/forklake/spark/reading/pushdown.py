@@ -1,8 +1,8 @@
-"""Conditions in Spark SQL as predicates over what the metastore knows about files.
+"""Conditions in Spark SQL, translated to predicates over the statistics of files.
 
-A predicate may keep too much and never too little: whatever is not understood, or not certain to
-mean the same for bounds as for rows, is left out ("may be anything", here None). A row counts when
-its condition is true, so that nulls never stand in the way of turning `NOT a < 5` into `a >= 5`.
+A predicate may keep too many files but never too few: conditions that cannot be translated, or that
+bounds cannot decide, are left out ("anything", here None). A row matches only if its condition is
+true, so nulls do not prevent the translation of `NOT a < 5` to `a >= 5`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Anything = None
 Found = Predicate | None
 
 _EXACT = Context(prec=200)
-_EXACT_DOUBLES = 2**53  # up to here a double holds every whole number
+_EXACT_DOUBLES = 2**53  # doubles represent all integers up to here exactly
 _TIMESTAMPS = frozenset({"timestamp", "timestamp_s", "timestamp_ms"})
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -59,11 +59,11 @@ def predicate_of(
     physical: bool = False,
     zone: tzinfo | None = UTC,
 ) -> Found:
-    """What must hold for files that have rows for which all conditions are true.
+    """Return a predicate that is true for all files with rows for which the conditions are true.
 
     Args:
-        physical: columns are called as in the files.
-        zone: the session's time zone; None if it is none that Python knows.
+        physical: columns have the names in the files.
+        zone: the time zone of the session; None if Python does not have it.
     """
     reading = _Reading(_Names(fields, physical=physical), Literals(zone))
     return _all_of(reading.condition(parsed) for parsed in map(_parsed, conditions))
@@ -76,7 +76,7 @@ def _parsed(condition: str) -> exp.Expr | None:
         return None
 
 
-# Databases limit the depth of an expression; to leave parts out only reads more files.
+# Databases limit the depth of an expression. Leaving parts out only means reading more files.
 _MOST_PARTS = 200
 
 
@@ -104,10 +104,10 @@ class _Names:
         self._physical = physical
 
     def field(self, node: exp.Expr) -> Field | None:
-        """The plain field that a column expression certainly means.
+        """Return the plain field that a column expression refers to; None if that is not certain.
 
-        The first parts may be a table's name or alias: of `t.id` it is not said whether `t` is a
-        table or a struct. If both readings lead somewhere, none is taken.
+        The first parts may be a table name or alias: in `t.id`, `t` may be a table or a
+        struct. If both are possible, neither is used.
         """
         if not isinstance(node, exp.Column | exp.Dot):
             return None
@@ -133,13 +133,13 @@ class _Names:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Turns parsed conditions into predicates."""
+    """Translation of parsed conditions to predicates."""
 
     names: _Names
     literals: Literals
 
     def condition(self, node: exp.Expr | None, negated: bool = False) -> Found:
-        """A condition, or its opposite."""
+        """Return the predicate of a condition, or of its negation."""
         match node:
             case exp.Paren():
                 return self.condition(node.this, negated)
@@ -165,7 +165,7 @@ class _Reading:
         return Anything if node is None or negated else self._positive(node)
 
     def _positive(self, node: exp.Expr) -> Found:
-        """Conditions whose opposite says nothing about bounds."""
+        """Return the predicate of a condition whose negation cannot be decided by bounds."""
         match node:
             case exp.NullSafeEQ(expression=exp.Null()):
                 return self._null(node.this, False)
@@ -214,7 +214,7 @@ class _Reading:
         return self._compared(left, operator, value)
 
     def _compared(self, node: exp.Expr, operator: str, value: Any) -> Found:
-        """A column, perhaps in a cast that keeps its order, against a value."""
+        """Return the predicate of a column against a value; the column may be in a monotonic cast."""
         while isinstance(node, exp.Paren):
             node = node.this
         target: exp.DataType | None = None
@@ -249,7 +249,7 @@ class _Reading:
     def _date(self, field: Field, operator: str, value: Any) -> Found:
         if isinstance(value, str):
             value = read(date.fromisoformat, value)
-        if isinstance(value, datetime):  # the date was compared as its midnight
+        if isinstance(value, datetime):  # the date is compared as its midnight
             moment = self.literals.moment("timestamp", value)
             if not isinstance(moment, datetime) or operator == "!=":
                 return Anything
@@ -258,10 +258,10 @@ class _Reading:
         return _plain(field, operator, value)
 
     def _by_day(self, field: Field, operator: str, value: Any) -> Found:
-        """A timestamp of which only the day is compared."""
+        """Return the predicate of a timestamp that is compared by its date only."""
         if field.type not in _TIMESTAMPS or type(value) is not date:
             return Anything
-        first = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - no zone is meant
+        first = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - timestamps here have no time zone
         try:
             after = first + timedelta(days=1)
         except OverflowError:
@@ -278,7 +278,7 @@ class _Reading:
 
 
 def _keeps_order(column_type: str, target: exp.DataType, value: Any) -> bool:
-    """Whether comparing the cast of a column with the value is comparing the column itself."""
+    """Return whether comparing the cast column with the value equals comparing the column."""
     kind: exp.DType = target.this
     if column_type in INTEGER_RANGES:
         low, high = INTEGER_RANGES[column_type]
@@ -318,7 +318,7 @@ def _plain(field: Field, operator: str, value: Any) -> Found:
 
 
 def _numeric(field: Field, operator: str, value: Any, scale: int) -> Found:
-    """A number against a column whose values have `scale` digits after the point."""
+    """Return the predicate of a column whose values have `scale` digits after the point."""
     if not is_number(value):
         return Anything
     exact = Decimal(value)
@@ -345,7 +345,7 @@ def _floating(field: Field, operator: str, value: Any) -> Found:
 
 
 def _fixed_part(pattern: Any) -> Any:
-    """What every text begins with that is LIKE a pattern."""
+    """Return the prefix of all texts that are LIKE a pattern."""
     if not isinstance(pattern, str):
         return Unknown
     for position, sign in enumerate(pattern):

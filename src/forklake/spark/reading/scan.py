@@ -1,11 +1,11 @@
 """Scans: the rows of a table at a snapshot, or in a transaction, as a DataFrame.
 
-All files that Forklake wrote are one relation of physical names, read by Spark itself. Files that
-need more are relations of their own, joined by a union: those with deleted rows, those that others
-wrote, those from before a promotion that Spark does not read, those with rows of later snapshots.
-Those are listed when the DataFrame is made. All others are listed when Spark plans a query, with
-the filters that Spark then has, so that files without matching rows never leave the metastore. The
-rows are those of the moment at which the DataFrame was made.
+All plain files of Forklake are one relation with physical names, read by Spark itself. Other files
+are relations of their own, combined by a union: files with deleted rows, files of other writers,
+files from before a type promotion that Spark does not read, files with rows of later snapshots.
+These are listed when the DataFrame is created. Plain files are listed when Spark plans a query,
+with its filters, so that files without matching rows are not read from the metastore. The rows are
+always those of the snapshot at which the DataFrame was created.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ VIRTUAL: dict[str, DataType] = {
 }
 FILE, POSITION, ROW = "__file", "__position", "__rowid"
 POSITIONS: dict[str, DataType] = {FILE: LongType(), POSITION: LongType(), ROW: LongType()}
-# What files hold of rows that were moved; also what is asked for by these names.
+# Columns that files store only for moved rows; also the names by which they are requested.
 _ROW_IDS, _SNAPSHOTS = {"rowid", ROW, ROW_ID}, {"snapshot_id", SNAPSHOT_ID}
 
-# Values that are the same for all rows of a file. No column of a table is called like these.
+# Values that are the same for all rows of a file. Columns of tables do not have these names.
 _FILE, _ROW_START, _BEGAN = "_ducklake_file", "_ducklake_row_start", "_ducklake_began"
 _PATH, _INDEX = "_ducklake_path", "_ducklake_index"
 _POSITION = "_metadata.row_index"
 _KEPT_LISTINGS = 4
-# Parquet's reader finds no zero in a dictionary that has the one of the other sign.
+# The Parquet reader compares zeros in dictionaries by sign: it would skip 0.0 for -0.0.
 _ZEROS_DIFFER = {"parquet.filter.dictionary.enabled": "false"}
 
 
@@ -87,11 +87,11 @@ def scan(
     positions: bool = False,
     files: Sequence[ScanFile] | None = None,
 ) -> DataFrame:
-    """The rows of a table: its columns, then the virtual columns that were asked for.
+    """Return the rows of a table: its columns, then the requested virtual columns.
 
-    With `positions` also FILE, the id of the data file, and POSITION, the place in it, both null
-    for rows that live in the metastore, and ROW, the row id. With `files` only those are read, and
-    the rows in the metastore.
+    With `positions`, add FILE, the id of the data file, and POSITION, the row number in it,
+    both null for inlined rows, and ROW, the row id. With `files`, read only those, and the
+    inlined rows.
     """
     fields = view.state.fields(table)
     asked = _asked(virtual, positions, fields, table)
@@ -109,7 +109,7 @@ def scan(
 
 
 def shown_schema(view: View, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
-    """The columns that `scan` shows."""
+    """Return the columns that `scan` returns."""
     fields = view.state.fields(table)
     own = [shown_field(field) for field in fields]
     return StructType([*own, *_asked(virtual, False, fields, table)])
@@ -125,10 +125,10 @@ def scan_chosen(
     positions: bool = False,
     constants: Sequence[Constant] = (),
 ) -> list[DataFrame]:
-    """The rows of some files of a table, in frames to be united: as `scan` has them, then values
-    of the caller's that are the same for all rows of a file.
+    """Return the rows of some files of a table, as frames to be united.
 
-    The files may have ended, and a file may be there more than once.
+    The columns are those of `scan`, then constants, which have one value per file. The files
+    may have ended, and a file may occur more than once.
     """
     fields = view.state.fields(table)
     asked = _asked(virtual, positions, fields, table)
@@ -144,10 +144,10 @@ def scan_to_move(
     files: Sequence[ScanFile] = (),
     rows: Sequence[InlinedRow] = (),
 ) -> DataFrame:
-    """Rows of files and of the metastore as new files are to hold them: under physical names, with
-    the ids and snapshots that they have.
+    """Return rows of files and inlined rows as new files store them.
 
-    The rows of the metastore were read by the fields `as_stored`.
+    They have physical names, and keep their row ids and snapshots. The inlined rows must have
+    been read with the fields `as_stored`.
     """
     fields = tuple(field.as_stored() for field in view.state.fields(table))
     lineage = [StructField(name, LongType()) for name in LINEAGE]
@@ -160,7 +160,7 @@ def scan_to_move(
 
 
 def deleted_test(engine: Engine, files: Iterable[tuple[int, ScanFile]]) -> IsDeleted:
-    """The function (number of a file, position of a row) -> is the row deleted?"""
+    """Return a function (number of a file, position of a row) -> whether the row is deleted."""
     key_encryption_key = keys.load_key_encryption_key()
     deletes, own_keys = [], {}
     for number, file in files:
@@ -175,17 +175,18 @@ def deleted_test(engine: Engine, files: Iterable[tuple[int, ScanFile]]) -> IsDel
 def _require_known_deletes(file: ScanFile) -> None:
     if file.delete_file is not None and file.delete_file.format == UNREAD_VECTOR:
         raise Corruption(
-            f"Which rows of {file.path!r} are deleted is not known: the deletion vector in"
+            f"The deleted rows of {file.path!r} are unknown: the deletion vector in"
             f" {file.delete_path!r} was missing or damaged when the table was imported.",
-            remedy="Restore it, drop the table and import it again; or read another version.",
+            remedy="Restore the deletion vector, drop the table and import it again; or read"
+            " another version.",
             path=file.delete_path,
         )
 
 
 def has_nulls(engine: Callable[[], Engine], view: View, table: Table, path: Sequence[str]) -> bool:
-    """Whether some row has null in a column, or in a field of a struct that is not null itself.
+    """Return whether some row has NULL in a column, or in a field of a struct that is not NULL.
 
-    Spark is only asked about files of which the metastore cannot tell.
+    Spark reads only files whose statistics do not decide it.
     """
     column = view.state.column(table, *path)
     if not view.inlined_rows(table) and not view.scan_files(table, IsNull(column.column_id)):
@@ -198,7 +199,7 @@ def has_nulls(engine: Callable[[], Engine], view: View, table: Table, path: Sequ
 
 
 def zone_of(spark: SparkSession) -> tzinfo | None:
-    """The time zone of a Spark session; None if Python does not know it."""
+    """Return the time zone of a Spark session; None if Python does not have it."""
     name = str(spark.conf.get("spark.sql.session.timeZone"))
     if name in {"UTC", "Etc/UTC", "GMT", "Z"}:
         return UTC
@@ -215,13 +216,14 @@ def _asked(
     for name in virtual:
         if name not in VIRTUAL:
             raise InvalidInput(
-                f"There is no virtual column {name!r}.", remedy=f"Use: {', '.join(VIRTUAL)}."
+                f"There is no virtual column {name!r}.",
+                remedy=f"Use one of: {', '.join(VIRTUAL)}.",
             )
         if name in taken:
             raise InvalidInput(
-                f"Table '{table.table_name}' has a column {name!r} of its own, which hides the"
-                " virtual one.",
-                remedy="Rename the column.",
+                f"Table '{table.table_name}' has a column {name!r}, which hides the virtual column"
+                " of that name.",
+                remedy="Rename the column of the table.",
             )
     kinds = VIRTUAL | POSITIONS
     names = [*dict.fromkeys(virtual), *(POSITIONS if positions else ())]
@@ -241,7 +243,7 @@ def _filtered(rows: DataFrame, where: str, table: Table) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value that is the same for all rows of a file: what it is for each of some files."""
+    """Column with one value for all rows of a file, computed for a list of files."""
 
     name: str
     type: DataType
@@ -249,7 +251,7 @@ class Constant:
 
 
 class _Told:
-    """What is known of files about columns that are not in them, asked once for all columns."""
+    """Values of columns that are not stored in files, loaded once for all such columns."""
 
     def __init__(self, layout: Layout, grouped: GroupedFiles) -> None:
         self._layout = layout
@@ -257,7 +259,7 @@ class _Told:
         self._last: tuple[Sequence[ScanFile], list[dict[ColumnId, str | None]]] = ((), [])
 
     def of(self, files: Sequence[ScanFile]) -> list[dict[ColumnId, str | None]]:
-        known, values = self._last  # together: Spark may list in several threads
+        known, values = self._last  # one tuple: Spark may list in several threads
         if files is not known:
             seen, table = self._grouped.committed, self._grouped.table
             values = folder_values(self._layout, seen, table, files)
@@ -266,7 +268,7 @@ class _Told:
 
 
 class _Reading:
-    """How the files of a table are read, group by group."""
+    """Relations for the files of a table, group by group."""
 
     def __init__(
         self,
@@ -285,7 +287,7 @@ class _Reading:
         self._further = further
         self._key_encryption_key = keys.load_key_encryption_key()
 
-    # Which files
+    # Listing
 
     def _list(
         self,
@@ -294,7 +296,7 @@ class _Reading:
         constants: Sequence[Constant],
         filters: Sequence[str],
     ) -> list[ListedFile]:
-        """The files of a group that may have rows which pass Spark's filters."""
+        """Return the files of a group that may have rows which pass the filters of Spark."""
         wanted = predicate_of(filters, layout.in_files, physical=True, zone=UTC)
         files = self._files.matching(group, wanted)
         columns = [constant.values(files) for constant in constants]
@@ -309,15 +311,15 @@ class _Reading:
     def _key(self, stored: str | None) -> keys.Key | None:
         return None if stored is None else keys.unwrap(stored, self._key_encryption_key)
 
-    # How they are read
+    # Relations
 
     def branch(self, group: Group) -> DataFrame:
-        """The rows of a group."""
+        """Return the rows of a group."""
         layout = Layout(self._files.layout(group))
         if group.mapping_id is not None:
             layout = mapped(layout, *self._view.name_mapping(group.mapping_id))
         constants = self._constants(group, layout)
-        # Spark asks several times in a query, and again in each query.
+        # Spark lists several times in a query, and again in each query.
         listed = lru_cache(_KEPT_LISTINGS)(partial(self._list, group, layout, constants))
         rows = self._engine.relation(
             StructType([*layout.schema(), *self._internal_columns(group, layout)]),
@@ -369,7 +371,7 @@ class _Reading:
         return found
 
     def _told(self, told: _Told, column: ColumnId, files: Sequence[ScanFile]) -> list[str | None]:
-        """What is known of some files about a column that is not in them; of bytes their digits."""
+        """Return for each file the text of a column that is not stored in it; bytes are in hex."""
         texts = [one.get(column) for one in told.of(files)]
         if next(one.type for one in self._fields if one.column_id == column) != "blob":
             return texts
@@ -405,6 +407,7 @@ def _has_floats(fields: Sequence[Field]) -> bool:
 
 
 def each(value: Callable[[ScanFile], object]) -> Callable[[Sequence[ScanFile]], list[object]]:
+    """Return a function that applies `value` to each of a list of files."""
     return lambda files: [value(file) for file in files]
 
 

@@ -1,8 +1,8 @@
 """Tables for any Spark session: `spark.read.format("forklake")` and `df.write.format("forklake")`.
 
-A data source in Python works wherever PySpark does, also over Spark Connect. What to read is
-planned by a process beside the driver; tasks read and write files with Arrow, and never need the
-metastore. Sessions of Forklake are faster where they can be used.
+A Python data source works wherever PySpark does, also over Spark Connect. A process beside the
+driver plans reads; tasks read and write files with Arrow, without access to the metastore. Sessions
+of Forklake are faster where they can be used.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ QUERY_ID = "sql.streaming.queryId"
 
 
 def register(spark: SparkSession) -> None:
-    """Make `format("forklake")` known to a session of Spark, which may know it already.
+    """Register `format("forklake")` in a session of Spark, unless that is done.
 
-    Spark finds it by itself where this package is installed beside it; then a session only needs
-    the setting that lets data sources see filters.
+    Spark finds the data source itself if this package is installed with it; then a session
+    needs only the setting that passes filters to Python data sources.
     """
     spark.conf.set(_PUSHDOWN, conf.SESSION[_PUSHDOWN])
     try:
@@ -64,11 +64,11 @@ def register(spark: SparkSession) -> None:
 
 
 class ForklakeSource(DataSource):
-    """A table, found by the options `uri`, `catalog` and `table`.
+    """Table, given by the options `uri`, `catalog` and `table`.
 
-    Read with `version` or `timestamp` it is as it was then; `versionAsOf`, `timestampAsOf`,
-    `snapshot_version` and `snapshot_time` are other names of these. With `pushdown` files are left
-    out that the filters of Spark exclude: see PruningReader.
+    Options `version` or `timestamp` read an older snapshot; `versionAsOf`, `timestampAsOf`,
+    `snapshot_version` and `snapshot_time` are other names of these. With `pushdown`, files that
+    the filters of Spark exclude are not read: see PruningReader.
     """
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
@@ -89,7 +89,7 @@ class ForklakeSource(DataSource):
         return found[0] if found else None
 
     def schema(self) -> StructType:
-        """The columns of the table; from then on, it is read as it is at this moment."""
+        """Return the columns of the table; later reads use the same snapshot."""
         with self._place.opened(self._when) as (session, name):
             seen = self._when.seen(name.attachment.catalog)
             fields = seen.state.fields(session.find_table(seen, name))
@@ -100,7 +100,8 @@ class ForklakeSource(DataSource):
         places.refuse_unknown(self.options, places.READING, "read a table")
         if self._is_feed:
             raise InvalidInput(
-                "A change feed is read as a stream.", remedy="Use readStream, or table_changes."
+                "A change feed can be read only as a stream.",
+                remedy="Use readStream, or session.table_changes.",
             )
         kind = PruningReader if switch("pushdown", self._option("pushdown")) else TableReader
         return kind(self._place, self._when, schema)
@@ -127,13 +128,13 @@ class ForklakeSource(DataSource):
 
 @dataclass
 class ReadPart(InputPartition):
-    """What one task reads."""
+    """Input of one task."""
 
     part: Part
 
 
 class TableReader(DataSourceReader):
-    """Reads a table at one snapshot."""
+    """Reader of a table at one snapshot."""
 
     def __init__(self, place: Place, when: When, schema: StructType) -> None:
         self._place = place
@@ -160,33 +161,33 @@ class TableReader(DataSourceReader):
         return predicate_of(conditions(self._filters), fields)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if isinstance(partition, ReadPart):  # else there is nothing to read
+        if isinstance(partition, ReadPart):  # otherwise there is nothing to read
             yield from exactly(read_rows(partition.part), self._schema)
 
 
 class PruningReader(TableReader):
-    """The same, without files that have no rows which pass Spark's filters.
+    """Reader that leaves out files without rows that pass the filters of Spark.
 
-    Spark plans a table once for each DataFrame that `load` gave, with the filters of the query that
-    comes last: another query over the same DataFrame would lack rows. So this is only for one that
-    is used in one query, once.
+    Spark plans a table once for each DataFrame that `load` returned, with the filters of its
+    last query: another query over the same DataFrame would miss rows. So this is only for
+    DataFrames that are used in one query, once.
     """
 
     def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
-        """Note the filters; the rows are filtered by Spark."""
+        """Record the filters for pruning; Spark filters the rows too."""
         self._filters = filters
         return filters
 
 
 def exactly(batches: Iterator[pa.RecordBatch], schema: StructType) -> Iterator[pa.RecordBatch]:
-    """Batches as Spark demands them, up to which columns may be null."""
+    """Yield batches in the schema that Spark requires, including nullability."""
     wanted = to_arrow_schema(schema, timezone="UTC")
     for batch in batches:
         yield pa.RecordBatch.from_arrays(batch.columns, schema=wanted)
 
 
 def shown_fields(fields: Sequence[Field], schema: StructType, table: str) -> tuple[Field, ...]:
-    """The columns that a schema names, which must be the table's in name and type."""
+    """Return the fields that a schema selects, which must match the table in name and type."""
     known = {folded(field.name): field for field in fields}
     found = []
     for wanted in schema.fields:
@@ -202,12 +203,13 @@ def shown_fields(fields: Sequence[Field], schema: StructType, table: str) -> tup
 
 
 def feed_schema(fields: Sequence[Field]) -> StructType:
-    """The columns of a change feed."""
+    """Return the columns of a change feed."""
     taken = {folded(field.name) for field in fields} & set(COLUMNS.names)
     if taken:
         raise InvalidInput(
-            f"The table has a column '{taken.pop()}' of its own, which its change feed has too.",
-            remedy="Rename the column.",
+            f"The table has a column '{taken.pop()}', which is also the name of a column of its"
+            " change feed.",
+            remedy="Rename the column of the table.",
         )
     return StructType([*logical_schema(fields).fields, *COLUMNS.fields])
 
@@ -217,7 +219,7 @@ def feed_schema(fields: Sequence[Field]) -> StructType:
 
 @dataclass
 class Written(WriterCommitMessage):
-    """The files that one task wrote, with the key of the job and the streaming query, if any."""
+    """Files that one task wrote, with the key of the job and the streaming query, if any."""
 
     paths: list[str]
     job_key: Key | None
@@ -225,7 +227,7 @@ class Written(WriterCommitMessage):
 
 
 class _Writing:
-    """Writes files in tasks, and adds them to the table at the end."""
+    """Writer of files in tasks, which are added to the table at the end."""
 
     def __init__(self, place: Place, overwrite: bool) -> None:
         from forklake.spark.source.arrow_writing import WritePlan
@@ -253,8 +255,10 @@ class _Writing:
         return Written(writer.paths, self._plan.job_key, query_id)
 
     def _commit(self, messages: Sequence[Any], batch: tuple[str, int] | None = None) -> None:
-        """Add the files of all tasks to the table, in place of what it held if so asked; those of
-        a batch of a streaming query once."""
+        """Add the files of all tasks to the table; with `overwrite`, in place of its rows.
+
+        The files of a batch of a streaming query are added only once.
+        """
         from forklake.spark.source.arrow_writing import add_files
 
         written = [message for message in messages if isinstance(message, Written)]
@@ -276,22 +280,21 @@ class _Writing:
     def _require_same(self, table: Table, fields: Sequence[Field]) -> None:
         if table.table_id != self._table_id or tuple(fields) != self._plan.fields:
             raise Conflict(
-                f"The columns of table '{table.table_name}' changed while rows were written.",
-                remedy="Write them again.",
+                f"A concurrent commit changed the columns of table '{table.table_name}'.",
+                remedy="Write the rows again.",
             )
 
     def _abort(self, messages: Sequence[Any]) -> None:
-        """Remove the files of a job that failed.
+        """Remove the files of a failed job, unless all of its tasks succeeded.
 
-        Not those of one whose tasks all went well: then it was the commit that failed, which has
-        removed them, or does not know whether it happened.
+        In that case the commit failed. It has removed the files, or its outcome is unknown.
         """
         if any(message is None for message in messages):
             remove(path for one in messages if isinstance(one, Written) for path in one.paths)
 
 
 class TableWriter(_Writing, DataSourceArrowWriter):
-    """Writes a DataFrame."""
+    """Writer of a DataFrame."""
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         return self._write(iterator)
@@ -304,7 +307,7 @@ class TableWriter(_Writing, DataSourceArrowWriter):
 
 
 class StreamWriter(_Writing, DataSourceStreamArrowWriter):
-    """Writes the batches of a stream, each of them once."""
+    """Writer of the batches of a stream, each of them once."""
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         return self._write(iterator)
@@ -320,11 +323,11 @@ class StreamWriter(_Writing, DataSourceStreamArrowWriter):
 
 
 def batch_key(query_id: str, batch_id: int, table_id: int) -> str:
-    """The key under which a batch of a streaming query is added to a table, once."""
+    """Return the idempotency key under which a batch of a streaming query is added to a table."""
     return format_batch_key(query_id, batch_id, table_id)
 
 
 def tell_batch(change: Change, table: Table, query_id: str, batch_id: int) -> None:
-    """Tell the log of a Delta table how far a streaming query is."""
+    """Record the progress of a streaming query in the log of a Delta table."""
     if find_face(change.transaction.state, table) is not None:
         change.transaction.tell_progress(table, query_id, batch_id)

@@ -1,9 +1,9 @@
-"""Streams out of tables and into them.
+"""Streams that read tables, and streams that write them.
 
-An offset is a snapshot: all that happened to the table up to it has been read. A stream begins with
-the whole table, or with the changes of a snapshot; then it reads what later snapshots did. What a
-stream writes is committed under the key of its query, batch and table, so that a batch that is run
-again after a crash changes nothing.
+An offset is a snapshot: all changes up to it have been read. A stream begins with the whole table,
+or with the changes of a snapshot, and then reads the changes of later snapshots. A written batch is
+committed under a key of its query, batch and table, so that running it again after a crash changes
+nothing.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from forklake.spark.session import Session
 
 _LATEST = "latest"
-_WHOLE = -1  # before all snapshots: the stream begins with the whole table
-# An offset at which the table rests is moved on after so many seconds, so that it does not expire.
+_WHOLE = -1  # smaller than all snapshots: the stream begins with the whole table
+# Seconds after which an offset moves on although the table did not change, so that its snapshot
+# does not expire.
 _REST = 3600.0
 
 Offset = dict[str, int]
@@ -63,7 +64,7 @@ Offset = dict[str, int]
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads what is inserted into a table, or with `readChangeFeed` all that happens to it.
+    """Reader of rows inserted into a table, or with `readChangeFeed` of all its changes.
 
     Options: `startingVersion` (a snapshot, whose changes come first, or `latest`),
     `maxSnapshotsPerTrigger`, `ignoreDeletes` and `ignoreChanges`.
@@ -97,12 +98,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @property
     def _columns(self) -> StructType:
-        """The columns of the table itself."""
+        """Columns of the table itself."""
         count = len(self._schema) - (len(COLUMNS) if self._is_feed else 0)
         return StructType(self._schema.fields[:count])
 
     def stop(self) -> None:
-        """Leave the metastore."""
+        """Close the metastore."""
         if "_opened" in self.__dict__:
             self._opened.close()
 
@@ -112,31 +113,31 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._opened.offset(self._first())
 
     def _first(self) -> int:
-        """The snapshot after which the stream begins."""
+        """Return the snapshot after which the stream begins."""
         if self._starting is None:
             return _WHOLE
         head = self._opened.catalog.current_snapshot()
         if self._starting.lower() == _LATEST:
-            # Recorded as an offset of its own: after a crash, what is latest would be another.
+            # Recorded as an offset: after a crash, the latest snapshot would be another one.
             self._rests_at_start = True
             return head
         version = number("startingVersion", self._starting, 1)
         if version > head:
             raise NotFound(
-                f"There is no snapshot {version} to start with.",
-                remedy=f"The newest one is {head}.",
+                f"Snapshot {version}, at which the stream should start, does not exist.",
+                remedy=f"Set startingVersion to at most {head}, the newest snapshot.",
             )
         return version - 1
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Do not go beyond what is there now."""
+        """Limit the stream to the snapshots that exist now."""
         self._target = self._opened.catalog.current_snapshot()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadAllAvailable()
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """Where the next batch ends; the start itself if there is nothing new."""
+        """Return the end of the next batch; the start itself if there is nothing new."""
         opened = self._opened
         begin = opened.snapshot(start)
         if self._rests_at_start:
@@ -160,7 +161,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @property
     def _is_due(self) -> bool:
-        """Whether to go on although there is nothing to read."""
+        """Whether to move the offset although there is nothing to read."""
         return self._target is not None or time.monotonic() - self._moved > _REST
 
     def _moved_to(self, snapshot: int) -> Offset:
@@ -191,8 +192,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if deletes:
             option = "ignoreChanges" if self._ignores_deletes else "ignoreDeletes or ignoreChanges"
             raise InvalidInput(
-                f"Snapshot {min(deletes)} deleted or changed rows of table"
-                f" '{self._place.table}', which a stream of inserted rows cannot show.",
+                f"Snapshot {min(deletes)} deleted or updated rows of table"
+                f" '{self._place.table}'. A stream of inserted rows cannot show that.",
                 remedy=f"Set the option {option}, or readChangeFeed to see all changes.",
             )
 
@@ -203,7 +204,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 class _OpenTable:
-    """A table as a stream reads it: in the process that plans, for as long as it runs."""
+    """Table that a stream reads, open in the process that plans, as long as the stream runs."""
 
     def __init__(self, place: Place, when: When, columns: StructType) -> None:
         self._life = ExitStack()
@@ -217,62 +218,62 @@ class _OpenTable:
         self._fields: tuple[Field, ...] = shown_fields(self._all_fields, columns, name.table)
 
     def close(self) -> None:
-        """Leave the metastore."""
+        """Close the metastore."""
         self._life.close()
 
     def offset(self, snapshot: int) -> Offset:
-        """The offset of a snapshot."""
+        """Return the offset of a snapshot."""
         return {"snapshot": int(snapshot), "table": int(self._table.table_id)}
 
     def snapshot(self, offset: Offset) -> int:
-        """The snapshot of an offset, which must be of this table."""
+        """Return the snapshot of an offset; raise InvalidInput if it belongs to another table."""
         if offset["table"] != self._table.table_id:
             raise InvalidInput(
-                f"The checkpoint is of another table that was called '{self._name}'.",
+                f"The checkpoint belongs to a former table with the name '{self._name}'.",
                 remedy="Start the stream with a new checkpoint.",
             )
         return offset["snapshot"]
 
     def head_of_same_table(self) -> SnapshotId:
-        """The newest snapshot, if the table is still there with the same columns."""
+        """Return the newest snapshot; raise if the table was dropped or its columns changed."""
         state = self.catalog.refresh()
         table = state.get(TABLE, (self._table.table_id,))
         if not isinstance(table, Table):
             raise NotFound(
-                f"Table '{self._name}' was dropped while it was streamed.",
+                f"Table '{self._name}' was dropped while a stream was reading it.",
                 remedy="Stop the stream.",
             )
         if state.fields(table) != self._all_fields:
             raise InvalidInput(
-                f"The columns of table '{self._name}' have changed.",
-                remedy="Start the stream again: it goes on from its checkpoint.",
+                f"The columns of table '{self._name}' have changed since the stream started.",
+                remedy="Restart the stream: it continues from its checkpoint.",
             )
         return state.snapshot_id
 
     def changes(self, after: int, last: int) -> Changes:
-        """What happened after a snapshot, up to another one."""
+        """Return the changes after a snapshot, up to and including another one."""
         try:
-            if after:  # before the first snapshot there was nothing
+            if after:  # there is nothing before the first snapshot
                 self.catalog.at(version=after)
             seen = self.catalog.at(version=max(last, self.pinned))
         except NotFound:
             raise NotFound(
-                f"Snapshot {after} of '{self._name}', from which the stream goes on, has expired:"
-                " what happened since is not known in full.",
+                f"Snapshot {after} of '{self._name}', at which the stream continues, has expired:"
+                " the changes since then are incomplete.",
                 remedy="Start the stream with a new checkpoint.",
             ) from None
         found = self.catalog.table_changes(seen, self._table, after + 1)
         return Changes(found, after, last)
 
     def planner(self, snapshot: int) -> Planner:
-        """Plans with the catalog as it was at a snapshot, for the columns of the stream."""
+        """Return a planner at a snapshot, for the columns of the stream."""
         return Planner(self.catalog.at(version=snapshot), self._table, self._fields)
 
 
 def read_stream(
     session: Session, name: str | Sequence[str], options: Mapping[str, object]
 ) -> DataFrame:
-    """A streaming DataFrame of the rows that are inserted into a table."""
+    """Return a streaming DataFrame of the rows that are inserted into a table."""
     place = session.resolve(name)
     session.find_table(session.viewing(place.attachment), place)
     given = {
@@ -289,13 +290,13 @@ def read_stream(
 def append_batches(
     session: Session, name: str | Sequence[str], *, by_name: bool = False
 ) -> Callable[[DataFrame, int], None]:
-    """The function for `foreachBatch` that appends each batch of a streaming query once."""
+    """Return a function for `foreachBatch` that appends each batch of a streaming query once."""
     from forklake.spark.writing.write import append
 
     if is_remote(session.engine.spark):
         raise Unsupported(
-            "Over Spark Connect, functions for foreachBatch run on the server, where there is no"
-            " session of Forklake.",
+            "append_batches is not available over Spark Connect: functions for foreachBatch run on"
+            " the server, which has no Forklake session.",
             remedy='Use write_stream, or writeStream.format("forklake").',
         )
     place = session.resolve(name)
@@ -306,7 +307,7 @@ def append_batches(
     def append_batch(rows: DataFrame, batch_id: int) -> None:
         context: Any = rows.sparkSession.sparkContext
         query_id = context.getLocalProperty(QUERY_ID)
-        with session.cursor() as own:  # queries run in threads of their own
+        with session.cursor() as own:  # each query runs in a separate thread
             table = own.find_table(own.viewing(place.attachment), place)
             key = batch_key(query_id, batch_id, table.table_id)
             with own.changing(place.attachment, idempotency_key=key) as change:
@@ -333,7 +334,7 @@ def write_stream(
         writer = _source_writer(session, rows, name, by_name=by_name)
     else:
         writer = rows.writeStream.foreachBatch(append_batches(session, name, by_name=by_name))
-    # Spark would take a relative path from where its own process was started.
+    # Spark resolves a relative path against the working directory of its JVM.
     writer = writer.option("checkpointLocation", spark_path(checkpoint))
     if trigger is not None:
         writer = writer.trigger(**trigger)
@@ -345,7 +346,7 @@ def write_stream(
 def _source_writer(
     session: Session, rows: DataFrame, name: str | Sequence[str], *, by_name: bool
 ) -> DataStreamWriter:
-    """What writes a stream by the data source, which finds columns by their names."""
+    """Return a stream writer on the data source, which matches columns by name."""
     place = session.resolve(name)
     place.attachment.require_writable()
     view = session.viewing(place.attachment)

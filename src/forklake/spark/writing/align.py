@@ -1,8 +1,8 @@
-"""Makes a DataFrame fit a table: order, casts, defaults and constraints, all inside Spark's plan.
+"""Conversion of a DataFrame to the columns of a table: order, casts, defaults and constraints.
 
-A value that does not fit stops the job on the executor that sees it, so that no second pass over
-the rows is needed. What it raises carries a mark, by which `translated` finds it again among
-whatever Spark wraps around it.
+All of it is part of the Spark plan. A value that does not fit stops the job on the executor that
+reads it, so that no second pass over the rows is needed. The message is marked, so that
+`translated` can extract it from the text that Spark wraps around it.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from forklake.spark.writing import plain_casts
 
 _MARK, _END = "forklake{{", "}}forklake"
 _MARKED = re.compile(re.escape(_MARK) + r"(.*?)" + re.escape(_END), re.DOTALL)
-_SHOWN = 100  # characters of a value that did not fit
-# What Spark says when an expression of the user's own cannot be computed.
+_SHOWN = 100  # characters shown of a value that does not fit
+# Spark errors about an expression of the user that cannot be computed.
 _SPARK_VALUE_ERROR = re.compile(
     r"\[((?:CAST_OVERFLOW|CAST_INVALID_INPUT|NUMERIC_VALUE_OUT_OF_RANGE|ARITHMETIC_OVERFLOW"
     r"|BINARY_ARITHMETIC_OVERFLOW|DIVIDE_BY_ZERO|INVALID_ARRAY_INDEX|DUPLICATED_MAP_KEY)[A-Z_.]*)\]"
@@ -52,11 +52,11 @@ _SPARK_VALUE_ERROR = re.compile(
 _DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|file too large", re.IGNORECASE
 )
-# Types that have fewer values than the Spark type that holds them.
+# Types with fewer values than the Spark type that holds them.
 _LIMITED = frozenset(
     "uint8 uint16 uint32 uint64 uint128 uuid json timestamp_s timestamp_ms".split()
 )
-Cast = Callable[[Column, DataType, Field], Column]  # NULL where there is no such value
+Cast = Callable[[Column, DataType, Field], Column]  # NULL if the cast fails
 
 
 # Whole rows
@@ -70,14 +70,14 @@ def aligned(
     by_name: bool = False,
     keep: Sequence[str] = (),
 ) -> DataFrame:
-    """The rows as the table's files hold them: physical names and types, in the table's order.
+    """Return the rows as the table files store them: physical names and types, in table order.
 
-    Columns are taken by position, or by name, where a column that is missing gets its default.
-    The columns named in `keep` are not the table's and follow unchanged.
+    Columns are matched by position, or by name, where missing ones get their defaults. The
+    columns in `keep` do not belong to the table and are returned unchanged.
     """
     kept = {folded(name) for name in keep}
     cast = _native_cast if casts.are_ready(df) else _plain_cast
-    # Names may be double or contain anything: from here on columns are known by their position.
+    # Names may be duplicate or contain any characters: from here on columns are used by position.
     numbered = df.toDF(*(f"c{position}" for position in range(len(df.columns))))
     sources: list[tuple[Column, StructField]] = [
         (numbered[f"c{position}"], field) for position, field in enumerate(df.schema.fields)
@@ -106,7 +106,7 @@ _MISFITS = (AnalysisException, IllegalArgumentException)
 def _with_defaults(
     rows: DataFrame, pairs: Sequence[tuple[Source | None, Field]]
 ) -> tuple[DataFrame, list[tuple[Source, Field]]]:
-    """Rows with columns for the defaults of those that are missing, and where each column is."""
+    """Return rows with added columns for missing ones, and the source of each column."""
     found: list[tuple[Source, Field]] = []
     for source, field in pairs:
         if source is not None:
@@ -141,7 +141,7 @@ def _by_name(
         if folded(name) in found:
             raise InvalidInput(
                 f"The column '{name}' is supplied twice for table '{table}'.",
-                remedy="Leave one of them out.",
+                remedy="Remove one of them.",
             )
         found[folded(name)] = source
     require_known(
@@ -151,7 +151,7 @@ def _by_name(
 
 
 def require_known(given: Sequence[str], columns: Sequence[str], owner: str) -> None:
-    """InvalidInput if a name is none of the columns."""
+    """Raise InvalidInput if a name is not one of the columns."""
     known = {folded(name) for name in columns}
     unknown = [name for name in given if folded(name) not in known]
     if unknown:
@@ -172,7 +172,7 @@ def _column(source: Source, field: Field, table: str, cast: Cast) -> Column:
 def _find_misfit(
     df: DataFrame, pairs: Sequence[tuple[Source, Field]], table: str, cast: Cast
 ) -> None:
-    """Name the column whose type cannot be converted at all."""
+    """Raise InvalidInput for the column whose type cannot be converted at all."""
     for source, field in pairs:
         try:
             analysed(df.select(_column(source, field, table, cast)))
@@ -192,7 +192,7 @@ def _plain_cast(value: Column, source: DataType, field: Field) -> Column:
 
 
 def _assigned(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
-    """The value in the type of the column, or an error in the plan that names it."""
+    """Return the value in the type of the column; the plan raises an error where that fails."""
     if isinstance(source, NullType):
         return F.lit(None).cast(_physical(field))
     if field.fields:
@@ -234,7 +234,7 @@ def _nested(value: Column, source: DataType, field: Field, path: str, cast: Cast
 
 
 def _struct(value: Column, source: StructType, field: Field, path: str, cast: Cast) -> Column:
-    """A struct by the names of its fields; those that are missing are null."""
+    """Return a struct with fields matched by name; missing ones are null."""
     given = {folded(part.name): part for part in source.fields}
     require_known(source.names, [part.name for part in field.fields], path)
     parts = []
@@ -258,7 +258,7 @@ def _inner(value: Column, source: DataType, field: Field, path: str, cast: Cast)
 
 
 def required(value: Column, field: Field, path: str, *, is_nullable: bool = True) -> Column:
-    """The value, or what stops the job where it is null and may not be."""
+    """Return the value; the plan raises an error where it is null but must not be."""
     if field.nulls_allowed or not is_nullable:
         return value
     complaint = raised(F.lit(f"NOT NULL constraint failed: {path}"))
@@ -266,7 +266,7 @@ def required(value: Column, field: Field, path: str, *, is_nullable: bool = True
 
 
 def default(field: Field) -> Column:
-    """What a new row gets for a column that it does not name; an expression is not cast yet."""
+    """Return the default of a column for new rows; an expression is not cast yet."""
     if field.default_value is None:
         return F.lit(None).cast(_physical(field))
     if field.default_value_type == "literal" and not field.fields:
@@ -275,8 +275,10 @@ def default(field: Field) -> Column:
 
 
 def _spark_text(text: str, field: Field) -> str:
-    """A default as Spark writes it. DuckDB has computed it first: what only Spark knows, such as
-    functions that call Java, is nothing that a column may bring along."""
+    """Return a default as a Spark expression, after DuckDB has evaluated it.
+
+    That way a default cannot call what only Spark has, such as functions that call Java.
+    """
     try:
         tree = sqlglot.parse_one(text, read="duckdb")
         given = tree.sql("duckdb")
@@ -290,7 +292,7 @@ def _spark_text(text: str, field: Field) -> str:
 def _incomputable(field: Field) -> InvalidInput:
     return InvalidInput(
         f"The default {field.default_value!r} of column '{field.name}' cannot be computed.",
-        remedy="Give the column a value, or change its default.",
+        remedy="Provide a value for the column, or change its default.",
     )
 
 
@@ -302,7 +304,7 @@ def _physical(field: Field) -> DataType:
 
 
 def _is_same(one: DataType, other: DataType) -> bool:
-    """Whether two types are the same down to the names, whatever may be null in them."""
+    """Return whether two types are the same including field names; nullability is ignored."""
     match one, other:
         case StructType(), StructType():
             return one.names == other.names and all(
@@ -317,7 +319,7 @@ def _is_same(one: DataType, other: DataType) -> bool:
 
 
 def _is_limited(field: Field) -> bool:
-    """Whether a value of the right Spark type can still be wrong for the column."""
+    """Return whether a value of the right Spark type can still be invalid for the column."""
     return field.type in _LIMITED or any(
         not part.nulls_allowed or _is_limited(part) for part in field.fields
     )
@@ -338,7 +340,7 @@ def _always_fits(source: DataType, field: Field) -> bool:
 def _mismatch(source: DataType, field: Field, path: str) -> InvalidInput:
     return InvalidInput(
         f"Column '{path}' of type {field.type} cannot take values of type {source.simpleString()}.",
-        remedy="Convert them first.",
+        remedy="Cast the values to the column type first.",
     )
 
 
@@ -346,12 +348,12 @@ def _mismatch(source: DataType, field: Field, path: str) -> InvalidInput:
 
 
 def raised(message: Column) -> Column:
-    """What stops the job that computes it; `translated` finds the message again."""
+    """Return an expression that raises an error; `translated` extracts its message."""
     return F.raise_error(F.concat(F.lit(_MARK), message, F.lit(_END)))
 
 
 def translated(error: BaseException) -> ForklakeError | None:
-    """The error of ours that a Spark job failed with, or None if it is none of the user's."""
+    """Return the Forklake error for a failed Spark job, or None if the input is not the cause."""
     messages = failures.messages_of(error)
     text = "\n".join(messages)
     if found := _MARKED.search(text):
@@ -365,19 +367,19 @@ def translated(error: BaseException) -> ForklakeError | None:
     if found := _DISK_FULL.search(text):
         return Unavailable(
             f"The data could not be written: {found[0]}.",
-            remedy="Make room, then try again. Nothing was committed.",
+            remedy="Free disk space, then try again. Nothing was committed.",
         )
     return failures.of_files(messages)
 
 
 @contextmanager
 def translating() -> Iterator[None]:
-    """Errors of Spark jobs inside become errors of ours where they are about the input."""
+    """Translate errors of Spark jobs in the block that are caused by the input."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:
         ours = translated(error)
         if ours is None:
             raise
-        # The trace of the JVM tells the user nothing about a wrong value.
+        # The JVM stack trace does not help to find a wrong value.
         raise ours from None

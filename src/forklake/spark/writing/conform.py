@@ -1,7 +1,7 @@
-"""Rows of Python's and Arrow's that fit a table, without Spark.
+"""Conversion of Python and Arrow rows to the columns of a table, without Spark.
 
-Values are checked and converted as SQL's INSERT has it. Python values mostly have the right type
-already; whatever has not is cast by DuckDB, which also computes the defaults.
+Values are checked and converted like those of an SQL INSERT. Python values mostly have the right
+type; others are cast by DuckDB, which also computes the defaults.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from forklake.spark.types import arrow_type, literal
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]] | pa.Table
 
-# The types of which Arrow takes values that are none of theirs, or does not round them.
+# Types for which Arrow accepts values out of range, or does not round.
 _CHECKED = frozenset(
     "uint8 uint16 uint32 uint64 uint128 float32 timestamp_s timestamp_ms uuid json".split()
 )
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
-# Rows that fit
+# Rows
 
 
 def conformed(rows: Rows, fields: Sequence[Field], table: str) -> pa.Table:
-    """The rows with all columns of a table, in its types; InvalidInput where they do not fit."""
+    """Return the rows with all columns of a table, in its types; raise InvalidInput on misfits."""
     given, count = _columns(rows, fields, table)
     columns: list[pa.ChunkedArray | _Cast] = []
     for field in fields:
@@ -56,13 +56,13 @@ def conformed(rows: Rows, fields: Sequence[Field], table: str) -> pa.Table:
         if array.null_count and not field.nulls_allowed:
             raise InvalidInput(
                 f"NOT NULL constraint failed: {table}.{field.name}",
-                remedy="Give the column a value.",
+                remedy="Provide a value for the column.",
             )
     return pa.table(arrays, names=[field.name for field in fields])
 
 
 def given_names(rows: Rows) -> set[str] | None:
-    """The columns that rows name, in lower case; None if they name none and give all."""
+    """Return the column names of rows, in lower case; None if rows have values by position."""
     if isinstance(rows, pa.Table):
         return {folded(name) for name in rows.column_names}
     named = [row for row in rows if isinstance(row, Mapping)]
@@ -91,14 +91,17 @@ def _columns(rows: Rows, fields: Sequence[Field], table: str) -> tuple[dict[str,
 
 
 def _of_mappings(rows: Sequence[Any], names: Sequence[str], table: str) -> dict[str, Values]:
-    """Values by column, which all rows must name alike: else defaults would be told from nulls."""
+    """Return values by column. All rows must have the same columns.
+
+    Otherwise a missing value could mean the default or NULL.
+    """
     given = {name: None for row in rows for name in row}
     _require_known(list(given), names, table)
     for name in given:
         if any(name not in row for row in rows):
             raise InvalidInput(
-                f"Some rows for table '{table}' have a value for '{name}' and some have none.",
-                remedy="Give the same columns in all rows; None stands for NULL.",
+                f"Some rows for table '{table}' have a value for '{name}' and others do not.",
+                remedy="Provide the same columns in all rows; None stands for NULL.",
             )
     return {folded(name): [row[name] for row in rows] for name in given}
 
@@ -134,14 +137,14 @@ def _plain(value: Any) -> Any:
 
 
 def _guessed(values: list[Any], field: Field, path: str) -> pa.ChunkedArray:
-    """Values in the type that is wanted, or in the one that they have, to be cast."""
+    """Return values in the column type, or in the type that Arrow infers, to be cast."""
     cuts = field.type == "float32" or field.type in INTEGER_RANGES  # where Arrow may lose a part
-    # Arrow takes bytes for the text that they encode, if they encode one.
+    # Arrow decodes bytes as UTF-8 text without an error.
     cuts = cuts or (field.type == "varchar" and any(isinstance(one, bytes) for one in values))
     for kind in (None,) if cuts else (arrow_type(field), None):
         with suppress(*_MISFITS):
             return pa.chunked_array([pa.array(values, kind)])
-    # They are of several types: what they have in common is that they can be written down.
+    # The values have several types: convert all of them to text, which DuckDB casts.
     texts = [None if value is None else _text(value, path) for value in values]
     return pa.chunked_array([pa.array(texts, pa.string())])
 
@@ -153,7 +156,7 @@ def _text(value: Any, path: str) -> str:
         return str(value)
     raise InvalidInput(
         f"Column '{path}' cannot hold {str(value)[:100]!r}.",
-        remedy="Give values of the column's type.",
+        remedy="Provide a value of the column type.",
     )
 
 
@@ -162,13 +165,13 @@ def _converted(values: list[Any], wanted: pa.DataType, path: str) -> pa.ChunkedA
         return pa.chunked_array([pa.array(values, wanted)])
     except _MISFITS as reason:
         raise InvalidInput(
-            f"Column '{path}' cannot hold the values that were given: {reason}.",
-            remedy="Give values of the column's type.",
+            f"Column '{path}' cannot hold the given values: {reason}.",
+            remedy="Provide values of the column type.",
         ) from None
 
 
 def _shaped(value: Any, field: Field, path: str) -> Any:
-    """A nested value as Arrow wants it: maps as pairs, structs without unknown fields."""
+    """Return a nested value as Arrow takes it: maps as pairs, structs with known fields only."""
     if value is None or not field.fields:
         return _plain(value)
     match field.type, value:
@@ -190,12 +193,12 @@ def _shaped(value: Any, field: Field, path: str) -> Any:
             ]
     raise InvalidInput(
         f"Column '{path}' of type {field.type} cannot hold {str(value)[:100]!r}.",
-        remedy="Structs and maps are given as dictionaries, lists as lists.",
+        remedy="Provide structs and maps as dictionaries, lists as lists.",
     )
 
 
 def _require_finite(array: pa.ChunkedArray, field: Field, path: str) -> None:
-    """InvalidInput if there is an infinite date or moment, which Spark does not have."""
+    """Raise InvalidInput for an infinite date or timestamp, which Spark does not have."""
     if not _has_moments(field):
         return
     for values in _leaves(array):
@@ -215,7 +218,7 @@ def _has_moments(field: Field) -> bool:
 
 
 def _leaves(values: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array | pa.ChunkedArray]:
-    """The dates and moments in a column, also inside of nested values."""
+    """Yield the dates and timestamps in a column, including nested ones."""
     kind = values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         yield values
@@ -248,15 +251,15 @@ def _defaults(field: Field, count: int, path: str) -> pa.ChunkedArray | _Cast:
             return _Cast(field.default_value, field, path)
         return retyped(evaluate(query).column(0), wanted)
     except (EvaluationError, InvalidInput) as reason:
-        said = reason.message if isinstance(reason, InvalidInput) else str(reason)
+        problem = reason.message if isinstance(reason, InvalidInput) else str(reason)
         raise InvalidInput(
-            f"The default {field.default_value!r} of column '{path}' cannot be computed: {said}",
-            remedy="Give the column a value, or change its default.",
+            f"The default {field.default_value!r} of column '{path}' cannot be computed: {problem}",
+            remedy="Provide a value for the column, or change its default.",
         ) from None
 
 
 def retyped(array: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
-    """The same values under other names of nested fields, units and widths."""
+    """Return the same values with other names of nested fields, units and widths."""
     if array.type == wanted:
         return array
     if not pa.types.is_nested(wanted):
@@ -299,7 +302,7 @@ def _retyped_leaf(array: Any, wanted: pa.DataType) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """Values, or an expression for each row, that are to become a column."""
+    """Values, or an expression for each row, that are cast to the type of a column."""
 
     source: pa.ChunkedArray | str
     field: Field
@@ -307,7 +310,7 @@ class _Cast:
 
 
 def _all_cast(columns: Sequence[pa.ChunkedArray | _Cast], count: int) -> list[pa.ChunkedArray]:
-    """The columns with all casts done, in one query; in case of an error, in one each."""
+    """Return the columns, cast in one query; after an error, in one query per column."""
     casts = {at: column for at, column in enumerate(columns) if isinstance(column, _Cast)}
     if not casts:
         return list(columns)
@@ -322,16 +325,16 @@ def _cast_alone(cast: _Cast, count: int) -> pa.ChunkedArray:
     try:
         return _cast([cast], count)[0]
     except duckdb.Error as reason:
-        said = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
+        problem = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
         raise InvalidInput(
             f"Column '{cast.path}' of type {cast.field.type} cannot hold a value:"
-            f" {said.split(' when casting from source column', 1)[0]}.",
-            remedy="Nothing was written.",
+            f" {problem.split(' when casting from source column', 1)[0]}.",
+            remedy="Nothing was written. Correct the value.",
         ) from None
 
 
 def _cast(casts: Sequence[_Cast], count: int) -> list[pa.ChunkedArray]:
-    given = {"row": pa.nulls(count, pa.bool_())}  # so that there are as many rows
+    given = {"row": pa.nulls(count, pa.bool_())}  # for the number of rows
     chosen = []
     for at, cast in enumerate(casts):
         source = cast.source

@@ -199,7 +199,7 @@ def escaped(text: str) -> str:
 def _as_datetime(value: date | datetime) -> datetime:
     if isinstance(value, datetime):
         return value
-    return datetime(value.year, value.month, value.day)  # dates have no time zone
+    return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - dates have no time zone
 
 
 def _in_utc(column: Column, field: Field) -> Column:

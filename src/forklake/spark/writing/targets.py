@@ -80,8 +80,8 @@ class Target:
         """Raise Unsupported if the table has rules that this way of adding rows cannot check."""
         if self.rules.concern_rows:
             raise Unsupported(
-                f"Table '{self.table.table_name}' has constraints or generated columns: they are not"
-                f" checked for rows that come {how}.",
+                f"Table '{self.table.table_name}' has constraints or generated columns. They are"
+                f" not checked for rows that come {how}.",
                 remedy="Write the rows with a session: write, write_stream, or INSERT.",
             )
 
@@ -155,7 +155,7 @@ def _ordered(name: str, key: SortKey) -> Column:
 def described(
     target: Target, paths: Sequence[str], job_key: keys.Key | None, *, row_ids: bool = True
 ) -> list[NewDataFile]:
-    """Return the metadata of new files: statistics from their footers, partition values and keys."""
+    """Return the metadata of new files: statistics from their footers, partition values, keys."""
     file_keys = {path: keys.derived_key(job_key, path) for path in paths} if job_key else {}
     key_key = keys.load_key_encryption_key() if job_key else None
     footers = read_footers(paths, leaf_fields(target.fields), keys=file_keys)

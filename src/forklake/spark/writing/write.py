@@ -1,7 +1,7 @@
-"""Writes DataFrames to tables: one pass of Spark over the rows, then the footers, then the commit.
+"""Writes of DataFrames to tables: one pass of Spark over the rows, the footers, then the commit.
 
-Files are written under their final names and belong to nobody until the commit. Whatever happens
-before, the change knows which they are and removes them.
+Files are written under their final names and belong to no snapshot until the commit. They are
+registered with the change, which removes them if anything fails before.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 
 MODES = ("append", "overwrite", "error", "ignore")
 
-# Below this many bytes, as Spark estimates them, rows are not worth a task and a file of their own.
+# Rows of fewer bytes than this, as Spark estimates, do not get a separate task and file.
 _WORTH_A_FILE = 64 * 2**20
 _MOST_TASKS = 10**6
-# Bytes of a footer, and what a column takes in a file however few its rows are.
+# Bytes of a footer, and the fixed size of a column in a file.
 _FOOTER, _FOOTER_PER_COLUMN, _CHUNK = 250, 150, 75
-_LEAST_CONTENT = 4  # how many times the footer
-# zlib's levels as Hadoop calls them.
+_LEAST_CONTENT = 4  # multiple of the footer size
+# Names of the zlib levels in Hadoop.
 _GZIP_LEVELS = "BEST_SPEED TWO THREE FOUR FIVE SIX SEVEN EIGHT BEST_COMPRESSION".split()
-# Bytes of a value in a file, for tables that have no files yet to learn from.
+# Bytes of a value in a file, assumed for tables without files.
 _WIDTHS = {
     "boolean": 1,
     "tinyint": 1,
@@ -79,19 +79,19 @@ def write(
     replace_schema: bool = False,
     where: str | None = None,
 ) -> int:
-    """Write a DataFrame to a table; how many rows there were.
+    """Write a DataFrame to a table, and return the number of rows.
 
     Args:
-        mode: `append` to a table that is there; `overwrite` what it holds, or make it; `error` if
-            it is there, else make it; `ignore` the write if it is there, else make it.
-        by_name: columns are found by name, and those that are missing get their defaults.
-        partition_by: for a table that is made: columns, or `year(column)` and so on.
-        replace_schema: `overwrite` makes the table anew, with the columns of the DataFrame.
-        where: `overwrite` replaces the rows for which this condition is true, which it is for all
-            rows of the DataFrame.
+        mode: `append` to an existing table; `overwrite` its rows; `error` if it exists; `ignore`
+            the write if it exists. All but `append` create a missing table.
+        by_name: match columns by name; missing ones get their defaults.
+        partition_by: for a new table: columns, or `year(column)` and so on.
+        replace_schema: `overwrite` creates a new table with the columns of the DataFrame.
+        where: `overwrite` replaces the rows for which this condition is true; it must be true for
+            all rows of the DataFrame.
     """
     if mode not in MODES:
-        raise InvalidInput(f"There is no mode {mode!r}.", remedy=f"Use one of {', '.join(MODES)}.")
+        raise InvalidInput(f"{mode!r} is not a write mode.", remedy=f"Use: {', '.join(MODES)}.")
     if where is not None:
         _require_replacing(mode, replace_schema)
     place = session.resolve(name)
@@ -117,7 +117,7 @@ def write(
         else:
             table = change.transaction.create_table(
                 place.table,
-                # That these rows have no nulls does not say that later ones may not.
+                # Non-nullable columns of a DataFrame do not imply a constraint on later rows.
                 [replace(spec, nulls_allowed=True) for spec in as_column_specs(df.schema)],
                 schema=place.schema,
                 partition_by=partition_keys(partition_by),
@@ -129,14 +129,14 @@ def write(
 def _require_replacing(mode: str, replace_schema: bool) -> None:
     if mode != "overwrite" or replace_schema:
         raise InvalidInput(
-            "A condition says which rows of a table that stays are replaced.",
-            remedy="Give it with mode='overwrite' and without replace_schema.",
+            "The parameter `where` is valid only when rows of an existing table are overwritten.",
+            remedy="Use it with mode='overwrite' and without replace_schema.",
         )
 
 
 def _emptied(session: Session, change: Change, table: Table, where: str) -> Check:
-    """Delete the rows for which a condition is true; the check that the new ones fulfil it."""
-    from forklake.spark.changing.deleting import delete_from  # which stands above this module
+    """Delete the rows for which a condition is true, and return it as a check of the new rows."""
+    from forklake.spark.changing.deleting import delete_from  # circular import
 
     delete_from(session, change, table, where)
     return Check("condition by which rows are replaced", where)
@@ -151,7 +151,7 @@ def create_table_as(
     if_not_exists: bool = False,
     or_replace: bool = False,
 ) -> int:
-    """A new table with the columns and the rows of a DataFrame; how many rows there were."""
+    """Create a table with the columns and rows of a DataFrame, and return the number of rows."""
     mode = "overwrite" if or_replace else "ignore" if if_not_exists else "error"
     return write(session, df, name, mode=mode, partition_by=partition_by, replace_schema=or_replace)
 
@@ -160,7 +160,7 @@ def _find(change: Change, place: TableName) -> Table | None:
     found = change.transaction.state.find_relation(place.table, place.schema)
     if found is None or isinstance(found, Table):
         return found
-    raise InvalidInput(f"'{place}' is a view.", remedy="Write to the tables that it reads.")
+    raise InvalidInput(f"'{place}' is a view.", remedy="Write to one of the tables that it reads.")
 
 
 def _require_partitioning(
@@ -172,8 +172,8 @@ def _require_partitioning(
     ]
     if wanted and wanted != [(key.column_id, key.transform) for key in state.partitioning(table)]:
         raise InvalidInput(
-            f"Table '{table.table_name}' exists and is not partitioned in this way.",
-            remedy="Leave partition_by out, or change the partitioning first.",
+            f"Table '{table.table_name}' exists with another partitioning.",
+            remedy="Omit partition_by, or change the partitioning of the table first.",
         )
 
 
@@ -190,10 +190,11 @@ def append(
     with_row_ids: bool = False,
     checks: Sequence[Check] = (),
 ) -> int:
-    """Add the rows of a DataFrame to a table, as part of a change; how many there were.
+    """Add the rows of a DataFrame to a table, as part of a change, and return their number.
 
-    Few rows are kept in the metastore. With `with_row_ids` the rows are new versions of others,
-    whose ids they carry in the column ROW_ID. All fulfil the rules of the table, and the checks.
+    Few rows are inlined in the metastore. With `with_row_ids`, the rows are new versions of
+    existing ones, whose ids are in the column ROW_ID. All rows must satisfy the rules of the
+    table, and `checks`.
     """
     target = Target(change.attachment, change.transaction.state, table)
     keep = (ROW_ID,) if with_row_ids else ()
@@ -213,9 +214,9 @@ def append(
 def append_versions(
     engine: Engine, change: Change, target: Target, rows: DataFrame, count: int, *, has_new: bool
 ) -> None:
-    """Add so many rows, as files hold them, that are new versions of others.
+    """Add `count` rows, as files store them, that are new versions of existing rows.
 
-    They carry the ids of those in the column ROW_ID; with `has_new` some are new and have none.
+    The column ROW_ID has their ids; with `has_new`, some rows are new and have none.
     """
     if count <= target.inlined_rows:
         with align.translating():
@@ -234,9 +235,10 @@ def new_files(
     row_ids: bool,
     rows_per_file: int | None = None,
 ) -> tuple[dict[str, NewDataFile], keys.Key | None]:
-    """The files that Spark wrote, by full path, and the key that their keys follow from.
+    """Write rows with Spark; return the files by full path, and the job key.
 
-    With `rows_per_file` one task writes them all, one file for each partition but for more rows.
+    The encryption keys of the files are derived from the job key. With `rows_per_file`, one
+    task writes all files: one for each partition, or more if it has more rows.
     """
     with align.translating():
         paths, job_key = _written(engine, target, rows, rows_per_file)
@@ -244,7 +246,7 @@ def new_files(
     reached("write.files")
     files = dict(zip(paths, described(target, paths, job_key, row_ids=row_ids), strict=True))
     reached("write.footers")
-    # A task that had no rows may leave a file that has none.
+    # A task without rows may leave a file without rows.
     remove(path for path, file in files.items() if not file.record_count)
     return {path: file for path, file in files.items() if file.record_count}, job_key
 
@@ -252,7 +254,7 @@ def new_files(
 def moved_inline(
     change: Change, target: Target, paths: Sequence[str], job_key: keys.Key | None
 ) -> int:
-    """Rows that turned out to be few are taken from their files into the metastore."""
+    """Move rows from new files to the metastore, because they turned out to be few."""
     count = 0
     for path in paths:
         key = keys.derived_key(job_key, path) if job_key else None
@@ -269,7 +271,7 @@ def moved_inline(
 def _written(
     engine: Engine, target: Target, rows: DataFrame, rows_per_file: int | None
 ) -> tuple[list[str], keys.Key | None]:
-    """The full paths of the files that Spark wrote, and the key that their keys follow from."""
+    """Return the full paths of the files that Spark wrote, and the job key."""
     ids = field_ids(target.fields) | {
         name: LINEAGE[name] for name in LINEAGE if name in rows.columns
     }
@@ -296,7 +298,7 @@ def _written(
 
 
 def _without_folders(folder: str, write_into: Callable[[str], list[str]]) -> list[str]:
-    """Write partitions side by side: Spark gives each a folder, out of which its files move."""
+    """Write partitions without folders: Spark writes folders, whose files are then moved."""
     root = folder.rstrip("/")
     staging = f"{root}/{uuid.uuid4()}"
     system, inside = file_system(staging)
@@ -320,12 +322,12 @@ def _without_folders(folder: str, write_into: Callable[[str], list[str]]) -> lis
 
 
 def _in_tasks(target: Target, rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """The rows in as many tasks as there should be files, as far as that can be known."""
+    """Return the rows in as many tasks as there should be files, if that can be estimated."""
     if target.option("per_thread_output") == "true":
         return rows
     size = estimated_bytes(rows)
     if size is not None:
-        # A task writes as many files as its rows need: a small target needs no more tasks.
+        # A task splits its rows into several files itself: small files need no more tasks.
         tasks = ceil(size / _WORTH_A_FILE)
         if tasks <= 1 or not keys:
             return rows.coalesce(min(max(tasks, 1), _MOST_TASKS))
@@ -334,20 +336,20 @@ def _in_tasks(target: Target, rows: DataFrame, keys: Sequence[str]) -> DataFrame
 
 
 def _most_rows(rows: DataFrame) -> float:
-    """How many rows there can be, as far as the plan tells without being run."""
+    """Return an upper bound of the number of rows from the plan, without running it."""
     plan = _plan(rows)
     most = plan.maxRows() if plan is not None else None
     return int(most.get()) if most is not None and most.isDefined() else float("inf")
 
 
 def estimated_bytes(rows: DataFrame) -> int | None:
-    """How many bytes Spark thinks that the rows take; a very large number if it cannot tell."""
+    """Return the size of rows as estimated by Spark: very large if unknown, None without a plan."""
     plan = _plan(rows)
     return None if plan is None else int(str(plan.stats().sizeInBytes()))
 
 
 def _plan(rows: DataFrame) -> Any:
-    """Spark's plan; only a session in this process shows it."""
+    """Return the optimized plan of Spark, which only a session in this process exposes."""
     handle = getattr(rows, "_jdf", None)
     return None if handle is None else handle.queryExecution().optimizedPlan()
 
@@ -357,16 +359,15 @@ def _records_per_file(target: Target) -> int:
     if size == 0:
         return 0  # no limit
     footer = _FOOTER + _FOOTER_PER_COLUMN * len(target.fields)
-    # In smaller files than that, readers would fetch more of footers than of rows.
+    # In smaller files, readers would read more bytes of footers than of rows.
     content = max(size - footer, _LEAST_CONTENT * footer)
     return ceil(content / _bytes_per_row(target))
 
 
 def _bytes_per_row(target: Target) -> float:
-    """Return what a row took in the table's files so far, or what its types usually take.
+    """Return the bytes of a row in the table files so far, or a usual width for its types.
 
-    What every file has however few its rows are must not count: files would get fewer rows from
-    one write to the next.
+    The fixed size of a file is not included: files would get fewer rows from write to write.
     """
     usual = _width(physical_schema(target.fields)) or 1
     if target.table.table_id < 0:
@@ -397,7 +398,7 @@ def _width(kind: DataType) -> int:
 
 
 def spark_options(options: ParquetOptions) -> dict[str, str]:
-    """How files are to be written, in the words of Spark's Parquet writer."""
+    """Return the settings of the Parquet writer of Spark."""
     found = {"compression": options.codec, "parquet.writer.version": f"v{options.version}"}
     if options.level is not None and options.codec == "zstd":
         found["parquet.compression.codec.zstd.level"] = str(options.level)
