@@ -105,7 +105,7 @@ class Attachment:
         table: Table | None = None,
         schema: Schema | None = None,
     ) -> str | None:
-        """Return the value of an option: set in the metastore, else as attached, else the default."""
+        """Return the value of an option: from the metastore, else as attached, else the default."""
         wide = self.catalog.metastore_options()
         value, scope = state.option(name, table, schema, wide)
         return value if scope is not None else self.defaults.get(name, value)

@@ -215,7 +215,7 @@ class Definitions:
     def _require_no_nulls(
         self, transaction: Transaction, table: Table, path: Sequence[str], column: Column
     ) -> None:
-        """Raise InvalidInput if a column has NULLs; files whose statistics exclude them are skipped."""
+        """Raise InvalidInput if a column has NULLs; statistics spare most files from the check."""
         from forklake.spark.reading.scan import has_nulls
 
         if has_nulls(lambda: self.engine, transaction, table, path):

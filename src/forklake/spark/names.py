@@ -54,7 +54,7 @@ def perhaps(name: str, candidates: Iterable[str], *, what: str) -> str:
     if near:
         return "Did you mean " + " or ".join(f"'{known[one]}'" for one in near) + "?"
     if not known:
-        return f"There are no {what} yet."
+        return f"No {what} exist yet."
     shown = sorted(known.values())
     more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
     return f"The {what} are: {', '.join(shown[:10])}{more}."

@@ -161,7 +161,7 @@ class Naming(Transactions):
         self._require_open()
         if self._current is None:
             raise NotFound(
-                f"'{looking_for}' cannot be resolved: there is no current catalog.",
+                f"No catalog is current, so '{looking_for}' cannot be resolved.",
                 remedy="Use a full name (catalog.schema.table), or choose a catalog with USE. "
                 + perhaps(looking_for, self._attachments.aliases(), what="attached catalogs"),
             )
@@ -318,7 +318,7 @@ class Naming(Transactions):
         return fork
 
     def find_catalog(self, name: str) -> tuple[Metastore, str]:
-        """Return the metastore and the name of a catalog, given by alias, or in the only metastore."""
+        """Return the metastore and name of a catalog, given by alias, or in the only metastore."""
         self._require_open()
         attached = self._attachments.find(name)
         metastores = {id(one.metastore): one.metastore for one in self._attachments.all()}

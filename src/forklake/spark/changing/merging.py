@@ -232,7 +232,7 @@ class _Merging:
             return analysed(decided.where(F.col(_CLAUSE).isNotNull()))
 
     def _first_clause(self) -> Column:
-        """Return the number of the first matching clause; NULL if none matches, or it does nothing."""
+        """Return the number of the first matching clause; NULL for none, or if it does nothing."""
         applies = F.when(F.lit(False), F.lit(None).cast("int"))
         for number, clause in enumerate(self.clauses):
             test = _presence(clause.when)
@@ -243,7 +243,7 @@ class _Merging:
         return applies
 
     def _in_scope(self, when: When, condition: Condition) -> Condition:
-        """Return a condition on unmatched rows, with names qualified for the one relation they have."""
+        """Return a condition on unmatched rows, with names qualified for their one relation."""
         match when:
             case When.NOT_MATCHED:
                 return qualified(condition, self.source_alias, self.source.columns)

@@ -230,7 +230,7 @@ class _OwnSpark:
         """Discard a JVM that has ended, and all state of PySpark about it."""
         context: Any = SparkContext._active_spark_context
         if context is not None:
-            context._jsc = None  # there is no JVM left that could be stopped
+            context._jsc = None  # the JVM has ended: nothing to stop
             context.stop()
         self._part()
         SparkContext._gateway = SparkContext._jvm = None

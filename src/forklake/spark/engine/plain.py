@@ -152,7 +152,7 @@ class PlainRoutes:
 def _refuse_encryption(is_needed: bool) -> None:
     if is_needed:
         raise Unsupported(
-            "Encrypted files cannot be read or written without Forklake's classes inside Spark.",
+            "Encrypted files need the Java classes of Forklake, which this Spark session lacks.",
             remedy="Use a Spark session with a driver in this process.",
         )
 

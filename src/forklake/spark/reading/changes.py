@@ -81,7 +81,7 @@ def _feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound)
     first, last = _bound(start), _bound(end)
     if _is_before(last, first):
         raise InvalidInput(
-            f"There are no changes from {start} to {end}: the end is before the start.",
+            f"The range of changes from {start} to {end} ends before it starts.",
             remedy="Pass the earlier bound first; both are included.",
         )
     version = last if isinstance(last, int) else None

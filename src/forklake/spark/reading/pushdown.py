@@ -214,7 +214,7 @@ class _Reading:
         return self._compared(left, operator, value)
 
     def _compared(self, node: exp.Expr, operator: str, value: Any) -> Found:
-        """Return the predicate of a column against a value; the column may be in a monotonic cast."""
+        """Return the predicate of a column against a value; it may be in a monotonic cast."""
         while isinstance(node, exp.Paren):
             node = node.this
         target: exp.DataType | None = None
@@ -261,7 +261,7 @@ class _Reading:
         """Return the predicate of a timestamp that is compared by its date only."""
         if field.type not in _TIMESTAMPS or type(value) is not date:
             return Anything
-        first = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - timestamps here have no time zone
+        first = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - without time zone
         try:
             after = first + timedelta(days=1)
         except OverflowError:

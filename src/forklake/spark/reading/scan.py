@@ -216,7 +216,7 @@ def _asked(
     for name in virtual:
         if name not in VIRTUAL:
             raise InvalidInput(
-                f"There is no virtual column {name!r}.",
+                f"Virtual column {name!r} does not exist.",
                 remedy=f"Use one of: {', '.join(VIRTUAL)}.",
             )
         if name in taken:

@@ -160,7 +160,7 @@ def refuse_unknown(options: Mapping[str, str], allowed: Sequence[str], action: s
         remedy = "Set the options uri, catalog and table; a path is not supported."
     else:
         remedy = f"The options are: {', '.join(sorted(known))}."
-    raise InvalidInput(f"There is no option '{unknown[0]}' to {action} with.", remedy=remedy)
+    raise InvalidInput(f"Unknown option '{unknown[0]}' to {action}.", remedy=remedy)
 
 
 def number(name: str, text: str, least: int = 0) -> int:

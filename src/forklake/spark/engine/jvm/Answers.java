@@ -22,18 +22,18 @@ import scala.runtime.AbstractFunction2;
 import scala.runtime.BoxedUnit;
 
 /**
- * The rows of a query in a file on the driver's machine, as a stream of Arrow's.
+ * Rows of a query in a file on the machine of the driver, as an Arrow stream.
  *
- * No more than a number of bytes of them is ever held, in a task or in the file: what is more is an
- * error. All runs on the thread of the caller, who so learns of every error, also of those after
- * which Spark's own threads would be gone without a word.
+ * At most a given number of bytes is held, in a task and in the file; more is an error. All of it
+ * runs on the thread of the caller, so that the caller gets every error: threads of Spark would end
+ * silently after some of them.
  */
 public final class Answers {
     private static final int ROWS_OF_A_BATCH = 5000;
 
     private Answers() {}
 
-    /** Run the query; the partition that each batch in the file is of, in the order of the file. */
+    /** Run the query; return the partition of each batch in the file, in the order of the file. */
     public static String write(Dataset rows, String path, long most) throws IOException {
         OutputStream file = new BufferedOutputStream(new FileOutputStream(path), 1 << 18);
         try {
@@ -56,7 +56,7 @@ public final class Answers {
             + " bytes. Add a LIMIT, or write them to a table: CREATE TABLE … AS ….");
     }
 
-    /** The job, which is one execution of Spark's. */
+    /** The job, which is one execution of Spark. */
     private static final class Job extends AbstractFunction0 {
         private final Dataset rows;
         private final String zone;
@@ -78,7 +78,7 @@ public final class Answers {
         }
     }
 
-    /** The batches of a partition, in its task. */
+    /** Return the batches of a partition, in its task. */
     private static final class Bounded extends AbstractFunction1 implements Serializable {
         private final long most;
 
@@ -102,7 +102,7 @@ public final class Answers {
         }
     }
 
-    /** Takes the batches of partitions as they are ready, one partition after another. */
+    /** Writer of the batches of partitions as they are ready, one partition after another. */
     private static final class Written extends AbstractFunction2 {
         private final ArrowBatchStreamWriter writer;
         private final long most;

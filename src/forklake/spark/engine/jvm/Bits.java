@@ -3,14 +3,14 @@ package forklake;
 import java.math.BigInteger;
 import org.apache.spark.sql.types.Decimal;
 
-/** Operations on the bits of whole numbers; those of 128 bits are decimals. */
+/** Operations on the bits of integers; 128-bit integers are decimals. */
 public final class Bits {
     private static final int WIDEST = 128;
     private static final BigInteger UNSIGNED = BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
 
     private Bits() {}
 
-    /** A number of so many bits, shifted to the left; an error if bits are lost. */
+    /** Return a number of `width` bits shifted to the left; fail if bits are lost. */
     public static long shiftLeft(long a, long by, int width) {
         if (a < 0 || by < 0) {
             throw new ArithmeticException("Cannot shift " + a + " to the left by " + by);

@@ -6,11 +6,11 @@ import java.time.ZoneOffset;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.unsafe.types.CalendarInterval;
 
-/** Arithmetic of moments, in microseconds since 1970, with months, days and microseconds. */
+/** Arithmetic of timestamps, in microseconds since 1970, with months, days and microseconds. */
 public final class Calendars {
     private static final long SECOND = 1000000L;
     private static final long DAY = 86400 * SECOND;
-    private static final long MOST_DAYS = 2147483646L; // of dates as DuckDB has them
+    private static final long MOST_DAYS = 2147483646L; // of dates in DuckDB
     private static final long MOST_YEARS = 290000;
     private static final int LONGEST = 100000000;
 
@@ -25,7 +25,7 @@ public final class Calendars {
         return moment.toEpochSecond(ZoneOffset.UTC) * SECOND + moment.getNano() / 1000;
     }
 
-    /** A date, as days since 1970, so many days later. */
+    /** Return the date, in days since 1970, that is a number of days later. */
     public static int addDays(int date, long days) {
         long found = Math.addExact((long) date, days);
         if (Math.abs(found) > MOST_DAYS) {
@@ -34,7 +34,9 @@ public final class Calendars {
         return (int) found;
     }
 
-    /** How many whole months lie between two moments; the last days of months count as equal. */
+    /**
+     * Return the number of whole months between two timestamps; last days of months count as equal.
+     */
     public static long monthsBetween(long from, long to) {
         if (from > to) {
             return -monthsBetween(to, from);
@@ -53,7 +55,7 @@ public final class Calendars {
         return isUnfinished ? months - 1 : months;
     }
 
-    /** Moments from one to another by steps, each made from the one before. */
+    /** Return timestamps from start to end by steps, each computed from the one before. */
     public static UnsafeArrayData monthSeries(long from, long to, int months, boolean withLast) {
         return series(from, to, months, 0, 0, withLast);
     }
@@ -94,7 +96,7 @@ public final class Calendars {
         return UnsafeArrayData.fromPrimitiveArray(java.util.Arrays.copyOf(found, count));
     }
 
-    /** A moment, which is not infinite. */
+    /** Return a timestamp; fail if it is infinite. */
     public static long finite(long micros) {
         if (micros == Long.MAX_VALUE || micros == -Long.MAX_VALUE) {
             throw new ArithmeticException("The timestamp is out of range: " + micros + " microseconds");
@@ -102,7 +104,7 @@ public final class Calendars {
         return micros;
     }
 
-    /** The moment with these parts, of which the seconds have a fraction. */
+    /** Return the timestamp with these parts; the seconds have a fraction. */
     public static long timestamp(
         long year, long month, long day, long hour, long minute, double second) {
         if (Math.abs(year) > MOST_YEARS) {
@@ -112,7 +114,7 @@ public final class Calendars {
         return date.toEpochDay() * DAY + clockMicros(hour, minute, second);
     }
 
-    /** Microseconds since midnight. */
+    /** Return the microseconds since midnight. */
     public static long clockMicros(long hour, long minute, double second) {
         long micros = Math.round(second * SECOND);
         boolean isTime = hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0

@@ -5,7 +5,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Functions on the characters of texts as DuckDB has them: of single ones, of clusters, of bytes. */
+/**
+ * Functions on the characters of texts with DuckDB semantics: on code points, clusters and bytes.
+ */
 public final class Characters {
     private static final Pattern CLUSTER = Pattern.compile("\\X");
     private static final int SHARP_S = 0xDF;
@@ -13,7 +15,7 @@ public final class Characters {
 
     private Characters() {}
 
-    /** Each character for itself, so that the number of characters stays. */
+    /** Convert each character separately, so that their number stays the same. */
     public static UTF8String upper(UTF8String text) {
         String given = text.toString();
         StringBuilder upper = new StringBuilder(given.length());
@@ -33,7 +35,7 @@ public final class Characters {
         return UTF8String.fromString(lower.toString());
     }
 
-    /** What is seen as one character stays together. */
+    /** Reverse a text by grapheme clusters: combined characters stay together. */
     public static UTF8String reverse(UTF8String text) {
         String given = text.toString();
         StringBuilder reversed = new StringBuilder(given.length());
@@ -44,7 +46,7 @@ public final class Characters {
         return UTF8String.fromString(reversed.toString());
     }
 
-    /** The text with %AB as bytes; what is not written so stays. */
+    /** Decode %AB to bytes; everything else is unchanged. */
     public static UTF8String urlDecode(UTF8String text) {
         byte[] given = text.getBytes();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(given.length);

@@ -15,10 +15,10 @@ import org.apache.parquet.crypto.FileEncryptionProperties;
 import org.apache.parquet.hadoop.api.WriteSupport;
 
 /**
- * Gives Parquet the key of each file: the footer and all columns of a file share one key.
+ * Keys of Parquet files: the footer and all columns of a file share one key.
  *
- * A file that is written gets the first 16 bytes of HMAC-SHA256(key of the job, name of the file),
- * so that the driver knows the key of every file without being told.
+ * The key of a written file is the first 16 bytes of HMAC-SHA256(key of the job, name of the file),
+ * so that the driver can compute the key of every file.
  */
 public final class Crypto implements DecryptionPropertiesFactory, EncryptionPropertiesFactory {
     static final String JOB_KEY = "forklake.secret.key";

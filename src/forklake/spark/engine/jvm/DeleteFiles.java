@@ -29,7 +29,8 @@ import org.roaringbitmap.RoaringBitmap;
  * Positional delete files as bitmaps, cached in each executor.
  *
  * A delete file never changes under its path, so the path, with the name of the data file that it
- * was found to belong to, is the whole key of the cache. The least recently used bitmaps leave when all together grow beyond a share of the heap.
+ * was checked to belong to, is the whole key of the cache. The least recently used bitmaps are
+ * evicted when all together exceed a share of the heap.
  */
 final class DeleteFiles {
     private static final String POSITION = "pos";
@@ -41,7 +42,7 @@ final class DeleteFiles {
 
     private DeleteFiles() {}
 
-    /** The positions in a delete file of the data file with a name. */
+    /** Return the positions in a delete file, which must belong to the data file of this name. */
     static RoaringBitmap read(String path, String name, byte[] key, Configuration conf)
         throws IOException {
         String entry = path + "\n" + name;
@@ -101,8 +102,8 @@ final class DeleteFiles {
     }
 
     /**
-     * By name alone: a lake may have been moved since. The footer tells the least and the greatest
-     * path that the file holds, which are the same.
+     * Compare only file names, because a lake may have been moved. The footer has the minimum and
+     * maximum of the path column, which are equal.
      */
     private static void requireSameFile(ParquetFileReader reader, String name)
         throws OtherFile {
@@ -128,7 +129,7 @@ final class DeleteFiles {
         }
     }
 
-    /** A delete file is not what the metastore says. */
+    /** Thrown if a delete file belongs to another data file. */
     private static final class OtherFile extends IOException {
         OtherFile(String message) {
             super(message);
@@ -160,7 +161,7 @@ final class DeleteFiles {
         return bitmap;
     }
 
-    /** A bitmap holds unsigned 32 bits. */
+    /** Check that a position fits into a bitmap of unsigned 32-bit integers. */
     static int position(long position) {
         if (position < 0L || position > 0xFFFFFFFFL) {
             throw new IllegalArgumentException("no row can have the position " + position);

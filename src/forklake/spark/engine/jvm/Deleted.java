@@ -16,17 +16,20 @@ import org.apache.spark.util.SerializableConfiguration;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
- * The function (number of a file, position of a row) -> is the row deleted?
+ * The function (number of a file, position of a row) -> whether the row is deleted.
  *
- * Delete files are read where they are needed, on the executors; see DeleteFiles. Rows come file by
- * file, so the bitmap of the last file is kept at hand.
+ * Delete files are read on the executors, where they are needed; see DeleteFiles. Rows arrive file
+ * by file, so the bitmap of the last file is cached.
  */
 public final class Deleted implements UDF2 {
     private final Map files = new HashMap(); // number -> [path or null, key or null, bitmap, name]
     private final Broadcast configuration;
     private transient Current current;
 
-    /** The text is a JSON list with one list [number, path, key, [position...], name] a file. */
+    /**
+     * Return the function for a JSON list with one list [number, path, key, [position...], name]
+     * per file.
+     */
     public static UserDefinedFunction function(String text, Broadcast configuration)
         throws IOException {
         UDF2 deleted = new Deleted(text, configuration);
@@ -76,7 +79,7 @@ public final class Deleted implements UDF2 {
         return positions.isEmpty() ? inFile : RoaringBitmap.or(inFile, positions);
     }
 
-    /** Immutable, so that threads which share the function cannot mix two files up. */
+    /** Immutable, so that threads which share the function cannot mix up two files. */
     private static final class Current {
         final Long number;
         final RoaringBitmap bitmap;

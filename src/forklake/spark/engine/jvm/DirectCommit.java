@@ -19,20 +19,24 @@ import scala.Option;
 import scala.collection.immutable.Seq;
 
 /**
- * Tasks write files under their final names; the commit of the lake makes them visible.
+ * Commit protocol in which tasks write files under their final names; the commit of the lake makes
+ * them visible.
  *
- * There is no temporary folder and no renaming. All files of a job begin with the same half of a
- * UUID, by which a job that failed finds what its tasks left behind, even those that died.
+ * Files are neither staged nor renamed. All files of a job begin with the same half of a
+ * UUID, by which a failed job finds the files of its tasks, even of those that died.
  */
 public final class DirectCommit extends FileCommitProtocol implements Serializable {
-    /** Of partition columns that only name folders: the columns of the table stay in the files. */
+    /**
+     * Prefix of partition columns that only name folders: the columns of the table stay in the
+     * files.
+     */
     private static final String PARTITION_PREFIX = "__partition_";
     private static final String PREFIX = "ducklake-";
     private static final int JOB_LENGTH = 18; // 64 bits of a UUID as text
 
     private final String folder;
     private final long jobBits;
-    private transient List written; // of this task: paths under the folder
+    private transient List written; // paths of this task, relative to the folder
 
     public DirectCommit(String jobId, String folder, boolean dynamicPartitionOverwrite) {
         super();
@@ -55,11 +59,11 @@ public final class DirectCommit extends FileCommitProtocol implements Serializab
             Path root = new Path(folder);
             removeFiles(root.getFileSystem(job.getConfiguration()), root, prefix);
         } catch (IOException e) {
-            return; // why the job failed matters more; what is left belongs to no table
+            return; // the cause of the failure matters more; remaining files belong to no table
         }
     }
 
-    /** Removes the files of a job, and then the folders that are empty. */
+    /** Remove the files of a job, and then the folders that are empty. */
     private static void removeFiles(FileSystem files, Path folder, String prefix)
         throws IOException {
         FileStatus[] found = files.listStatus(folder);
@@ -96,7 +100,7 @@ public final class DirectCommit extends FileCommitProtocol implements Serializab
         throw new UnsupportedOperationException("files belong under " + folder);
     }
 
-    /** Of several attempts at a task one may commit, and none once the job has failed. */
+    /** Allow one of several attempts of a task to commit, and none once the job has failed. */
     public FileCommitProtocol.TaskCommitMessage commitTask(TaskAttemptContext task) {
         TaskID id = task.getTaskAttemptID().getTaskID();
         SparkHadoopMapRedUtil.commitTask(
@@ -104,7 +108,7 @@ public final class DirectCommit extends FileCommitProtocol implements Serializab
         return new FileCommitProtocol.TaskCommitMessage(written);
     }
 
-    /** Runs even after the job was given up, so it leaves no empty folders either. */
+    /** Runs even after the job was aborted, so it must not leave empty folders either. */
     public void abortTask(TaskAttemptContext task) {
         int depth = new Path(folder).depth();
         for (int i = 0; i < written.size(); i++) {
@@ -137,7 +141,7 @@ public final class DirectCommit extends FileCommitProtocol implements Serializab
         return String.join("/", parts);
     }
 
-    /** Has nothing to move: it only makes Spark ask whether this attempt may commit. */
+    /** Moves nothing: it only makes Spark check whether this attempt may commit. */
     private static final class Coordinated extends OutputCommitter {
         public void setupJob(JobContext job) {}
 

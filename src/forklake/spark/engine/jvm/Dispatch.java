@@ -36,19 +36,19 @@ import scala.collection.immutable.Seq$;
 import scala.runtime.AbstractFunction1;
 
 /**
- * A function whose meaning depends on the types of its arguments.
+ * Function that depends on the types of its arguments.
  *
- * Spark asks for the expression of a call once it knows its arguments. The first choice whose
- * patterns match their types gives a template in Spark SQL, in which _0, _1... stand for the
+ * Spark requests the expression of a call once it has resolved the arguments. The first choice
+ * whose patterns match their types has a template in Spark SQL, in which _0, _1... stand for the
  * arguments, {0}, {1}... for their types, {json 0}... for their types as texts in JSON, and
- * {element 0}... for the key by which k0, an element of the argument, is sorted. What comes out is an
- * ordinary expression.
+ * {element 0}... for the sort key of k0, an element of the argument. The result is an ordinary
+ * expression.
  */
 public final class Dispatch extends AbstractFunction1 implements Serializable {
     private static final Map PARSED = new ConcurrentHashMap(); // text -> expression
-    private static final String OWN = "_duck_"; // how functions of this kind are called
+    private static final String OWN = "_duck_"; // prefix of the names of such functions
     private static final String STORED = "forklake.type";
-    private static final String JAVA = "java_"; // how methods of ours are called in templates
+    private static final String JAVA = "java_"; // prefix of the names of our methods in templates
     private static final Class[] METHODS = {
         Numbers.class, Texts.class, Lists.class, Regexes.class, Times.class, Likes.class,
         Interruption.class, Parsing.class, Moments.class, Orders.class, Maths.class, Bits.class,
@@ -69,7 +69,8 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         TYPES.put("Integer", DataTypes.IntegerType);
         TYPES.put("long", DataTypes.LongType);
         TYPES.put("Long", DataTypes.LongType);
-        // Methods of which the numbers are days and microseconds, whatever the zone of the session.
+        // Methods whose results are days or microseconds, regardless of the time zone of the
+        // session.
         RETURNED.put("day", DataTypes.DateType);
         RETURNED.put("moment", DataTypes.TimestampNTZType);
         RETURNED.put("rounded", DataTypes.TimestampNTZType);
@@ -86,7 +87,7 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
 
     private final String name;
     private final List patterns = new ArrayList(); // a Pattern over the types of all arguments
-    private final List loose = new ArrayList(); // the same, in which any type may be NULL's
+    private final List loose = new ArrayList(); // the same, but each type may also be NULL
     private final List templates = new ArrayList();
     private final transient FunctionRegistry registry;
     private final transient ParserInterface parser;
@@ -104,7 +105,7 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         }
     }
 
-    /** Make functions known: a JSON object, name -> [shown name, [pattern, template]...]. */
+    /** Register functions from a JSON object: name -> [shown name, [pattern, template]...]. */
     public static void register(SparkSession session, String text) throws IOException {
         FunctionRegistry registry = session.sessionState().functionRegistry();
         Map functions = (Map) new ObjectMapper().readValue(text, Map.class);
@@ -137,7 +138,7 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
             "The function " + name + " does not take (" + shown.replace(";", ", ") + ").");
     }
 
-    /** NULL, of the type of the first choice that fits if NULL is of any type. */
+    /** Return NULL, typed by the first choice that matches if NULL is taken for any type. */
     private Expression ofUnknown(Seq given, String types) {
         for (int i = 0; i < loose.size(); i++) {
             if (!types.replace("void;", "").isEmpty() && ((Pattern) loose.get(i)).matcher(types).matches()) {
@@ -145,17 +146,17 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
                     DataType type = expression((String) templates.get(i), given).dataType();
                     return Literal.create(null, type);
                 } catch (Exception e) {
-                    break; // of no type
+                    break; // NULL without a type
                 }
             }
         }
-        return Literal.create(null, DataTypes.NullType); // what is unknown makes it unknown
+        return Literal.create(null, DataTypes.NullType); // an untyped NULL makes the result untyped
     }
 
     /**
-     * The types of the arguments as one text, each with a semicolon after it.
+     * Return the types of the arguments as one text, each followed by a semicolon.
      *
-     * A column of a lake may carry the type that it is stored with, where Spark has another.
+     * The metadata of a column of a lake may have its stored type, where Spark has another one.
      */
     private static String types(Seq given, boolean areStored) {
         StringBuilder text = new StringBuilder();
@@ -192,7 +193,7 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         return (Expression) new Filled(given).apply(parsed);
     }
 
-    /** A text as SQL has it. */
+    /** Return a text as SQL literal. */
     static String quoted(String text) {
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'";
     }
@@ -201,15 +202,15 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         try {
             return parser.parseExpression(text);
         } catch (Exception e) {
-            throw new IllegalStateException("This is no SQL: " + text, e);
+            throw new IllegalStateException("The template is not valid SQL: " + text, e);
         }
     }
 
-    /** A call of a static method of ours, NULL if an argument is. */
+    /** Return a call of one of our static methods; its result is NULL if an argument is NULL. */
     private static Expression invoked(String name, Seq arguments) {
         Method method = (Method) BY_NAME.get(name);
         if (method == null) {
-            throw new IllegalStateException("There is no method " + name);
+            throw new IllegalStateException("Unknown method " + name);
         }
         String plain =
             name.startsWith("try") ? name.substring(3, 4).toLowerCase() + name.substring(4) : name;
@@ -230,7 +231,10 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         }
     }
 
-    /** The type of a result; a decimal is like the first argument if that is one. */
+    /**
+     * Return the Spark type of a result; a decimal has the type of the first argument if that is a
+     * decimal.
+     */
     private static DataType type(Class java, Seq arguments) {
         if (java == Decimal.class && !arguments.isEmpty()) {
             DataType first = ((Expression) arguments.head()).dataType();
@@ -240,15 +244,15 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
         }
         DataType type = (DataType) TYPES.get(java.getSimpleName());
         if (type == null) {
-            throw new IllegalStateException("No type of Spark's is known for " + java);
+            throw new IllegalStateException("The Java type " + java + " has no Spark type.");
         }
         return type;
     }
 
     /**
-     * Puts the arguments in the places that a template leaves for them.
+     * Substitute the arguments for their placeholders in a template.
      *
-     * Functions are looked up at once: DISTINCT, FILTER and OVER want to see an aggregate.
+     * Functions are resolved at once, because DISTINCT, FILTER and OVER require an aggregate.
      */
     private final class Filled extends AbstractFunction1 {
         private final Seq given;
@@ -277,7 +281,7 @@ public final class Dispatch extends AbstractFunction1 implements Serializable {
             try {
                 return (Expression) registry.lookupFunction(called, call.arguments());
             } catch (Exception e) {
-                Platform.throwException(e); // Spark's own, which tells what is wrong
+                Platform.throwException(e); // the exception of Spark, which describes the problem
                 return null;
             }
         }

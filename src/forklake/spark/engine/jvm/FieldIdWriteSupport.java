@@ -12,13 +12,13 @@ import org.apache.parquet.schema.Type;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetWriteSupport;
 
 /**
- * Puts field ids on every node of the Parquet schema.
+ * Parquet write support that sets field ids on every node of the schema.
  *
- * Spark alone gives ids to struct fields only, and other readers of the lake look for those of list
- * elements and of map keys and values too.
+ * Spark alone sets ids only on struct fields, but other readers of the lake also need those of list
+ * elements and of map keys and values.
  */
 public final class FieldIdWriteSupport extends ParquetWriteSupport {
-    /** A JSON object: path of the node, its names joined by dots -> id. */
+    /** A JSON object: path of the node, which is its names joined by dots -> id. */
     static final String FIELD_IDS = "forklake.field.ids";
 
     public FieldIdWriteSupport() {

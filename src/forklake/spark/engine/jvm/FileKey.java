@@ -8,10 +8,10 @@ import scala.Option;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Hands the key of an encrypted file to Parquet while the file is being opened.
+ * Key of an encrypted file, passed to Parquet while the file is opened.
  *
- * A key travels beside its file, as metadata of the split that no plan and no log shows, so a task
- * gets the keys of its own files only. This function wraps Spark's reader of one file.
+ * The key is metadata of the split of its file, which no plan and no log shows, so a task gets only
+ * the keys of its files. This function wraps the Spark reader of one file.
  */
 final class FileKey extends AbstractFunction1 implements Serializable {
     private static final String NAME = "forklake.key";
@@ -27,7 +27,7 @@ final class FileKey extends AbstractFunction1 implements Serializable {
         return new scala.collection.immutable.Map.Map1(NAME, Base64.getDecoder().decode(key));
     }
 
-    /** The key of the file that this thread is opening, or null. */
+    /** Return the key of the file that this thread opens, or null. */
     static byte[] opening() {
         return (byte[]) OPENING.get();
     }

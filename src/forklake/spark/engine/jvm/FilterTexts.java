@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf$;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction0;
 
-/** Filters as SQL texts, with timestamps in UTC whatever the time zone of the session is. */
+/** Filters as SQL texts, with timestamps in UTC regardless of the time zone of the session. */
 final class FilterTexts extends AbstractFunction0 {
     private final Seq filters;
 
@@ -28,7 +28,7 @@ final class FilterTexts extends AbstractFunction0 {
             try {
                 texts.add(((Expression) filters.apply(i)).sql());
             } catch (RuntimeException e) {
-                continue; // a filter without a text does not prune
+                continue; // a filter without SQL text does not prune
             }
         }
         return texts;

@@ -10,10 +10,11 @@ import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectComma
 import scala.collection.immutable.Seq;
 
 /**
- * Refuses tables that DataFrames of a lake would make in Spark's own catalog, outside of the lake.
+ * Rule that refuses tables which DataFrames of a lake would create in the catalog of Spark.
  *
- * Sessions of the lake are its own, so no other DataFrame is refused. The rule changes no plan: the
- * optimizer is the last that sees a command before it runs.
+ * Sessions of the lake are separate, so DataFrames of other sessions are not refused. The rule
+ * changes no plan: it is an optimizer rule because the optimizer is the last to see a command
+ * before it runs.
  */
 public final class ForeignTables extends Rule {
     private static final String SESSION_CATALOG = "spark_catalog";
@@ -38,7 +39,7 @@ public final class ForeignTables extends Rule {
     }
 
     private static IllegalArgumentException refused(String table) {
-        return new IllegalArgumentException("Spark would keep the table '" + table
+        return new IllegalArgumentException("Spark would create the table '" + table
             + "' outside of the lake. Write a DataFrame of the lake with session.write(df, '" + table
             + "'), or to files with df.write.parquet.");
     }

@@ -7,34 +7,34 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.TaskKilledException;
 
 /**
- * Stops loops inside of one call of a function, which Spark itself cannot interrupt.
+ * Interruption of loops inside one call of a function, which Spark itself cannot interrupt.
  *
- * A task is stopped by its context. Constants are computed while a query is planned, outside of
- * any task, so statements to stop are also marked here, by their job group.
+ * A task is stopped by its context. Constants are computed while a query is planned, outside of any
+ * task, so statements to stop are also marked here, by their job group.
  */
 public final class Interruption {
     private static final Set STOPPED = ConcurrentHashMap.newKeySet(); // job groups
     private static final int MOST = 10000;
-    private static final int INTERVAL = 1024; // steps between two checks
+    private static final int INTERVAL = 1024; // steps between checks
 
     private int steps;
 
-    /** Mark the statement of a job group as one to stop. */
+    /** Mark the statement of a job group to be stopped. */
     public static void stop(String group) {
         if (STOPPED.size() >= MOST) {
-            STOPPED.clear(); // of statements that ended long ago
+            STOPPED.clear(); // entries of statements that ended long ago
         }
         STOPPED.add(group);
     }
 
-    /** Count a step of a loop; TaskKilledException if the statement was stopped. */
+    /** Count a step of a loop; throw TaskKilledException if the statement was stopped. */
     void step() {
         if (++steps % INTERVAL == 0) {
             check();
         }
     }
 
-    /** TaskKilledException if the statement of this thread was stopped. */
+    /** Throw TaskKilledException if the statement of this thread was stopped. */
     static void check() {
         TaskContext task = TaskContext.get();
         if (task == null ? isStoppedHere() : task.isInterrupted()) {
@@ -50,7 +50,7 @@ public final class Interruption {
         return group != null && STOPPED.contains(group);
     }
 
-    /** True, unless the statement was stopped: a condition for the body of a lambda. */
+    /** Return true, unless the statement was stopped: a condition for the body of a lambda. */
     public static boolean goesOn(int ignored) {
         check();
         return true;

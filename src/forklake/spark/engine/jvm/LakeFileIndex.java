@@ -17,10 +17,10 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The files of a relation, asked for when Spark plans a query.
+ * Files of a relation, listed when Spark plans a query.
  *
  * The listing is a callback: it gets the filters that Spark pushes down as a JSON list of SQL texts
- * and may leave out every file without a matching row. Each file is a partition of its own, whose
+ * and may leave out every file without a matching row. Each file is a separate partition, whose
  * partition values are the constants of the file.
  */
 public final class LakeFileIndex implements FileIndex {
@@ -30,7 +30,7 @@ public final class LakeFileIndex implements FileIndex {
     private final long size;
     private final Function listing;
 
-    /** The size comes as text because a small Python number would arrive as an Integer. */
+    /** The size is a text because a small Python number would arrive as an Integer. */
     public LakeFileIndex(StructType constants, String size, Function listing) {
         this.constants = constants;
         this.size = Long.parseLong(size);
@@ -41,7 +41,7 @@ public final class LakeFileIndex implements FileIndex {
         List texts = FilterTexts.of(partitionFilters);
         texts.addAll(FilterTexts.of(dataFilters));
         List files = list(texts);
-        // Spark does not look at partition filters again: they must be applied exactly.
+        // Spark does not evaluate partition filters again: they must be applied exactly.
         for (int i = 0; i < partitionFilters.length(); i++) {
             files = matching(files, (Expression) partitionFilters.apply(i));
         }
@@ -92,7 +92,7 @@ public final class LakeFileIndex implements FileIndex {
         return found;
     }
 
-    /** The filter as a function of a row of constants. */
+    /** Return the filter as a predicate of a row of constants. */
     private BasePredicate bind(Expression filter) {
         List attributes = new ArrayList(
             CollectionConverters.asJava(DataTypeUtils.toAttributes(constants)));

@@ -3,9 +3,9 @@ package forklake;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * LIKE, ILIKE and GLOB: compared without going back further than to the last wildcard.
+ * LIKE, ILIKE and GLOB, matched without backtracking beyond the last wildcard.
  *
- * Spark makes regular expressions of patterns, whose time can grow with a power of the text.
+ * Spark translates patterns to regular expressions, whose time can grow with a power of the text.
  */
 public final class Likes {
     private static final int NONE = -1;
@@ -40,9 +40,9 @@ public final class Likes {
     private static boolean matches(int[] text, int[] pattern, int escape) {
         Interruption interruption = new Interruption();
         int at = 0;
-        int place = 0; // in the pattern
+        int place = 0; // position in the pattern
         int star = NONE; // after the last % in the pattern
-        int begin = 0; // where the text goes on after what that % stands for
+        int begin = 0; // position in the text after what that % matches
         while (at < text.length) {
             interruption.step();
             int next = place < pattern.length ? pattern[place] : NONE;
@@ -71,7 +71,10 @@ public final class Likes {
         return place == pattern.length;
     }
 
-    /** Does a text match a pattern with *, ? and [...]? Bytes are compared, as in DuckDB. */
+    /**
+     * Return whether a text matches a pattern with *, ? and [...]. Bytes are compared, as in
+     * DuckDB.
+     */
     public static boolean glob(UTF8String text, UTF8String pattern) {
         Interruption interruption = new Interruption();
         byte[] given = text.getBytes();
@@ -104,7 +107,7 @@ public final class Likes {
         return place == signs.length;
     }
 
-    /** The place after the sign at a place, if that fits a byte, or -1. */
+    /** Return the position after a sign of the pattern if that sign matches a byte, or -1. */
     private static int afterOne(byte[] signs, int place, int one) {
         switch (signs[place]) {
             case '?':

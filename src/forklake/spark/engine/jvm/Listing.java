@@ -28,9 +28,9 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Reads a listing of files: a JSON list with one list [path, size, key, constant...] a file.
+ * Parser of a file listing: a JSON list with one list [path, size, key, constant...] per file.
  *
- * A listing that failed is an object {"error": "why"} instead. Keys and binary constants are in
+ * A failed listing is an object {"error": "reason"} instead. Keys and binary constants are in
  * base64, dates in days and timestamps in microseconds since 1970.
  */
 final class Listing {
@@ -53,7 +53,7 @@ final class Listing {
         JsonParser json = JSON.createParser(text);
         if (json.nextToken() == JsonToken.START_OBJECT) {
             json.nextToken();
-            // Spark would take any other exception for a bug of its own.
+            // Spark would report any other exception as an internal error.
             throw new IllegalArgumentException(json.nextTextValue());
         }
         List files = new ArrayList();

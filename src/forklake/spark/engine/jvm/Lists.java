@@ -1,22 +1,24 @@
 package forklake;
 
-/** Places in lists and texts as DuckDB counts them: from 1, or from the end if negative. */
+/**
+ * Positions in lists and texts with the semantics of DuckDB: from 1, or from the end if negative.
+ */
 public final class Lists {
     private Lists() {}
 
-    /** The index, counted from 0, at which a slice begins. */
+    /** Return the index, counted from 0, at which a slice begins. */
     static int first(long begin, int length) {
         long place = begin < 0 ? length + begin : begin > 0 ? begin - 1 : 0;
         return (int) Math.max(0L, Math.min(place, (long) length));
     }
 
-    /** The index, counted from 0, before which a slice ends. */
+    /** Return the index, counted from 0, before which a slice ends. */
     static int last(long end, int length) {
         long place = end < 0 ? length + end + 1 : end;
         return (int) Math.max(0L, Math.min(place, (long) length));
     }
 
-    /** How many elements lie in a slice, for Spark's own slice. */
+    /** Return the number of elements of a slice, for the Spark function slice. */
     public static int sliceStart(int length, long begin) {
         return first(begin, length) + 1;
     }

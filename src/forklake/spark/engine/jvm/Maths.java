@@ -3,10 +3,10 @@ package forklake;
 import java.math.BigInteger;
 import org.apache.spark.sql.types.Decimal;
 
-/** Functions of real numbers, with errors where they are not defined, and exact decimals. */
+/** Functions of real numbers, with errors where they are undefined, and exact decimals. */
 public final class Maths {
     private static final BigInteger MOST = BigInteger.TEN.pow(38).subtract(BigInteger.ONE);
-    private static final int MOST_FACTORIAL = 33; // that fits into 38 digits
+    private static final int MOST_FACTORIAL = 33; // the largest whose result has 38 digits
 
     private Maths() {}
 
@@ -47,7 +47,7 @@ public final class Maths {
         return a;
     }
 
-    /** A power; those of 1, and of -1 with infinite exponents, are 1. */
+    /** Return a power; those of 1, and of -1 with infinite exponents, are 1. */
     public static double pow(double a, double exponent) {
         boolean isOne = a == 1 || (a == -1 && Double.isInfinite(exponent));
         return isOne ? 1 : Math.pow(a, exponent);
@@ -95,7 +95,7 @@ public final class Maths {
         return a;
     }
 
-    /** The result of a statistic, which must be finite. */
+    /** Return the result of an aggregate; fail unless it is finite. */
     public static double statistic(double a) {
         if (Double.isNaN(a) || Double.isInfinite(a)) {
             throw new ArithmeticException("The aggregate is out of range: " + a);
@@ -114,7 +114,7 @@ public final class Maths {
         return decimal(product);
     }
 
-    /** The negative of a decimal; Spark rounds it to 34 digits. */
+    /** Return the negated decimal; Spark rounds it to 34 digits. */
     public static Decimal negate(Decimal a) {
         return Decimal.apply(a.toJavaBigDecimal().negate());
     }
@@ -123,7 +123,7 @@ public final class Maths {
         return Decimal.apply(a.toJavaBigDecimal().abs());
     }
 
-    /** How often one whole number goes into another; NULL for 0. */
+    /** Return the integer quotient of two integers; NULL for division by 0. */
     public static Decimal quotient(Decimal a, Decimal b) {
         BigInteger divisor = whole(b);
         return divisor.signum() == 0 ? null : decimal(whole(a).divide(divisor));

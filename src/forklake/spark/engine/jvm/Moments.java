@@ -11,10 +11,10 @@ import java.util.regex.Pattern;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Casts of texts to dates, times and moments as DuckDB has them.
+ * Casts of texts to dates, times and timestamps with DuckDB semantics.
  *
- * Days are counted from 1970, times and moments are microseconds. A method whose name begins with
- * "try" returns null where there is no such value; the one without fails.
+ * Dates are days since 1970, times and timestamps are microseconds. A method whose name begins with
+ * "try" returns null for an invalid value; the one without fails.
  */
 public final class Moments {
     private static final String SPACE = "[ \\t\\n\\x0B\\f\\r]*";
@@ -31,11 +31,11 @@ public final class Moments {
         Pattern.compile(SPACE + "epoch" + SPACE, Pattern.CASE_INSENSITIVE);
     private static final long SECOND = 1000000L;
     private static final long DAY = 86400L * SECOND;
-    private static final long LAST_DAY = 2147483646L; // the next one stands for infinity
+    private static final long LAST_DAY = 2147483646L; // the next one represents infinity
 
     private Moments() {}
 
-    /** The days of a date at the start of a text; null if there is none. */
+    /** Return the days of a date at the start of a text; null if there is none. */
     private static Long days(Matcher date) {
         long year = Long.parseLong(date.group(2));
         if (date.group(6) != null || date.group(1).length() > 0) {
@@ -51,7 +51,7 @@ public final class Moments {
         }
     }
 
-    /** The microseconds of a time of day, at most 24 hours; null if there is no such time. */
+    /** Return the microseconds of a time of day, at most 24 hours; null if it is invalid. */
     private static Long micros(Matcher time) {
         long hour = Long.parseLong(time.group(1));
         long minute = Long.parseLong(time.group(2));
@@ -80,7 +80,10 @@ public final class Moments {
         return found;
     }
 
-    /** A moment without a zone: what a text says of one is left out, unless it is a name. */
+    /**
+     * Return a timestamp without a time zone: an offset in the text is ignored, a zone name is an
+     * error.
+     */
     public static Long tryMoment(UTF8String text) {
         return moment(text.toString(), false);
     }
@@ -93,7 +96,7 @@ public final class Moments {
         return found;
     }
 
-    /** A moment in the zone that the text names, or in UTC. */
+    /** Return a timestamp in the time zone that the text contains, or in UTC. */
     public static Long tryInstant(UTF8String text) {
         return moment(text.toString(), true);
     }
@@ -139,7 +142,9 @@ public final class Moments {
         }
     }
 
-    /** A moment moved from the zone that stands behind it; null if there is no such zone. */
+    /**
+     * Return a timestamp converted from the time zone after it; null if the zone does not exist.
+     */
     private static Long moved(long at, String zone, boolean inZone) {
         String name = zone.trim();
         if (name.length() == 0) {
@@ -175,7 +180,7 @@ public final class Moments {
         }
     }
 
-    /** A time of day as text that Spark reads; a day may stand before it. */
+    /** Return a time of day as text that Spark parses; a date may precede it. */
     public static UTF8String tryClock(UTF8String text) {
         String given = text.toString();
         Matcher date = DATE.matcher(given);
@@ -199,7 +204,7 @@ public final class Moments {
         return found;
     }
 
-    /** A moment rounded to multiples of some microseconds, half away from 1970. */
+    /** Return a timestamp rounded to a multiple of some microseconds, half away from 1970. */
     public static long rounded(long micros, long size) {
         long half = micros < 0 ? -size / 2 : size / 2;
         return (micros + half) / size * size;

@@ -3,7 +3,7 @@ package forklake;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.types.Decimal;
 
-/** Arithmetic as DuckDB has it: that of the processor, without errors for fractions. */
+/** Arithmetic with DuckDB semantics: IEEE arithmetic without errors for doubles. */
 public final class Numbers {
     private static final int LONGEST = 10000000;
 
@@ -29,7 +29,7 @@ public final class Numbers {
         return a < 0 ? Math.ceil(a) : Math.floor(a);
     }
 
-    /** Half is rounded away from zero. */
+    /** Round half away from zero. */
     public static double round(double a, int digits) {
         if (digits == 0) {
             return Math.copySign(Math.floor(Math.abs(a) + 0.5), a);
@@ -42,7 +42,7 @@ public final class Numbers {
         return isFinite ? result : digits < 0 ? 0 : a;
     }
 
-    /** The next even number away from zero. */
+    /** Return the next even number away from zero. */
     public static double even(double a) {
         double up = Math.ceil(Math.abs(a));
         return Math.copySign(up % 2 == 0 ? up : up + 1, a);
@@ -56,7 +56,7 @@ public final class Numbers {
         return a == 0 || b == 0 ? 0 : Math.abs(Math.multiplyExact(a / gcd(a, b), b));
     }
 
-    /** A whole number that must be between 0 and the highest. */
+    /** Return an integer; fail unless it is between 0 and the highest. */
     public static Decimal unsigned(Decimal value, Decimal highest) {
         Decimal found = tryUnsigned(value, highest);
         if (found == null) {
@@ -70,7 +70,9 @@ public final class Numbers {
         return value.toBigDecimal().signum() < 0 || value.compareTo(highest) > 0 ? null : value;
     }
 
-    /** Numbers from one to another, with the last or without; none if the step leads away. */
+    /**
+     * Return numbers from start to end, with or without the end; empty if the step leads away.
+     */
     public static UnsafeArrayData range(long from, long to, long step, boolean withLast) {
         if (step == 0) {
             throw new IllegalArgumentException("The step of a range cannot be 0");

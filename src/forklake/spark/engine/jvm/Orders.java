@@ -27,10 +27,10 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Nested values as bytes, which sort as DuckDB sorts the values: NULL inside of them is highest.
+ * Sort keys of nested values, whose bytes sort as DuckDB sorts the values: NULL inside is highest.
  *
- * Whole numbers and decimals of all types have the same form, so that lists of INTEGER and of BIGINT
- * can be compared. The second type is that of the value compared with.
+ * Integers and decimals of all types have the same form, so that lists of INTEGER and of BIGINT can
+ * be compared. The second type is that of the value compared with.
  */
 public final class Orders {
     private static final Map COMPARABLE = new ConcurrentHashMap(); // pair of types -> Boolean
@@ -54,7 +54,7 @@ public final class Orders {
         return key(map, type, other);
     }
 
-    /** The SQL of the key of an element of a list, which is called k0. */
+    /** Return the SQL for the sort key of a list element with the name k0. */
     static String element(DataType type) {
         String name = type instanceof ArrayType ? "list" : type instanceof MapType ? "map" : "struct";
         String json = Dispatch.quoted(type.json());
@@ -81,7 +81,7 @@ public final class Orders {
         return known.booleanValue();
     }
 
-    /** Whether keys of two types have the same form; NULL without a type compares with all. */
+    /** Return whether sort keys of two types have the same form; untyped NULL compares with all. */
     private static boolean areComparable(DataType one, DataType other) {
         if (one instanceof NullType || other instanceof NullType) {
             return true;
@@ -164,7 +164,7 @@ public final class Orders {
             writeBytes(key, (byte[]) value);
         } else if (type instanceof BooleanType) {
             key.write(((Boolean) value).booleanValue() ? 1 : 0);
-        } else if (value instanceof Number) { // dates, times and moments
+        } else if (value instanceof Number) { // dates, times and timestamps
             writeLong(key, ((Number) value).longValue() ^ Long.MIN_VALUE);
         } else {
             throw new IllegalArgumentException("Values of type " + type.sql() + " have no order");
@@ -182,7 +182,7 @@ public final class Orders {
     }
 
     private static void writeFraction(ByteArrayOutputStream key, double value) {
-        long bits = Double.doubleToLongBits(value == 0 ? 0.0 : value); // zeros are equal
+        long bits = Double.doubleToLongBits(value == 0 ? 0.0 : value); // 0.0 and -0.0 are equal
         writeLong(key, bits < 0 ? ~bits : bits ^ Long.MIN_VALUE);
     }
 
@@ -192,7 +192,7 @@ public final class Orders {
         }
     }
 
-    /** Zero bytes are marked, so that a shorter text comes first. */
+    /** Write bytes with zero bytes escaped, so that a shorter text sorts first. */
     private static void writeBytes(ByteArrayOutputStream key, byte[] bytes) {
         for (int i = 0; i < bytes.length; i++) {
             key.write(bytes[i]);

@@ -12,7 +12,7 @@ import scala.Function1;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
 
-/** Spark's Parquet with keys of files when reading, and field ids and keys when writing. */
+/** Parquet format of Spark with file keys for reads, and field ids and keys for writes. */
 public final class ParquetFormat extends ParquetFileFormat {
     private static final String CRYPTO = "parquet.crypto.factory.class";
 
@@ -38,7 +38,7 @@ public final class ParquetFormat extends ParquetFileFormat {
         OutputWriterFactory factory = super.prepareWrite(session, job, options, schema);
         Configuration conf = job.getConfiguration();
         conf.set("parquet.write.support.class", FieldIdWriteSupport.class.getName());
-        // Local files get no .crc beside them: Parquet has checksums of its own.
+        // Local files get no .crc files beside them: Parquet has checksums itself.
         conf.set("fs.file.impl", RawLocalFileSystem.class.getName());
         conf.setBoolean("fs.file.impl.disable.cache", true);
         byte[] key = WriteJob.of(conf).key();

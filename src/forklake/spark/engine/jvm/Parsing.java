@@ -12,10 +12,10 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Casts of texts and fractions to numbers, truth values and UUIDs as DuckDB has them.
+ * Casts of texts and doubles to numbers, booleans and UUIDs with DuckDB semantics.
  *
- * A method whose name begins with "try" returns null where there is no such value; the one without
- * fails. Both take the name of the target type, for what it holds and for the error.
+ * A method whose name begins with "try" returns null for an invalid value; the one without fails.
+ * Both take the name of the target type, for its range and for the error.
  */
 public final class Parsing {
     private static final String SPACE = "[ \\t\\n\\x0B\\f\\r]*";
@@ -29,7 +29,7 @@ public final class Parsing {
         SPACE + "([+-]?)(?:(inf|infinity)|nan(?:\\([0-9a-zA-Z_]*\\))?)" + SPACE, Pattern.CASE_INSENSITIVE);
     private static final Pattern ZEROS = Pattern.compile(SPACE + "-0+" + SPACE);
     private static final int MOST_DIGITS = 38;
-    private static final String WIDEST = "DECIMAL(38, 0)"; // which takes decimal digits alone
+    private static final String WIDEST = "DECIMAL(38, 0)"; // accepts only decimal digits
     private static final int MOST_EXPONENT = 32767;
 
     private Parsing() {}
@@ -40,7 +40,7 @@ public final class Parsing {
         return QueryExecutionErrors.invalidInputInCastToNumberError(type, text, null);
     }
 
-    /** The exact number that a text stands for; null if it is not one. */
+    /** Return the exact number of a text; null if it is not one. */
     private static BigDecimal number(String text) {
         Matcher found = NUMBER.matcher(text);
         if (!found.matches() || found.group(2).length() + found.group(4).length() == 0) {
@@ -63,7 +63,7 @@ public final class Parsing {
     }
 
     private static BigDecimal rounded(BigDecimal number, int scale) {
-        // Far more digits than any type holds are not written out.
+        // Numbers with far more digits than any type has are not expanded.
         if (number.signum() != 0 && number.precision() - number.scale() > 2 * MOST_DIGITS) {
             return null;
         }
@@ -71,7 +71,7 @@ public final class Parsing {
         return rounded.precision() > MOST_DIGITS ? null : rounded;
     }
 
-    /** A whole number, also in hexadecimal or binary digits; fractions are rounded. */
+    /** Return an integer, also from hexadecimal or binary digits; fractions are rounded. */
     public static Decimal tryWhole(UTF8String text, UTF8String target) {
         String given = text.toString();
         Matcher coded = CODED.matcher(given);
@@ -95,7 +95,7 @@ public final class Parsing {
         return found;
     }
 
-    /** The same without a sign: nothing below zero is rounded to it. */
+    /** Return an unsigned integer: negative numbers are not rounded to 0. */
     public static Decimal tryNatural(UTF8String text, UTF8String target) {
         boolean isNegative = text.toString().indexOf('-') >= 0
             && text.toString().trim().startsWith("-");
@@ -110,7 +110,7 @@ public final class Parsing {
         return found;
     }
 
-    /** The text of a number with the digits of a decimal type. */
+    /** Return the text of a number with the digits of a decimal type. */
     public static UTF8String tryFixed(UTF8String text, UTF8String target) {
         BigDecimal number = number(text.toString());
         return number == null ? null : fixed(number, target);
@@ -131,13 +131,13 @@ public final class Parsing {
             ? null : UTF8String.fromString(rounded.toPlainString());
     }
 
-    /** Precision and scale in "DECIMAL(p,s)". */
+    /** Return precision and scale of "DECIMAL(p,s)". */
     private static int[] digits(UTF8String target) {
         String[] parts = target.toString().replaceAll("[^0-9,]", "").split(",");
         return new int[] {Integer.parseInt(parts[0]), Integer.parseInt(parts[1])};
     }
 
-    /** A double with the digits of a decimal type: multiplied, then rounded. */
+    /** Return a double with the digits of a decimal type: multiplied, then rounded. */
     public static UTF8String tryFixedDouble(double value, UTF8String target) {
         int[] digits = digits(target);
         double scaled = Numbers.round(value * Math.pow(10, digits[1]), 0);
@@ -155,7 +155,7 @@ public final class Parsing {
         return found;
     }
 
-    /** The same of a float, which has as many digits after that as a float. */
+    /** Return a float with the digits of a decimal type, with float precision after rounding. */
     public static UTF8String tryFixedSingle(float value, UTF8String target) {
         double power = Math.pow(10, digits(target)[1]);
         double scaled = (double) (float) Numbers.round(value * power, 0);
@@ -175,7 +175,7 @@ public final class Parsing {
         return UTF8String.fromString(whole.scaleByPowerOfTen(-digits(target)[1]).toPlainString());
     }
 
-    /** A double, rounded half to even, as a whole number. */
+    /** Return a double, rounded half to even, as an integer. */
     public static Decimal tryWholeDouble(double value, UTF8String target) {
         double rounded = Math.rint(value);
         if (Double.isNaN(rounded) || Math.abs(rounded) >= 1e38) {
@@ -211,7 +211,7 @@ public final class Parsing {
         return found;
     }
 
-    /** A float is read from the digits themselves: by way of a double it would be rounded twice. */
+    /** Parse a float from the digits directly: parsing it as a double would round twice. */
     public static Float tryShortFraction(UTF8String text, UTF8String target) {
         Double found = tryFraction(text, target);
         if (found == null || found.isNaN() || found.isInfinite()) {
@@ -228,7 +228,7 @@ public final class Parsing {
         return found;
     }
 
-    /** The digits of a number as Java reads them; null if it is not one. */
+    /** Return the digits of a number in Java syntax; null if it is not one. */
     private static String decimalText(String text) {
         Matcher found = NUMBER.matcher(text);
         boolean isNumber = found.matches() && found.group(2).length() + found.group(4).length() > 0
@@ -236,7 +236,7 @@ public final class Parsing {
         return isNumber ? plain(text.trim()) : null;
     }
 
-    /** A double as a float, if it is not too large for one. */
+    /** Return a double as a float, if it is not too large for one. */
     public static Float tryNarrow(double value, UTF8String target) {
         float narrow = (float) value;
         boolean isLost = Float.isInfinite(narrow) && !Double.isInfinite(value);
@@ -268,7 +268,7 @@ public final class Parsing {
         return found;
     }
 
-    /** A UUID in lower case, out of 32 digits with hyphens anywhere, or in braces. */
+    /** Return a UUID in lower case, from 32 digits with hyphens anywhere, or in braces. */
     public static UTF8String tryUuid(UTF8String text) {
         String given = text.toString();
         if (given.startsWith("{") != given.endsWith("}") || given.length() < 32) {

@@ -8,10 +8,10 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.Function;
 
 /**
- * Asks Python, on a few threads of our own.
+ * Calls to Python, on a few threads of our own.
  *
- * Every thread that calls Python gets a connection, and in Python a thread, which both stay when it
- * is gone. Spark plans queries on threads that come and go.
+ * Every thread that calls Python gets a connection and a Python thread, and both stay when the Java
+ * thread has ended. Spark plans queries on short-lived threads.
  */
 final class Questions {
     private static final int THREADS = 8;
@@ -25,7 +25,7 @@ final class Questions {
             return (String) ASKING.submit(new Question(function, argument)).get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("nobody waits for the answer any more", e);
+            throw new IllegalStateException("The listing of files was interrupted.", e);
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
         }

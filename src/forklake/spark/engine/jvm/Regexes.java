@@ -12,16 +12,16 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Regular expressions of RE2, with the options of DuckDB's functions.
+ * Regular expressions of RE2, with the options of the DuckDB functions.
  *
- * RE2/J, which comes with Hadoop, takes time in proportion to the text; java.util.regex can take
- * time exponential in it.
+ * RE2/J, which is distributed with Hadoop, takes time proportional to the text; java.util.regex can
+ * take exponential time.
  */
 public final class Regexes {
     private static final Map PATTERNS = new ConcurrentHashMap(); // options + "/" + text -> Pattern
-    private static final int LIMIT = 200; // of patterns that are kept
+    private static final int LIMIT = 200; // of cached patterns
     private static final int LONGEST = 20000; // characters of a pattern
-    private static final int REPETITIONS = 1000; // of nested counts, multiplied, as in RE2
+    private static final int REPETITIONS = 1000; // product of nested repetition counts, as in RE2
 
     private Regexes() {}
 
@@ -33,7 +33,7 @@ public final class Regexes {
         return matcher(text, pattern, options).matches();
     }
 
-    /** A group of the first match; an empty text without one. */
+    /** Return a group of the first match; an empty text without a match. */
     public static UTF8String regexpExtract(
         UTF8String text, UTF8String pattern, int group, UTF8String options) {
         if (group < 0 || group > 9) {
@@ -47,7 +47,7 @@ public final class Regexes {
         return UTF8String.fromString(found == null ? "" : found);
     }
 
-    /** A group of every match, NULL where it took no part in one. */
+    /** Return a group of every match, NULL where it did not take part in the match. */
     public static ArrayData regexpExtractAll(
         UTF8String text, UTF8String pattern, int group, UTF8String options) {
         Matcher matcher = matcher(text, pattern, options);
@@ -66,7 +66,7 @@ public final class Regexes {
         return new GenericArrayData(found.toArray());
     }
 
-    /** The first match replaced, or with the option g all; \1 stands for a group. */
+    /** Replace the first match, or with option g all matches; \1 stands for a group. */
     public static UTF8String regexpReplace(
         UTF8String text, UTF8String pattern, UTF8String by, UTF8String options) {
         boolean all = options.toString().indexOf('g') >= 0;
@@ -75,7 +75,7 @@ public final class Regexes {
         String replacement = by.toString();
         Matcher matcher = compiled.matcher(new Watched(whole, 0));
         if (!isReplacement(replacement, matcher.groupCount())) {
-            return text; // RE2 changes nothing then
+            return text; // RE2 changes nothing in this case
         }
         StringBuilder made = new StringBuilder();
         int from = 0;
@@ -95,7 +95,9 @@ public final class Regexes {
         return UTF8String.fromString(made.append(whole, from, whole.length()).toString());
     }
 
-    /** The parts between matches; where a match is empty, each part has one character at least. */
+    /**
+     * Return the parts between matches; if a match is empty, each part has at least one character.
+     */
     public static ArrayData regexpSplit(UTF8String text, UTF8String pattern) {
         Pattern compiled = pattern(pattern.toString(), "");
         String whole = text.toString();
@@ -126,7 +128,7 @@ public final class Regexes {
             && Character.isHighSurrogate(text.charAt(place - 1));
     }
 
-    /** Does a replacement have only escapes that mean something, of groups that are there? */
+    /** Return whether all escapes in a replacement are valid and refer to existing groups. */
     private static boolean isReplacement(String by, int groups) {
         for (int i = 0; i < by.length(); i++) {
             if (by.charAt(i) == '\\') {
@@ -191,14 +193,15 @@ public final class Regexes {
     }
 
     /**
-     * Counts such as {3,5} are compiled as copies, so nested ones multiply.
+     * Refuse excessive repetition counts such as {3,5}: they are compiled as copies, so nested ones
+     * multiply.
      *
-     * Of each group that is open, the greatest product of counts in it is kept.
+     * For each open group, the largest product of counts in it is kept.
      */
     private static void requireFewRepetitions(String text) {
         List open = new ArrayList();
-        int within = 1; // the greatest product inside of the group that is read
-        int last = 1; // that of the part before a count
+        int within = 1; // the largest product inside the group that is read
+        int last = 1; // the product of the part before a count
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (c == '\\') {
@@ -238,7 +241,7 @@ public final class Regexes {
         return i;
     }
 
-    /** The greater number of {n,m}; 1 if these signs are nothing but text. */
+    /** Return the larger number of {n,m}; 1 if these characters are literal text. */
     private static int count(String text, int start) {
         int end = text.indexOf('}', start);
         if (end < 0 || end > start + 12) {

@@ -13,9 +13,9 @@ import org.apache.spark.scheduler.SparkListenerTaskStart;
 import scala.collection.immutable.Seq;
 
 /**
- * Tasks that run, by job group, also those of jobs that were cancelled.
+ * Running tasks by job group, including those of cancelled jobs.
  *
- * Spark forgets the tasks of a cancelled job, although they keep their slots until they end.
+ * Spark forgets the tasks of a cancelled job, although they occupy their slots until they end.
  */
 public final class Tasks extends SparkListener {
     private static final int MOST = 10000;
@@ -26,7 +26,7 @@ public final class Tasks extends SparkListener {
 
     private Tasks() {}
 
-    /** Begin to watch the tasks of a Spark; again does nothing. */
+    /** Start to watch the tasks of a Spark; repeated calls have no effect. */
     public static void watch(SparkContext context) {
         synchronized (STAGES) {
             if (watched == context) {
@@ -39,7 +39,7 @@ public final class Tasks extends SparkListener {
         context.addSparkListener(new Tasks());
     }
 
-    /** Does a task of a job group still have a thread? */
+    /** Return whether a task of a job group still has a thread. */
     public static boolean isRunning(String group) {
         synchronized (STAGES) {
             Iterator running = RUNNING.entrySet().iterator();
@@ -53,7 +53,9 @@ public final class Tasks extends SparkListener {
         return false;
     }
 
-    /** Events can get lost; the name of a thread holds the number of its task. */
+    /**
+     * Check the threads, because events can get lost; thread names contain the number of the task.
+     */
     private static boolean hasThread(Long task) {
         Iterator threads = Thread.getAllStackTraces().keySet().iterator();
         while (threads.hasNext()) {

@@ -15,19 +15,20 @@ import scala.collection.immutable.Seq;
 import scala.collection.immutable.Seq$;
 
 /**
- * Names for rows while a query is read.
+ * Temporary views of rows while a query is parsed.
  *
- * Spark's own way plans and reports each name as a query, which takes longer than to read one.
+ * The public API of Spark plans and reports each view as a query, which takes longer than parsing
+ * one.
  */
 public final class TempViews {
     private TempViews() {}
 
-    /** Name the rows of a DataFrame, which may be of another session. */
+    /** Register the rows of a DataFrame, which may belong to another session. */
     public static void put(SparkSession session, String name, Dataset rows) {
         put(session, name, rows.logicalPlan());
     }
 
-    /** Name a table without rows; its schema is in JSON. */
+    /** Register a table without rows; its schema is in JSON. */
     public static void putEmpty(SparkSession session, String name, String schema) {
         StructType columns = (StructType) DataType.fromJson(schema);
         put(session, name, LocalRelation$.MODULE$.apply(columns));
@@ -36,18 +37,18 @@ public final class TempViews {
     private static void put(SparkSession session, String name, LogicalPlan plan) {
         new CreateViewCommand(
             new TableIdentifier(name),
-            (Seq) Seq$.MODULE$.empty(), // names of columns: those of the plan
+            (Seq) Seq$.MODULE$.empty(), // column names: those of the plan
             Option.empty(), // comment
             Option.empty(), // collation
             Map$.MODULE$.empty(), // properties
             Option.empty(), // text
             plan,
-            false, // a view of this name is no reason to do nothing
-            true, // but is replaced
+            false, // an existing view of this name is not ignored
+            true, // but replaced
             LocalTempView$.MODULE$,
-            CreateViewCommand.apply$default$11(), // how later changes of the schema are taken
-            true, // the plan is analysed
-            CreateViewCommand.apply$default$13() // temporary functions: known to the plan
+            CreateViewCommand.apply$default$11(), // schema mode
+            true, // the plan is already analyzed
+            CreateViewCommand.apply$default$13() // temporary functions: resolved in the plan
         ).run(session);
     }
 }

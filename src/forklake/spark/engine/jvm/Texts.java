@@ -32,11 +32,11 @@ import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Functions on texts as DuckDB has them, and values as it writes them. */
+/** Functions on texts with DuckDB semantics, and values in the text format of DuckDB. */
 public final class Texts {
     private static final Map TYPES = new ConcurrentHashMap(); // text -> DataType
     private static final int PLAIN_DIGITS = 16;
-    private static final long LONGEST = 64L * 1024L * 1024L; // bytes of a text that is computed
+    private static final long LONGEST = 64L * 1024L * 1024L; // bytes of a computed text
     private static final long MOST_ELEMENTS = 10000000L;
     private static final String HEX = "0123456789ABCDEF";
 
@@ -50,7 +50,9 @@ public final class Texts {
         return UTF8String.fromString(number(value, Float.toString(value), true));
     }
 
-    /** The shortest digits, plain unless the number is very big or very small. */
+    /**
+     * Return the shortest digits, without exponent unless the number is very large or very small.
+     */
     private static String number(double value, String shortest, boolean isFloat) {
         if (Double.isNaN(value)) {
             return "nan";
@@ -74,7 +76,7 @@ public final class Texts {
             + (exponent < 0 ? "e-" : "e+") + power;
     }
 
-    /** Java before 19 writes more digits than are needed, now and then. */
+    /** Return the shortest digits, because Java before 19 sometimes writes more than needed. */
     private static BigDecimal shortest(BigDecimal digits, double value, boolean isFloat) {
         BigDecimal exact = new BigDecimal(value);
         BigDecimal found = digits;
@@ -90,7 +92,7 @@ public final class Texts {
         return found;
     }
 
-    /** Bytes as text: printable ASCII as it is, the others as \xAB. */
+    /** Return bytes as text: printable ASCII unchanged, the others as \xAB. */
     public static UTF8String blobText(byte[] bytes) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < bytes.length; i++) {
@@ -104,7 +106,7 @@ public final class Texts {
         return UTF8String.fromString(text.toString());
     }
 
-    /** The bytes of a text, in which \xAB stands for one and all others are ASCII. */
+    /** Return the bytes of a text, in which \xAB stands for one byte and all others are ASCII. */
     public static byte[] blob(UTF8String text) {
         byte[] found = tryBlob(text);
         if (found == null) {
@@ -132,7 +134,7 @@ public final class Texts {
         return bytes.toByteArray();
     }
 
-    /** A text that was found to be JSON; an error if it was not. */
+    /** Return a text that was found to be JSON; fail if it was not. */
     public static UTF8String json(UTF8String text, boolean isJson) {
         if (!isJson) {
             throw Parsing.malformed(text, UTF8String.fromString("VARIANT"));
@@ -201,7 +203,7 @@ public final class Texts {
         text.append(isRow ? ')' : '}');
     }
 
-    /** Whether the fields have the names that Spark gives to those of row(...). */
+    /** Return whether the fields have the names that Spark gives to those of row(...). */
     private static boolean isRow(StructType type) {
         for (int i = 0; i < type.length(); i++) {
             if (!type.fields()[i].name().equals("col" + (i + 1))) {
@@ -224,7 +226,7 @@ public final class Texts {
 
     static Object get(SpecializedGetters from, int place, DataType type) {
         if (type instanceof TimeType && !from.isNullAt(place)) {
-            return Long.valueOf(from.getLong(place)); // which Spark has no general access to
+            return Long.valueOf(from.getLong(place)); // Spark has no generic getter for it
         }
         return from.isNullAt(place) ? null : from.get(place, type);
     }
@@ -253,14 +255,14 @@ public final class Texts {
         }
     }
 
-    /** The digits of a decimal; without a zero in front if the type has none there. */
+    /** Return the digits of a decimal; without a leading zero if the type has no integer digits. */
     private static String decimalText(Decimal value, DecimalType type) {
         String text = value.toJavaBigDecimal().toPlainString();
         boolean isFraction = type.precision() == type.scale();
         return isFraction ? text.replaceFirst("^(-?)0\\.", "$1.") : text;
     }
 
-    /** A text inside of a nested value has quotes if it could be taken for something else. */
+    /** Return a text inside a nested value, quoted if it could be ambiguous. */
     private static String quoted(String text) {
         boolean plain = text.length() > 0 && !isSpace(text.charAt(0))
             && !isSpace(text.charAt(text.length() - 1)) && !text.equalsIgnoreCase("null");
@@ -278,7 +280,7 @@ public final class Texts {
         return c == ' ' || (c >= 9 && c <= 13);
     }
 
-    /** The parts of a text between separators; an empty separator parts all characters. */
+    /** Return the parts of a text between separators; an empty separator splits all characters. */
     public static ArrayData split(UTF8String text, UTF8String separator) {
         List parts = new ArrayList();
         String whole = text.toString();
@@ -298,7 +300,9 @@ public final class Texts {
         return new GenericArrayData(parts.toArray());
     }
 
-    /** Characters from begin to end, both counted from 1, or from the end if negative. */
+    /**
+     * Return the characters from begin to end, both counted from 1, or from the end if negative.
+     */
     public static UTF8String slice(UTF8String text, long begin, long end) {
         int length = text.numChars();
         int from = Lists.first(begin, length);
@@ -306,7 +310,7 @@ public final class Texts {
         return from >= to ? UTF8String.EMPTY_UTF8 : text.substring(from, to);
     }
 
-    /** As many characters as wanted from a place counted from 1, or from the end if negative. */
+    /** Return some characters from a position counted from 1, or from the end if negative. */
     public static UTF8String substring(UTF8String text, long start, long wanted) {
         int length = text.numChars();
         long from = start > 0 ? start - 1 : start < 0 ? length + start : 0;
@@ -324,14 +328,14 @@ public final class Texts {
         return from >= to ? UTF8String.EMPTY_UTF8 : text.substring((int) from, (int) to);
     }
 
-    /** The last characters, or all but the first if their number is negative. */
+    /** Return the last characters, or all but the first if their number is negative. */
     public static UTF8String right(UTF8String text, long wanted) {
         int length = text.numChars();
         long from = wanted < 0 ? -wanted : length - wanted;
         return text.substring((int) Math.max(0L, Math.min(from, (long) length)), length);
     }
 
-    /** One part between separators, counted from 1, or from the end if negative. */
+    /** Return one part between separators, counted from 1, or from the end if negative. */
     public static UTF8String splitPart(UTF8String text, UTF8String separator, long number) {
         ArrayData parts = split(text, separator);
         long place = number < 0 ? parts.numElements() + number : number - 1;
@@ -349,7 +353,7 @@ public final class Texts {
         return UTF8String.fromString(Normalizer.normalize(bare, Normalizer.Form.NFC));
     }
 
-    /** A text several times over. */
+    /** Return a text repeated several times. */
     public static UTF8String repeat(UTF8String text, long times) {
         int count = (int) Math.max(0L, Math.min(times, (long) Integer.MAX_VALUE));
         requireShort((long) text.numBytes() * count);
@@ -374,7 +378,7 @@ public final class Texts {
         requireShort((long) length * 4L);
     }
 
-    /** An error for a text that would take the memory of others. */
+    /** Fail for a text that would take too much memory. */
     static void requireShort(long bytes) {
         if (bytes > LONGEST) {
             throw new IllegalArgumentException(
@@ -398,7 +402,7 @@ public final class Texts {
         return text.replace(from, to);
     }
 
-    /** How often a list is repeated, if the result is not too long. */
+    /** Return how often a list is repeated; fail if the result is too long. */
     public static int listTimes(int size, long times) {
         if (times > 0L && (long) size * Math.min(times, LONGEST) > MOST_ELEMENTS) {
             throw new IllegalArgumentException(
@@ -407,7 +411,7 @@ public final class Texts {
         return (int) Math.max(0L, Math.min(times, LONGEST));
     }
 
-    /** The number of bytes to insert, delete or replace to make one text of the other. */
+    /** Return the number of bytes to insert, delete or replace to turn one text into the other. */
     public static long levenshtein(UTF8String one, UTF8String other) {
         Interruption interruption = new Interruption();
         byte[] left = one.getBytes();

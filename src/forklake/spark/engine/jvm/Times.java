@@ -12,7 +12,7 @@ import java.time.temporal.IsoFields;
 import java.util.Locale;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Dates and times written and read as DuckDB does; moments are microseconds since 1970. */
+/** Dates and times formatted and parsed as DuckDB does; timestamps are microseconds since 1970. */
 public final class Times {
     private static final long SECOND = 1000000L;
     private static final String UNKNOWN = "Unrecognized format for strftime/strptime: %";
@@ -75,7 +75,7 @@ public final class Times {
         return formatted(moment(micros), format, "", ZoneOffset.UTC);
     }
 
-    /** Format a moment as a clock in a time zone shows it. */
+    /** Format a timestamp in a time zone. */
     public static UTF8String strftimeIn(long micros, UTF8String format, UTF8String zone) {
         ZonedDateTime at = moment(micros).atZone(ZoneOffset.UTC)
             .withZoneSameInstant(ZoneId.of(zone.toString(), ZoneId.SHORT_IDS));
@@ -144,7 +144,7 @@ public final class Times {
         return minutes % 60 == 0 ? hours : hours + ":" + padded(Math.abs(minutes % 60), 2);
     }
 
-    /** The moment that a text tells in a format; an error if it does not. */
+    /** Parse a timestamp by a format; fail if the text does not match it. */
     public static long strptime(UTF8String text, UTF8String format) {
         Long found = tryStrptime(text, format);
         if (found == null) {
@@ -164,7 +164,7 @@ public final class Times {
         }
     }
 
-    /** One reading of a text by a format. */
+    /** State of parsing one text by a format. */
     private static final class Reading {
         private final String text;
         private int at = 0;

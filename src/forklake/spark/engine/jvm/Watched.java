@@ -1,6 +1,8 @@
 package forklake;
 
-/** A text, or its end, whose reading stops when the statement is stopped. */
+/**
+ * Text, or its end, that a regular expression reads; reading stops when the statement is stopped.
+ */
 final class Watched implements CharSequence {
     private final String text;
     private final int from;

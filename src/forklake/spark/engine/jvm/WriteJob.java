@@ -6,9 +6,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What the driver and a running write tell each other: the key to use, the files that came out.
+ * State shared by the driver and a running write: the key to use, and the written files.
  *
- * The options of a write carry only the name of its job, because Spark shows options in plans.
+ * The options of a write contain only the name of its job, because Spark shows options in plans.
  */
 public final class WriteJob {
     private static final String NAME = "forklake.job";
@@ -25,7 +25,7 @@ public final class WriteJob {
         OPEN.put(name, new WriteJob(key));
     }
 
-    /** Forgets the job; the paths of its files under its folder, one a line. */
+    /** Forget the job; return the paths of its files relative to its folder, one per line. */
     public static String close(String name) {
         return String.join("\n", ((WriteJob) OPEN.remove(name)).files);
     }
