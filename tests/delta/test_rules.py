@@ -214,7 +214,7 @@ def test_every_row_that_is_written_fulfils_the_constraints(lake: Session, tmp_pa
     taken_over(lake, str(location))
     lake.execute("INSERT INTO t VALUES (1, 'a')")
     written = sorted(tmp_path.rglob("*.parquet"))
-    broken = r"does not fulfil the CHECK constraint 'positive': id > 0\. It is {\"id\":-1,"
+    broken = r"does not satisfy the CHECK constraint 'positive': id > 0\. The row is {\"id\":-1,"
     for statement in (
         "INSERT INTO t VALUES (2, 'b'), (-1, NULL)",
         "INSERT INTO t SELECT i - 1, 'q' FROM range(3) r(i) WHERE i <> 1",
@@ -224,7 +224,7 @@ def test_every_row_that_is_written_fulfils_the_constraints(lake: Session, tmp_pa
     ):
         with pytest.raises(InvalidInput, match=broken):
             lake.execute(statement)
-    with pytest.raises(InvalidInput, match=r'It is \{"id":null,"name":"n"\}'):
+    with pytest.raises(InvalidInput, match=r'The row is \{"id":null,"name":"n"\}'):
         lake.insert("t", [{"name": "n"}])
     with pytest.raises(Unsupported, match="not checked for rows that come with files"):
         add_data_files(lake, "lake", "t", str(location / "*.parquet"))

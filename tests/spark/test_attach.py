@@ -188,7 +188,7 @@ def test_an_alias_is_taken_once_whatever_its_case(lake: Session, metadata: str) 
 
 def test_detaching_spares_what_is_in_use(lake: Session, metadata: str) -> None:
     lake.attach(metadata, "other", catalog="sales")
-    with pytest.raises(InvalidInput, match="is in use"):
+    with pytest.raises(InvalidInput, match="is the current catalog"):
         lake.detach("lake")
     with lake.transaction():
         lake.create_schema("other.s")
@@ -295,12 +295,12 @@ def test_errors_tell_what_is_near(lake: Session) -> None:
     with pytest.raises(InvalidInput, match="4 parts"):
         lake.resolve("a.b.c.d")
     assert perhaps("zz", ["a", "b"], what="letters") == "The letters are: a, b."
-    assert perhaps("zz", [], what="letters") == "There are no letters yet."
+    assert perhaps("zz", [], what="letters") == "No letters exist yet."
 
 
 def test_without_a_current_catalog_short_names_mean_nothing(bare: Session, metadata: str) -> None:
     bare.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
-    with pytest.raises(NotFound, match="No catalog is in use"):
+    with pytest.raises(NotFound, match="No catalog is current"):
         bare.resolve("t")
     assert str(bare.resolve("lake.t")) == "lake.main.t"
 

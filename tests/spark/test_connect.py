@@ -206,7 +206,7 @@ def test_transactions_and_forks(found: dict[str, Any]) -> None:
 
 
 def test_encrypted_files_are_refused_or_left_to_the_data_source(found: dict[str, Any]) -> None:
-    refusal = "Encrypted files cannot be read or written without Forklake's classes inside Spark."
+    refusal = "Encrypted files need the Java classes of Forklake, which this Spark session lacks."
     assert found["encryption"] == {
         "write": ["Unsupported", refusal],
         "inserted": 2,

@@ -188,7 +188,7 @@ def test_rows_that_do_not_fit_change_nothing(
     for rows, message in (
         ([(1, 2)], "has 16 columns but a row is"),
         (["text"], "has 16 columns but a row is"),
-        ([{"id": 1}, {"id": 2, "name": "x"}], "some have none"),
+        ([{"id": 1}, {"id": 2, "name": "x"}], "others do not"),
         ([{"id": 1, "ID": 2}], "'id', 'ID' twice"),
     ):
         with pytest.raises(InvalidInput) as caught:

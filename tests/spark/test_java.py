@@ -57,7 +57,7 @@ def test_without_java_the_error_says_what_was_found_and_what_to_do(
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unsupported, match=r"needs Java 17 or newer, and there is none\. Install"):
+    with pytest.raises(Unsupported, match=r"needs Java 17 or newer, which was not found\. Install"):
         find_java()
     old = fake_java(tmp_path / "old", "11.0.2")
     monkeypatch.setenv("PATH", str(old.parent))

@@ -206,7 +206,7 @@ def test_bad_merges_change_nothing(filled: Session) -> None:
     started, before = snapshot(filled), on_disk(filled)
     rows = source(filled, (1, 1, "x", "U"), (50, None, "x", "U"))
     bad: list[tuple[str, list[MergeClause], str]] = [
-        (ON, [], "needs a clause"),
+        (ON, [], "has no clause"),
         ("target.nosuch = source.id", [when_matched().delete()], "nosuch"),
         (ON, [when_matched("nosuch").delete()], "nosuch"),
         (ON, [when_matched().update({"nosuch": "1"})], "no column 'nosuch'"),
@@ -214,7 +214,7 @@ def test_bad_merges_change_nothing(filled: Session) -> None:
         (ON, [when_not_matched().insert({"v": "1"})], "NOT NULL constraint failed: t.id"),
         (ON, [when_not_matched().insert({"id": "1", "ID": "2"})], "set twice"),
         (ON, [when_matched().update({"v": "source.p"})], "cannot hold 'x'"),
-        (ON, [when_not_matched_by_source().update()], "no values there"),
+        (ON, [when_not_matched_by_source().update()], "no source row"),
     ]
     for on, clauses, said in bad:
         with pytest.raises(InvalidInput, match=said):

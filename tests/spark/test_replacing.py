@@ -65,7 +65,7 @@ def test_new_rows_that_do_not_fulfil_the_condition_are_refused(sales: Session) -
 
 def test_a_condition_is_for_overwriting_what_stays(sales: Session) -> None:
     for mode, replace_schema in (("append", False), ("overwrite", True)):
-        with pytest.raises(InvalidInput, match="which rows of a table that stays are replaced"):
+        with pytest.raises(InvalidInput, match="when rows of an existing table are overwritten"):
             sales.write(
                 sales.table("t"), "t", mode=mode, replace_schema=replace_schema, where="n = 1"
             )

@@ -306,7 +306,7 @@ def test_a_bad_condition_or_virtual_column_is_refused(lake: Session) -> None:
     for where in ("id >", "nothing = 1", "id + 1"):
         with pytest.raises(InvalidInput, match="cannot be used on table 't'"):
             lake.table("t", where=where)
-    with pytest.raises(InvalidInput, match="no virtual column 'row'"):
+    with pytest.raises(InvalidInput, match="Virtual column 'row' does not exist"):
         lake.table("t", virtual=["row"])
     with pytest.raises(InvalidInput, match="hides the"):
         lake.table("t", virtual=["rowid"])

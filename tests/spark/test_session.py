@@ -137,7 +137,7 @@ def test_after_a_failed_change_a_transaction_can_only_be_rolled_back(lake: Sessi
     add_file(lake, "t", [{"id": 1}])
     with pytest.raises(AlreadyExists):
         lake.create_table("t", COLUMNS)
-    with pytest.raises(InvalidInput, match="has failed"):
+    with pytest.raises(InvalidInput, match="statement of this transaction failed"):
         lake.create_schema("s")
     with pytest.raises(InvalidInput, match="was rolled back"):
         lake.commit()

@@ -233,7 +233,7 @@ def test_a_statement_that_fails_takes_its_transaction_with_it(shop: Session) -> 
         shop.update("items", {"v": "'changed'"}, "id = 1")
         with pytest.raises(InvalidInput):
             failing(shop)
-        with pytest.raises(InvalidInput, match="has failed"):
+        with pytest.raises(InvalidInput, match="statement of this transaction failed"):
             insert_rows(shop, "items", [(9, "x")])
         with pytest.raises(InvalidInput, match="rolled back"):
             shop.commit()

@@ -305,7 +305,7 @@ def test_bad_updates_change_nothing(filled: Session) -> None:
     for assignments, said in bad:
         with pytest.raises(InvalidInput, match=said):
             filled.update("t", assignments, "id < 8")
-    with pytest.raises(InvalidInput, match="nothing to join"):
+    with pytest.raises(InvalidInput, match="no source to join"):
         filled.update("t", {"v": "1"}, on="true")
     assert filled.update("t", {"id": "NULL"}, "id = 77") == 0  # there is no such row
     assert (snapshot(filled), on_disk(filled)) == (started, before)

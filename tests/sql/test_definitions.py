@@ -78,7 +78,7 @@ def test_attached_catalog_is_created_used_and_detached(
     assert fresh.current == ("my_lake", "s")
     fresh.execute("USE MY_LAKE.MAIN")
     assert fresh.current == ("my_lake", "main")
-    with pytest.raises(InvalidInput, match="'my_lake' is in use"):
+    with pytest.raises(InvalidInput, match="'my_lake' is the current catalog"):
         fresh.execute("DETACH my_lake")
     fresh.execute(f"ATTACH '{metadata}' (CATALOG 'my-catalog', READ_ONLY)")
     fresh.execute('DETACH DATABASE "my-catalog"; DETACH IF EXISTS "my-catalog"')

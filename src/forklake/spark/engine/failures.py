@@ -36,7 +36,8 @@ _TAIL = re.compile(r"\s*(SQLSTATE: .*|; line \d+ pos \d+.*|If necessary set .*)$
 # Messages of Parquet readers about a damaged file, not of file systems about a failed request.
 _DAMAGED = re.compile(
     r"is not a Parquet file|can not read class org\.apache\.parquet|FAILED_TO_UNCOMPRESS"
-    r"|could not decode|Can not read value at|could not verify page integrity|don't know what type"  # language: ok
+    r"|could not decode|Can not read value at|could not verify page integrity"
+    r"|don't know what type"  # language: ok
     r"|Reached the end of stream|DATA_TYPE_MISMATCH|ParquetDecodingException|[Cc]orrupt"
     r"|org\.apache\.parquet\.\S*Exception|org\.xerial\.snappy|thrift\.\S*Exception"
 )

@@ -1,7 +1,7 @@
 """Progress bars for long Spark jobs, on a terminal.
 
 A thread polls Spark for the number of finished tasks. It never affects the job: without a terminal
-no thread is started, jobs of less than a second show nothing, and errors of the display are ignored.
+it is not started, jobs of less than a second show nothing, and errors of the display are ignored.
 All bars of a process share one display.
 """
 
