@@ -171,7 +171,7 @@ class Attachments:
         check_options(options)
         metastore = _metastores.take(uri, options)
         try:
-            opened = _opened(metastore, parse_uri(uri), alias, options)
+            opened = _open_attachment(metastore, parse_uri(uri), alias, options)
             return self._add(
                 replace(
                     opened,
@@ -244,8 +244,10 @@ def _is_encrypted(encrypted: bool | str | None) -> bool | None:
     return text == "true"
 
 
-def _opened(metastore: Metastore, target: Target, alias: str, options: AttachOptions) -> Attachment:
-    catalog = _found_or_created(metastore, target, options)
+def _open_attachment(
+    metastore: Metastore, target: Target, alias: str, options: AttachOptions
+) -> Attachment:
+    catalog = _find_or_create(metastore, target, options)
     _check_encryption(catalog, options)
     return attachment_of(metastore, catalog, alias, options)
 
@@ -265,7 +267,7 @@ def attachment_of(
     return Attachment(alias, metastore, catalog, pinned, options.read_only, defaults)
 
 
-def _found_or_created(metastore: Metastore, target: Target, options: AttachOptions) -> Catalog:
+def _find_or_create(metastore: Metastore, target: Target, options: AttachOptions) -> Catalog:
     assert options.catalog is not None
     given = None if options.data_path is None else normalize_data_path(options.data_path)
     row = metastore.find(options.catalog)

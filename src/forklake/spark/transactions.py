@@ -44,7 +44,7 @@ class Transactions:
     def transaction(self, author: str | None = None, message: str | None = None) -> Iterator[None]:
         """Commit the changes of the block as one snapshot, or roll them back if it raises."""
         self.begin(author, message)
-        with self._ending():
+        with self._commit_or_roll_back():
             yield
 
     @contextmanager
@@ -53,11 +53,11 @@ class Transactions:
         self.begin()
         assert self._work is not None
         self._work.info = replace(self._work.info, idempotency_key=key)
-        with self._ending():
+        with self._commit_or_roll_back():
             yield
 
     @contextmanager
-    def _ending(self) -> Iterator[None]:
+    def _commit_or_roll_back(self) -> Iterator[None]:
         try:
             yield
         except BaseException:
@@ -82,7 +82,7 @@ class Transactions:
 
     def commit(self) -> Committed | None:
         """Commit the transaction; return None if it has no changes."""
-        work = self._ended()
+        work = self._take_work()
         committed = work.commit()
         if work.changed is not None:
             self._note(work.changed)
@@ -90,9 +90,9 @@ class Transactions:
 
     def rollback(self) -> None:
         """Roll back the transaction, and remove its files."""
-        self._ended().rollback()
+        self._take_work().rollback()
 
-    def _ended(self) -> Work:
+    def _take_work(self) -> Work:
         self._require_open()
         work, self._work = self._work, None
         if work is None:

@@ -126,7 +126,7 @@ def require_supported(column_type: Node | str, path: str = "") -> None:
         column_type = ColumnType(column_type)
     parts = _parts(column_type)
     if not parts:
-        _held(_kind(column_type), path)
+        _find_type(_kind(column_type), path)
     for name, part in parts:
         require_supported(part, f"{path}.{name}" if path else name)
 
@@ -176,7 +176,7 @@ def arrow_type(node: Node) -> pa.DataType:
         case "map", [(_, key), (_, value)]:
             return pa.map_(key, value)
         case kind, _:
-            return _held(kind).arrow
+            return _find_type(kind).arrow
 
 
 def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
@@ -213,7 +213,7 @@ def _spark(node: Node, name_of: Callable[[Field], str]) -> DataType:
         case "map", [(_, key), (_, value)]:
             return MapType(_spark(key, name_of), _spark(value, name_of))
         case kind, _:
-            return _held(kind, node.name if isinstance(node, Field) else "").spark
+            return _find_type(kind, node.name if isinstance(node, Field) else "").spark
 
 
 def _kind(node: Node) -> str:
@@ -226,7 +226,7 @@ def _parts(node: Node) -> list[tuple[str, Node]]:
     return list(node.fields)
 
 
-def _held(kind: str, path: str = "") -> Held:
+def _find_type(kind: str, path: str = "") -> Held:
     if kind.startswith("decimal"):
         precision, scale = decimal_digits(kind)
         return Held(DecimalType(precision, scale), pa.decimal128(precision, scale), "DECIMAL")

@@ -43,7 +43,7 @@ def new_versions(
     Values are expressions over the old rows. Keys are columns, or fields of structs: `s.x`.
     """
     table = target.table.table_name
-    tree = _tree(assignments, target.fields, table)
+    tree = _build_tree(assignments, target.fields, table)
     # Rows that the transaction itself added have only provisional ids, which must not be kept.
     own_id = F.when(F.col(ROW) < LOCAL_ROW_IDS, F.col(ROW)).alias(ROW_ID)
     with analysing(table):
@@ -52,7 +52,7 @@ def new_versions(
             node = tree.get(folded(one.name))
             if _is_given(node) or target.rules.of_column(one.name) is None:
                 old = F.col(f"{quoted(alias)}.{quoted(one.name)}")
-                columns.append(_assigned(old, one, node).alias(one.name))
+                columns.append(_assign_value(old, one, node).alias(one.name))
         chosen = analysed(rows.select(*columns, own_id))
     return ruled(chosen, target, by_name=True, keep=(ROW_ID,))
 
@@ -64,7 +64,7 @@ def new_rows(rows: DataFrame, target: Target, values: Assignments) -> DataFrame:
     for name, value in values.items():
         (column,) = _path(name, target.fields, table, deepest=1)
         if folded(column.name) in given:
-            raise _twice(name, table)
+            raise _duplicate_error(name, table)
         if not _is_default(value):
             given[folded(column.name)] = expression(value).alias(column.name)
     no_id = F.lit(None).cast("bigint").alias(ROW_ID)
@@ -77,7 +77,7 @@ def literal_values(target: Target, assignments: Assignments) -> dict[str, Any] |
     """Return the values of columns set to plain literals; None if evaluating them needs Spark."""
     table = target.table.table_name
     given: dict[str, Any] = {}
-    for name, node in _tree(assignments, target.fields, table).items():
+    for name, node in _build_tree(assignments, target.fields, table).items():
         (column,) = (one for one in target.fields if folded(one.name) == name)
         value = literal_value(node.value, column) if isinstance(node.value, str) else UNDECIDED
         if value is UNDECIDED:
@@ -86,7 +86,7 @@ def literal_values(target: Target, assignments: Assignments) -> dict[str, Any] |
     return given
 
 
-def _tree(assignments: Assignments, fields: Sequence[Field], table: str) -> dict[str, _Node]:
+def _build_tree(assignments: Assignments, fields: Sequence[Field], table: str) -> dict[str, _Node]:
     if not assignments:
         raise InvalidInput(
             f"The UPDATE of table '{table}' sets no column.",
@@ -97,10 +97,10 @@ def _tree(assignments: Assignments, fields: Sequence[Field], table: str) -> dict
         node = root
         for one in _path(name, fields, table):
             if node.value is not None:
-                raise _twice(name, table)
+                raise _duplicate_error(name, table)
             node = node.inside.setdefault(folded(one.name), _Node())
         if node.value is not None or node.inside:
-            raise _twice(name, table)
+            raise _duplicate_error(name, table)
         node.value = value
     return root.inside
 
@@ -122,14 +122,14 @@ def _path(
         within = found.fields if found.type == "struct" else ()
 
 
-def _twice(name: str, table: str) -> InvalidInput:
+def _duplicate_error(name: str, table: str) -> InvalidInput:
     return InvalidInput(
         f"The column '{'.'.join(split_name(name))}' of table '{table}' is set twice.",
         remedy="Set each column once.",
     )
 
 
-def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
+def _assign_value(old: Column, column: Field, node: _Node | None) -> Column:
     if node is None:
         return old
     if node.value is not None:
@@ -137,7 +137,7 @@ def _assigned(old: Column, column: Field, node: _Node | None) -> Column:
     # As in SQL, a NULL struct is no longer NULL once one of its fields is set.
     return F.struct(
         *(
-            _assigned(old.getField(one.name), one, node.inside.get(folded(one.name))).alias(
+            _assign_value(old.getField(one.name), one, node.inside.get(folded(one.name))).alias(
                 one.name
             )
             for one in column.fields

@@ -51,8 +51,8 @@ def decided(
     if condition is None:
         return list(rows)
     try:
-        test = _Reading(alias, {folded(field.name): field for field in fields}).test(
-            _parsed(condition)
+        test = _Compiler(alias, {folded(field.name): field for field in fields}).test(
+            _parse(condition)
         )
     except _Undecided:
         return None
@@ -62,13 +62,13 @@ def decided(
 def literal_value(text: str, field: Field) -> Any:
     """Return the value of a literal that has the type of a column, or UNDECIDED."""
     try:
-        kind, value = _literal(_parsed(text))
+        kind, value = _literal(_parse(text))
     except _Undecided:
         return UNDECIDED
     return value if kind in (None, _KINDS.get(field.type)) else UNDECIDED
 
 
-def _parsed(text: str) -> exp.Expr:
+def _parse(text: str) -> exp.Expr:
     if "\\" in text:  # escapes
         raise _Undecided
     try:
@@ -94,7 +94,7 @@ def _literal(node: exp.Expr) -> tuple[type | None, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _Compiler:
     """Compiler of parsed conditions to functions of a row, which return True, False or None."""
 
     alias: str
@@ -111,26 +111,28 @@ class _Reading:
                 inner = self.test(node.this)
                 return lambda row: None if (found := inner(row)) is None else not found
             case exp.And() | exp.Or():
-                return _connected([self.test(part) for part in node.flatten()], type(node))
+                return _connect_tests([self.test(part) for part in node.flatten()], type(node))
             case exp.Is(expression=exp.Null()):
                 _, read = self._column(node.this)
                 return lambda row: read(row) is None
             case exp.In() if node.expressions:
-                options = [self._compared(exp.EQ, node.this, one) for one in node.expressions]
-                return _connected(options, exp.Or)
+                options = [
+                    self._compile_comparison(exp.EQ, node.this, one) for one in node.expressions
+                ]
+                return _connect_tests(options, exp.Or)
             case exp.Between():
-                low = self._compared(exp.GTE, node.this, node.args["low"])
-                high = self._compared(exp.LTE, node.this, node.args["high"])
-                return _connected([low, high], exp.And)
+                low = self._compile_comparison(exp.GTE, node.this, node.args["low"])
+                high = self._compile_comparison(exp.LTE, node.this, node.args["high"])
+                return _connect_tests([low, high], exp.And)
             case exp.Column():
                 kind, read = self._column(node)
                 if kind is bool:
                     return read
             case _ if type(node) in _COMPARISONS:
-                return self._compared(type(node), node.this, node.expression)
+                return self._compile_comparison(type(node), node.this, node.expression)
         raise _Undecided
 
-    def _compared(self, kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> Test:
+    def _compile_comparison(self, kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> Test:
         (one, read_one), (other, read_other) = self._operand(left), self._operand(right)
         if one is None or other is None:
             return lambda _: None
@@ -165,7 +167,7 @@ class _Reading:
         return _KINDS[field.type], lambda row: row.values[column_id]
 
 
-def _connected(tests: Sequence[Test], how: type[exp.Expr]) -> Test:
+def _connect_tests(tests: Sequence[Test], how: type[exp.Expr]) -> Test:
     """Return the conjunction or disjunction of tests, in the three-valued logic of SQL."""
     decisive = how is exp.Or
 

@@ -125,17 +125,17 @@ def text_of(condition: Condition | None) -> str | None:
 
 def about(alias: str, condition: Condition | None) -> str | None:
     """Return the conjuncts of a condition on two tables that use only columns of one, or None."""
-    parsed = _parsed(condition)
+    parsed = _parse_condition(condition)
     if parsed is None:
         return None
     parts = list(parsed.flatten()) if isinstance(parsed, exp.And) else [parsed]
-    own = [part.sql("spark") for part in parts if _is_about(alias, part)]
+    own = [part.sql("spark") for part in parts if _uses_only(alias, part)]
     return " AND ".join(f"({part})" for part in own) or None
 
 
 def qualified(condition: Condition, alias: str, columns: Sequence[str]) -> Condition:
     """Return the condition with the alias before these columns, which may exist in both tables."""
-    parsed = _parsed(condition)
+    parsed = _parse_condition(condition)
     if parsed is None or not isinstance(condition, str):
         return condition
     known = {folded(name) for name in columns}
@@ -151,7 +151,7 @@ def qualified(condition: Condition, alias: str, columns: Sequence[str]) -> Condi
     return condition
 
 
-def _parsed(condition: Condition | None) -> exp.Expr | None:
+def _parse_condition(condition: Condition | None) -> exp.Expr | None:
     if not isinstance(condition, str):
         return None
     try:
@@ -160,7 +160,7 @@ def _parsed(condition: Condition | None) -> exp.Expr | None:
         return None
 
 
-def _is_about(alias: str, part: exp.Expr) -> bool:
+def _uses_only(alias: str, part: exp.Expr) -> bool:
     columns = list(part.find_all(exp.Column))
     return bool(columns) and all(folded(one.table) == folded(alias) for one in columns)
 

@@ -86,7 +86,7 @@ class MergeCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _Clause:
     """Clause without an action yet."""
 
     when: When
@@ -97,7 +97,7 @@ class _Begun:
         return MergeClause(self.when, self.condition, Action.NOTHING)
 
 
-class _OnTarget(_Begun):
+class _OnTarget(_Clause):
     """Clause on rows of the table."""
 
     def update(self, values: Assignments | None = None) -> MergeClause:
@@ -109,7 +109,7 @@ class _OnTarget(_Begun):
         return MergeClause(self.when, self.condition, Action.DELETE)
 
 
-class _OnSource(_Begun):
+class _OnSource(_Clause):
     """Clause on rows of the source."""
 
     def insert(self, values: Assignments | None = None) -> MergeClause:
@@ -173,7 +173,7 @@ def merge(
         if When.NOT_MATCHED in kinds:  # its outcome depends on rows that stay unchanged
             record_read(change.transaction, table, [] if narrowed is None else [narrowed])
         found = matching(session, change, table, target_alias, narrowed)
-        merging = _Merging(found, source, source_alias, when)
+        merging = _Merge(found, source, source_alias, when)
         how = _JOINS[When.NOT_MATCHED in kinds, not is_narrow]
         is_small = how == "right" and _is_small(source)
         rows = merging.rows(on, how, is_small)
@@ -198,7 +198,7 @@ def merge(
 
 
 @dataclass(frozen=True, slots=True)
-class _Merging:
+class _Merge:
     """MERGE INTO a table."""
 
     found: Matching

@@ -83,7 +83,7 @@ class Removal:
                 )
         elif deletes:
             self._delete_files.add(deletes)
-        return self._ended(row_ids, list(found), places.num_rows)
+        return self._end_inlined(row_ids, list(found), places.num_rows)
 
     def _end_many(self, places: DataFrame, refuse_doubles: bool) -> Ended:
         in_files = places.where(F.col(FILE).isNotNull())
@@ -100,7 +100,7 @@ class Removal:
             numbers = [int(one.file.data_file_id) for one in rest]
             self._delete_files.add_by_executors(rest, in_files.where(F.col(FILE).isin(numbers)))
         row_ids = [int(row[ROW]) for row in inlined]
-        return self._ended(row_ids, list(counts), sum(counts.values()) + len(row_ids))
+        return self._end_inlined(row_ids, list(counts), sum(counts.values()) + len(row_ids))
 
     @property
     def _delete_files(self) -> DeleteFiles:
@@ -122,7 +122,9 @@ class Removal:
             self.change.transaction.end_data_files(self.target.table, [one.file for one in whole])
         return rest
 
-    def _ended(self, row_ids: Sequence[int], files: Sequence[DataFileId], count: int) -> Ended:
+    def _end_inlined(
+        self, row_ids: Sequence[int], files: Sequence[DataFileId], count: int
+    ) -> Ended:
         """End the inlined rows too, and return the result."""
         transaction, table = self.change.transaction, self.target.table
         if row_ids:

@@ -51,10 +51,12 @@ def _whole(word: str, name: str) -> ByType:
         "boolean": "cast(_0 as int)",
         "null": "cast(null as int)",
     }
-    return by_type(*((kind, _held(word, value, spark, highest)) for kind, value in values.items()))
+    return by_type(
+        *((kind, _cast_template(word, value, spark, highest)) for kind, value in values.items())
+    )
 
 
-def _held(word: str, value: str, spark: str, highest: int | None) -> str:
+def _cast_template(word: str, value: str, spark: str, highest: int | None) -> str:
     if highest is None:
         return f"{word}({value} as {spark})"
     wide = f"cast({value} as decimal(38, 0))"

@@ -205,14 +205,14 @@ class _OwnSpark:
         """Return the running Spark of this process, or start one."""
         with self._lock:
             if self._machine is not None and self._machine.poll() is not None:
-                self._bury()
+                self._discard_machine()
             running: Any = SparkContext._active_spark_context
             if running is not None:
                 return SparkSession.builder.getOrCreate()
-            self._session = self._started(cores, memory, is_shared)
+            self._session = self._start_spark(cores, memory, is_shared)
             return self._session
 
-    def _started(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
+    def _start_spark(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
         settings = {**conf.local(cores), **(conf.shared(cores) if is_shared else {})}
         builder = SparkSession.builder.config(map=dict(settings))
         if SparkContext._gateway is not None:  # the JVM outlives a Spark that was stopped
@@ -221,18 +221,18 @@ class _OwnSpark:
             machine = java.running_machine(memory or conf.heap(), conf.java_flags(cores))
             with machine as self._machine:
                 session = builder.getOrCreate()
-            atexit.register(self._leave)
+            atexit.register(self._disconnect)
         _log_no_errors()
         _trust_local_files(session)
         return session
 
-    def _bury(self) -> None:
+    def _discard_machine(self) -> None:
         """Discard a JVM that has ended, and all state of PySpark about it."""
         context: Any = SparkContext._active_spark_context
         if context is not None:
             context._jsc = None  # the JVM has ended: nothing to stop
             context.stop()
-        self._part()
+        self._close_gateway()
         SparkContext._gateway = SparkContext._jvm = None
         SparkSession._instantiatedSession = SparkSession._activeSession = None
         self._engines.clear()
@@ -254,19 +254,19 @@ class _OwnSpark:
             if was_here and not self._engines:
                 self._stop()
 
-    def _leave(self) -> None:
+    def _disconnect(self) -> None:
         """Disconnect from the JVM before it ends, so that nothing calls it any more."""
         self._stop()
-        self._part()
+        self._close_gateway()
 
-    def _part(self) -> None:
+    def _close_gateway(self) -> None:
         gateway: Any = SparkContext._gateway
         if gateway is not None:
             gateway.shutdown()
 
     def _stop(self) -> None:
         if self._machine is not None and self._machine.poll() is not None:
-            self._bury()
+            self._discard_machine()
         if self._session is not None:
             self._session.stop()
             self._session = None

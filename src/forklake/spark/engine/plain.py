@@ -112,7 +112,7 @@ class PlainRoutes:
     def deleted(self, deletes: Deletes, keys: Mapping[str, bytes]) -> IsDeleted:
         """Return a Python function that reads delete files on the executors."""
         _refuse_encryption(bool(keys))
-        return _deleted_function(
+        return _build_deleted_function(
             {
                 one.number: (basename(one.path), one.delete_path, list(one.positions))
                 for one in deletes
@@ -141,7 +141,7 @@ class PlainRoutes:
             rows.write.partitionBy(*partition_by).options(**options).parquet(spark_path(staging))
             found = [one.path for one in systems.list_files(staging)]
             return systems.in_parallel(
-                lambda path: _moved(path, root + _final_folder(path[len(staging) :])),
+                lambda path: _move_file(path, root + _final_folder(path[len(staging) :])),
                 [path for path in found if path.endswith(".parquet")],
             )
         finally:
@@ -176,7 +176,7 @@ def _uri(path: str) -> str:
 _UNQUOTED = "/!$&'()*+,;=:@~"  # characters that Java does not quote in the path of a URI
 
 
-def _deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> IsDeleted:
+def _build_deleted_function(deletes: dict[int, tuple[str, str | None, list[int]]]) -> IsDeleted:
     """Return the function, which uses nothing of this package: executors may not have it."""
     known: dict[int, pa.Array] = {}  # positions read by a task
 
@@ -245,7 +245,7 @@ def _final_folder(path: str) -> str:
     return "/".join(part.removeprefix(PARTITION_PREFIX) for part in parts).rstrip("/")
 
 
-def _moved(path: str, folder: str) -> str:
+def _move_file(path: str, folder: str) -> str:
     """Move a file into a folder, and return its new path."""
     target = f"{folder}/ducklake-{uuid.uuid4()}.parquet"
     systems.make_folder(folder)

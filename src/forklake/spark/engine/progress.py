@@ -121,7 +121,7 @@ class Display:
         """Yield a function that moves a new bar to (done, total)."""
         with self._guard:
             if self._progress is None:
-                self._progress = self._started()
+                self._progress = self._start_progress()
             shown = self._progress
             self._bars += 1
             number = shown.add_task(what, total=None)
@@ -134,7 +134,7 @@ class Display:
                     self._progress = None
                     shown.stop()
 
-    def _started(self) -> Progress:
+    def _start_progress(self) -> Progress:
         shown = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),

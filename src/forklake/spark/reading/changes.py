@@ -54,14 +54,14 @@ def table_insertions(
     session: Session, name: str | Sequence[str], start: Bound, end: Bound
 ) -> DataFrame:
     """Return the inserted rows of a table, including new versions of updated ones."""
-    return _feed(session, name, start, end).insertions()
+    return _open_feed(session, name, start, end).insertions()
 
 
 def table_deletions(
     session: Session, name: str | Sequence[str], start: Bound, end: Bound
 ) -> DataFrame:
     """Return the deleted rows of a table as they were, including old versions of updated rows."""
-    return _feed(session, name, start, end).deletions()
+    return _open_feed(session, name, start, end).deletions()
 
 
 def table_changes(
@@ -71,13 +71,13 @@ def table_changes(
 
     A row that one snapshot deleted and inserted was updated: the feed has it before and after.
     """
-    return _feed(session, name, start, end).changes()
+    return _open_feed(session, name, start, end).changes()
 
 
 # The requested range
 
 
-def _feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound) -> _Feed:
+def _open_feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound) -> _Feed:
     first, last = _bound(start), _bound(end)
     if _is_before(last, first):
         raise InvalidInput(
@@ -171,30 +171,42 @@ class _Feed:
 
     def insertions(self) -> DataFrame:
         """Return snapshot, row id and columns of the inserted rows."""
-        return self._united(self._inserted(self._is_change)).select(SNAPSHOT, ROW, *self._columns)
+        return self._unite(self._read_inserted(self._is_change)).select(
+            SNAPSHOT, ROW, *self._columns
+        )
 
     def deletions(self) -> DataFrame:
         """Return snapshot, row id and columns of the deleted rows."""
-        return self._united(self._deleted(self._is_change)).select(SNAPSHOT, ROW, *self._columns)
+        return self._unite(self._read_deleted(self._is_change)).select(
+            SNAPSHOT, ROW, *self._columns
+        )
 
     def changes(self) -> DataFrame:
         """Return insertions and deletions with the change type."""
-        single = [one.withColumn(CHANGE, F.lit(INSERT)) for one in self._inserted(self._is_single)]
-        single += [one.withColumn(CHANGE, F.lit(DELETE)) for one in self._deleted(self._is_single)]
-        both = [one.withColumn(_IS_NEW, F.lit(True)) for one in self._inserted(self._is_double)]
-        both += [one.withColumn(_IS_NEW, F.lit(False)) for one in self._deleted(self._is_double)]
+        single = [
+            one.withColumn(CHANGE, F.lit(INSERT)) for one in self._read_inserted(self._is_single)
+        ]
+        single += [
+            one.withColumn(CHANGE, F.lit(DELETE)) for one in self._read_deleted(self._is_single)
+        ]
+        both = [
+            one.withColumn(_IS_NEW, F.lit(True)) for one in self._read_inserted(self._is_double)
+        ]
+        both += [
+            one.withColumn(_IS_NEW, F.lit(False)) for one in self._read_deleted(self._is_double)
+        ]
         if both:
-            single.append(_classified(reduce(DataFrame.union, both)))
+            single.append(_classify(reduce(DataFrame.union, both)))
         if not single:
-            single = [self._united([]).withColumn(CHANGE, F.lit(INSERT))]
+            single = [self._unite([]).withColumn(CHANGE, F.lit(INSERT))]
         return reduce(DataFrame.union, single).select(SNAPSHOT, ROW, CHANGE, *self._columns)
 
     @property
     def _columns(self) -> list[Column]:
         return [F.col(quoted(field.name)) for field in self._fields]
 
-    def _united(self, frames: Sequence[DataFrame]) -> DataFrame:
-        return reduce(DataFrame.union, frames or [self._in_metastore([])])
+    def _unite(self, frames: Sequence[DataFrame]) -> DataFrame:
+        return reduce(DataFrame.union, frames or [self._inlined_frame([])])
 
     # Snapshots
 
@@ -222,13 +234,15 @@ class _Feed:
 
     # Inserted rows
 
-    def _inserted(self, at: At) -> list[DataFrame]:
+    def _read_inserted(self, at: At) -> list[DataFrame]:
         files = [one for one in self._changes.added if at(one.file.begin_snapshot)]
         rows = [row for row in self._changes.inserted_rows if at(row.begin_snapshot)]
-        found = [one.where(f"{SNAPSHOT} >= {_SINCE}").drop(_SINCE) for one in self._added(files)]
-        return found + ([self._in_metastore(rows)] if rows else [])
+        found = [
+            one.where(f"{SNAPSHOT} >= {_SINCE}").drop(_SINCE) for one in self._read_added(files)
+        ]
+        return found + ([self._inlined_frame(rows)] if rows else [])
 
-    def _added(self, files: Sequence[ScanFile]) -> list[DataFrame]:
+    def _read_added(self, files: Sequence[ScanFile]) -> list[DataFrame]:
         """Return the rows of files; moved rows have an older snapshot than the file."""
         since = each(lambda one: max(one.file.begin_snapshot, self._start))
         return scan_chosen(
@@ -240,32 +254,32 @@ class _Feed:
             constants=[Constant(_SINCE, LongType(), since)],
         )
 
-    def _in_metastore(self, rows: Sequence[InlinedRow]) -> DataFrame:
+    def _inlined_frame(self, rows: Sequence[InlinedRow]) -> DataFrame:
         return inlined_frame(self._engine.spark, self._fields, rows, _KEY, 0)
 
     # Deleted rows
 
-    def _deleted(self, at: At) -> list[DataFrame]:
+    def _read_deleted(self, at: At) -> list[DataFrame]:
         changes = [one for one in self._changes.deleted if at(one.snapshot_id)]
         rows = [
             replace(row, begin_snapshot=ended)
             for ended, row in self._changes.deleted_rows
             if at(ended)
         ]
-        found = self._deleted_in_files(changes)
+        found = self._read_deleted_in_files(changes)
         if rows:
-            found.append(self._in_metastore(rows))
+            found.append(self._inlined_frame(rows))
         mixed = [
             one for one in self._changes.added if one.file.begin_snapshot in self._changes.mixed
         ]
         if not found or not mixed or not any(map(at, self._changes.mixed)):
             return found
-        moved = self._united(self._added(mixed)).where(f"{SNAPSHOT} < {_SINCE}")
+        moved = self._unite(self._read_added(mixed)).where(f"{SNAPSHOT} < {_SINCE}")
         places = moved.select(F.col(_SINCE).alias(SNAPSHOT), ROW)
-        real = self._united(found).join(places, [SNAPSHOT, ROW], "left_anti")
+        real = self._unite(found).join(places, [SNAPSHOT, ROW], "left_anti")
         return [real.select(*self._columns, SNAPSHOT, ROW)]
 
-    def _deleted_in_files(self, changes: Sequence[DeletedRows]) -> list[DataFrame]:
+    def _read_deleted_in_files(self, changes: Sequence[DeletedRows]) -> list[DataFrame]:
         parts = [_Part.of(number, one) for number, one in enumerate(changes)]
         found = scan_chosen(
             self._engine,
@@ -311,7 +325,7 @@ class _Feed:
         return is_gone
 
 
-def _classified(rows: DataFrame) -> DataFrame:
+def _classify(rows: DataFrame) -> DataFrame:
     """Return rows with their change type: an update if a row was both inserted and deleted."""
     versions = F.count("*").over(Window.partitionBy(SNAPSHOT, ROW))
     is_new, is_updated = F.col(_IS_NEW), F.col(_COUNT) > 1

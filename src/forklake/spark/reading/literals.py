@@ -39,15 +39,15 @@ class Literals:
             case exp.Literal(is_string=True):
                 return str(node.this)
             case exp.Literal():
-                return _number(str(node.this))
+                return _parse_number(str(node.this))
             case exp.Neg():
                 value = self.value(node.this)
                 return -value if is_number(value) else Unknown
             case exp.Cast(this=exp.Literal() | exp.Neg()):
-                return self._typed(self.value(node.this), node.to)
+                return self._cast_value(self.value(node.this), node.to)
         return Unknown
 
-    def _typed(self, value: Any, target: exp.DataType) -> Any:
+    def _cast_value(self, value: Any, target: exp.DataType) -> Any:
         if value is Unknown or value is None:
             return value
         kind, text = target.this, str(value)
@@ -60,10 +60,10 @@ class Literals:
         if kind is exp.DType.DATE:
             return read(date.fromisoformat, text)
         if kind is exp.DType.TIMESTAMPNTZ:
-            value = _timestamp(text)
+            value = _parse_timestamp(text)
             return value if isinstance(value, datetime) and value.tzinfo is None else Unknown
         if kind in INSTANTS:
-            value = _timestamp(text)
+            value = _parse_timestamp(text)
             if not isinstance(value, datetime) or value.tzinfo is not None:
                 return value
             return Unknown if self.zone is None else value.replace(tzinfo=self.zone)
@@ -72,7 +72,7 @@ class Literals:
     def moment(self, column_type: str, value: Any) -> Any:
         """Return a value as a timestamp column stores it: with or without a time zone."""
         if isinstance(value, str):
-            value = _timestamp(value)
+            value = _parse_timestamp(value)
         elif type(value) is date:
             value = datetime(value.year, value.month, value.day)  # noqa: DTZ001
         if not isinstance(value, datetime):
@@ -91,7 +91,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def _timestamp(text: str) -> Any:
+def _parse_timestamp(text: str) -> Any:
     return read(datetime.fromisoformat, text)
 
 
@@ -103,7 +103,7 @@ def read(parse: Callable[[str], Any], text: str) -> Any:
         return Unknown
 
 
-def _number(text: str) -> Any:
+def _parse_number(text: str) -> Any:
     if "e" in text.lower():
         return read(float, text)
     return read(int if text.isdigit() else Decimal, text)

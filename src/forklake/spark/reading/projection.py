@@ -79,7 +79,7 @@ class Layout:
         elif shown.column_id in self.missing:
             value = default_column(shown)
         else:
-            value = _shown(shown, written, F.col(quoted(written.physical_name)), has)
+            value = _project_value(shown, written, F.col(quoted(written.physical_name)), has)
             if _is_too_long(shown):
                 value = F.when(has(shown.column_id), value).otherwise(default_column(shown))
         known = stored_type(shown)
@@ -195,7 +195,7 @@ def _default_sql(one: Field) -> str:
 # Putting values together
 
 
-def _shown(
+def _project_value(
     shown: Field, written: Field, value: Column, has: Callable[[ColumnId], Column]
 ) -> Column:
     if _is_same(shown, written):
@@ -203,18 +203,20 @@ def _shown(
     match shown.type:
         case "struct":
             parts = [
-                _inside(one, own, value[own.physical_name], has).alias(one.name)
+                _project_field(one, own, value[own.physical_name], has).alias(one.name)
                 for one, own in zip(shown.fields, written.fields, strict=True)
             ]
             return F.when(value.isNotNull(), F.struct(*parts))
         case "list":
             (one,), (own,) = shown.fields, written.fields
-            return F.transform(value, lambda item: _shown(one, own, item, has))
+            return F.transform(value, lambda item: _project_value(one, own, item, has))
         case "map":
             (key, one), (own_key, own) = shown.fields, written.fields
             if not _is_same(key, own_key):
-                value = F.transform_keys(value, lambda name, _: _shown(key, own_key, name, has))
-            return F.transform_values(value, lambda _, item: _shown(one, own, item, has))
+                value = F.transform_keys(
+                    value, lambda name, _: _project_value(key, own_key, name, has)
+                )
+            return F.transform_values(value, lambda _, item: _project_value(one, own, item, has))
     if (written.type, shown.type) == ("blob", "uuid"):
         return _uuid_text(value)
     return value.cast(spark_type(shown))
@@ -225,9 +227,11 @@ def _uuid_text(value: Column) -> Column:
     return F.regexp_replace(F.lower(F.hex(value)), _UUID_DIGITS, "$1-$2-$3-$4-$5")
 
 
-def _inside(one: Field, own: Field, value: Column, has: Callable[[ColumnId], Column]) -> Column:
+def _project_field(
+    one: Field, own: Field, value: Column, has: Callable[[ColumnId], Column]
+) -> Column:
     """Return a field of a struct, with its default where the file does not have the field."""
-    found = _shown(one, own, value, has)
+    found = _project_value(one, own, value, has)
     if one.initial_default is None or one.fields:
         return found
     return F.when(has(one.column_id), found).otherwise(default_column(one))

@@ -65,11 +65,11 @@ def predicate_of(
         physical: columns have the names in the files.
         zone: the time zone of the session; None if Python does not have it.
     """
-    reading = _Reading(_Names(fields, physical=physical), Literals(zone))
-    return _all_of(reading.condition(parsed) for parsed in map(_parsed, conditions))
+    reading = _PredicateBuilder(_Names(fields, physical=physical), Literals(zone))
+    return _all_of(reading.condition(parsed) for parsed in map(_parse_condition, conditions))
 
 
-def _parsed(condition: str) -> exp.Expr | None:
+def _parse_condition(condition: str) -> exp.Expr | None:
     try:
         return sqlglot.parse_one(condition, read="spark", into=exp.Condition)
     except (SqlglotError, RecursionError):
@@ -114,17 +114,17 @@ class _Names:
         parts = [folded(part.name) for part in node.parts]
         if any(not isinstance(part, exp.Identifier) for part in node.parts):
             return None
-        found = [self._beneath(self._fields, parts[start:]) for start in range(len(parts))]
+        found = [self._find_field(self._fields, parts[start:]) for start in range(len(parts))]
         certain = [field for field in found if field is not None]
         return certain[0] if len(certain) == 1 else None
 
-    def _beneath(self, fields: Sequence[Field], path: Sequence[str]) -> Field | None:
+    def _find_field(self, fields: Sequence[Field], path: Sequence[str]) -> Field | None:
         own = [one for one in fields if folded(self._name(one)) == path[0]]
         if len(own) != 1:
             return None
         (field,) = own
         if len(path) > 1:
-            return self._beneath(field.fields, path[1:]) if field.type == "struct" else None
+            return self._find_field(field.fields, path[1:]) if field.type == "struct" else None
         return field
 
     def _name(self, field: Field) -> str:
@@ -132,7 +132,7 @@ class _Names:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _PredicateBuilder:
     """Translation of parsed conditions to predicates."""
 
     names: _Names
@@ -158,7 +158,7 @@ class _Reading:
                 high = self._comparison(node.this, "<=", node.args["high"], negated)
                 return (_any_of if negated else _all_of)((low, high))
             case exp.Column() | exp.Dot():
-                return self._compared(node, "=", not negated)
+                return self._compare_column(node, "=", not negated)
         operator = _COMPARISONS.get(type(node)) if node is not None else None
         if node is not None and operator is not None:
             return self._comparison(node.this, operator, node.expression, negated)
@@ -172,7 +172,7 @@ class _Reading:
             case exp.NullSafeEQ():
                 return self._comparison(node.this, "=", node.expression, False)
             case exp.In() if node.expressions:
-                return self._among(node.this, node.expressions)
+                return self._match_list(node.this, node.expressions)
             case exp.StartsWith():
                 return self._prefix(node.this, self.literals.value(node.expression))
             case exp.Like():
@@ -186,12 +186,12 @@ class _Reading:
             return Anything
         return IsNotNull(field.column_id) if negated else IsNull(field.column_id)
 
-    def _among(self, node: exp.Expr, items: Sequence[exp.Expr]) -> Found:
+    def _match_list(self, node: exp.Expr, items: Sequence[exp.Expr]) -> Found:
         values = [self.literals.value(item) for item in items]
         if any(value is Unknown for value in values):
             return Anything
         present = [value for value in values if value is not None]  # null equals nothing
-        parts = [self._compared(node, "=", value) for value in present]
+        parts = [self._compare_column(node, "=", value) for value in present]
         if not parts or not all(isinstance(part, Compare) for part in parts):
             return _any_of(parts)
         same = [part for part in parts if isinstance(part, Compare)]
@@ -211,9 +211,9 @@ class _Reading:
             left, operator, value = right, _MIRRORED[operator], self.literals.value(left)
         if value is Unknown or value is None:
             return Anything
-        return self._compared(left, operator, value)
+        return self._compare_column(left, operator, value)
 
-    def _compared(self, node: exp.Expr, operator: str, value: Any) -> Found:
+    def _compare_column(self, node: exp.Expr, operator: str, value: Any) -> Found:
         """Return the predicate of a column against a value; it may be in a monotonic cast."""
         while isinstance(node, exp.Paren):
             node = node.this

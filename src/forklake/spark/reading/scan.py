@@ -99,13 +99,13 @@ def scan(
         wanted = predicate_of([where], fields, zone=zone_of(engine.spark))
         files = view.scan_files(table, wanted) if wanted is not None else None
     grouped = GroupedFiles(view, table, fields, files)
-    reading = _Reading(engine, view, fields, asked, grouped)
+    reading = _GroupReader(engine, view, fields, asked, grouped)
     branches = [reading.branch(group) for group in grouped.sizes]
     rows = view.inlined_rows(table)
     if rows or not branches:
         branches.append(inlined_frame(engine.spark, fields, rows, asked, grouped.count))
     whole = reduce(DataFrame.union, branches)
-    return whole if where is None else _filtered(whole, where, table)
+    return whole if where is None else _filter_rows(whole, where, table)
 
 
 def shown_schema(view: View, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
@@ -133,7 +133,7 @@ def scan_chosen(
     fields = view.state.fields(table)
     asked = _asked(virtual, positions, fields, table)
     grouped = GroupedFiles(view, table, fields, files)
-    reading = _Reading(engine, view, fields, asked, grouped, constants)
+    reading = _GroupReader(engine, view, fields, asked, grouped, constants)
     return [reading.branch(group) for group in grouped.sizes]
 
 
@@ -152,7 +152,7 @@ def scan_to_move(
     fields = tuple(field.as_stored() for field in view.state.fields(table))
     lineage = [StructField(name, LongType()) for name in LINEAGE]
     grouped = GroupedFiles(view, table, fields, files)
-    reading = _Reading(engine, view, fields, lineage, grouped)
+    reading = _GroupReader(engine, view, fields, lineage, grouped)
     frames = [reading.branch(group) for group in grouped.sizes]
     if rows:
         frames.append(inlined_frame(engine.spark, fields, rows, lineage, len(files)))
@@ -230,7 +230,7 @@ def _asked(
     return [StructField(name, kinds[name]) for name in names]
 
 
-def _filtered(rows: DataFrame, where: str, table: Table) -> DataFrame:
+def _filter_rows(rows: DataFrame, where: str, table: Table) -> DataFrame:
     try:
         return analysed(rows.where(cast_long_numbers(where)))
     except AnalysisException as reason:
@@ -250,7 +250,7 @@ class Constant:
     values: Callable[[Sequence[ScanFile]], Iterable[object]]
 
 
-class _Told:
+class _FolderValues:
     """Values of columns that are not stored in files, loaded once for all such columns."""
 
     def __init__(self, layout: Layout, grouped: GroupedFiles) -> None:
@@ -267,7 +267,7 @@ class _Told:
         return values
 
 
-class _Reading:
+class _GroupReader:
     """Relations for the files of a table, group by group."""
 
     def __init__(
@@ -359,9 +359,11 @@ class _Reading:
         if "file_index" in asked:
             number = each(lambda one: self._files.numbers[one.file.data_file_id])
             found.append(Constant(_INDEX, LongType(), number))
-        told = _Told(layout, self._files)
+        loaded = _FolderValues(layout, self._files)
         found += [
-            Constant(folder_column(column), StringType(), partial(self._told, told, column))
+            Constant(
+                folder_column(column), StringType(), partial(self._folder_texts, loaded, column)
+            )
             for column in layout.folders
         ]
         found += [
@@ -370,9 +372,11 @@ class _Reading:
         ]
         return found
 
-    def _told(self, told: _Told, column: ColumnId, files: Sequence[ScanFile]) -> list[str | None]:
+    def _folder_texts(
+        self, loaded: _FolderValues, column: ColumnId, files: Sequence[ScanFile]
+    ) -> list[str | None]:
         """Return for each file the text of a column that is not stored in it; bytes are in hex."""
-        texts = [one.get(column) for one in told.of(files)]
+        texts = [one.get(column) for one in loaded.of(files)]
         if next(one.type for one in self._fields if one.column_id == column) != "blob":
             return texts
         return [None if text is None else from_text("blob", text).hex() for text in texts]

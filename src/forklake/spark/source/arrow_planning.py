@@ -39,9 +39,9 @@ class Planner:
         """Return all rows, without files that cannot match the predicate."""
         last = self._seen.snapshot_id
         found = self._seen.scan_files(self._table, wanted)
-        self._learn(found)
+        self._load_folder_values(found)
         files = [
-            self._stored(file, Snapshots(0, last) if is_partial(file, last) else None)
+            self._to_stored_file(file, Snapshots(0, last) if is_partial(file, last) else None)
             for file in found
         ]
         rows = self._seen.inlined_rows(self._table, self._fields)
@@ -50,7 +50,8 @@ class Planner:
     def inserted_rows(self, changes: Changes) -> list[Part]:
         """Return the inserted rows, including new versions of updated ones."""
         files = [
-            self._stored(one, changes.rows_of(one)) for one in changes.added(changes.inserting)
+            self._to_stored_file(one, changes.rows_of(one))
+            for one in changes.added(changes.inserting)
         ]
         return self._insertions(files, changes.inserted_rows(changes.inserting))
 
@@ -58,7 +59,7 @@ class Planner:
         """Return all changes: snapshots that only insert are read together, others one by one."""
         plain = changes.inserting - changes.deleting
         files = [
-            self._stored(one, replace(changes.rows_of(one), without=changes.deleting))
+            self._to_stored_file(one, replace(changes.rows_of(one), without=changes.deleting))
             for one in changes.added(plain)
         ]
         parts = self._insertions(files, changes.inserted_rows(plain))
@@ -71,32 +72,35 @@ class Planner:
         return Part(
             self._fields,
             added=tuple(
-                self._stored(one, Snapshots(at, at)) for one in changes.added(frozenset({at}))
+                self._to_stored_file(one, Snapshots(at, at))
+                for one in changes.added(frozenset({at}))
             ),
-            inserted=self._inlined(changes.inserted_rows(frozenset({at}))),
+            inserted=self._inlined_batch(changes.inserted_rows(frozenset({at}))),
             deleted=tuple(
-                self._stored(one.before, only=one.after)
+                self._to_stored_file(one.before, only=one.after)
                 for one in changes.all.deleted
                 if one.snapshot_id == at
             ),
-            removed=self._inlined([row for end, row in changes.all.deleted_rows if end == at]),
-            moved=tuple(self._stored(one, Snapshots(0, at - 1)) for one in moved),
+            removed=self._inlined_batch(
+                [row for end, row in changes.all.deleted_rows if end == at]
+            ),
+            moved=tuple(self._to_stored_file(one, Snapshots(0, at - 1)) for one in moved),
             deleted_at=at,
         )
 
     def _insertions(self, files: Sequence[StoredFile], rows: Sequence[InlinedRow]) -> list[Part]:
         parts = [Part(self._fields, added=bundle) for bundle in _bundles(files)]
-        inlined = self._inlined(rows)
+        inlined = self._inlined_batch(rows)
         return parts if inlined is None else [*parts, Part(self._fields, inserted=inlined)]
 
     # Files and rows
 
-    def _stored(
+    def _to_stored_file(
         self, file: ScanFile, snapshots: Snapshots | None = None, *, only: ScanFile | None = None
     ) -> StoredFile:
         """Return a file without its deleted rows; with `only`, just the rows deleted in there."""
         layout = self._layout(file.file.mapping_id)
-        self._learn([file])
+        self._load_folder_values([file])
         return StoredFile(
             path=file.path,
             size=file.file.file_size_bytes,
@@ -110,7 +114,7 @@ class Planner:
             snapshots=snapshots,
         )
 
-    def _learn(self, files: Sequence[ScanFile]) -> None:
+    def _load_folder_values(self, files: Sequence[ScanFile]) -> None:
         """Load, in one query per layout, the values of columns that are not stored in the files."""
         by_layout: dict[MappingId | None, list[ScanFile]] = {}
         for file in files:
@@ -121,7 +125,7 @@ class Planner:
             for file, values in zip(those, found, strict=True):
                 self._values[file.file.data_file_id] = values
 
-    def _inlined(self, rows: Sequence[InlinedRow]) -> pa.RecordBatch | None:
+    def _inlined_batch(self, rows: Sequence[InlinedRow]) -> pa.RecordBatch | None:
         """Return inlined rows with their virtual columns."""
         if not rows:
             return None

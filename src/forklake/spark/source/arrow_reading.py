@@ -97,7 +97,7 @@ def read_file(
     names = [*(field.name for field in fields), *virtual]
     written = {one.column_id: one for one in file.layout.fields}
     wanted = [written[field.column_id].physical_name for field in fields]
-    for rows in _selected(file, [*wanted, ROW_ID, SNAPSHOT_ID]):
+    for rows in _select_rows(file, [*wanted, ROW_ID, SNAPSHOT_ID]):
         columns = [_column(file, field, written[field.column_id], rows.batch) for field in fields]
         columns += [_VIRTUAL[name](file, rows) for name in virtual]
         yield pa.RecordBatch.from_arrays(columns, names)
@@ -105,7 +105,7 @@ def read_file(
 
 def row_ids(file: StoredFile) -> pa.Array:
     """Return the ids of the selected rows, without reading any other column."""
-    found = [_row_id(file, rows) for rows in _selected(file, [ROW_ID, SNAPSHOT_ID])]
+    found = [_row_id(file, rows) for rows in _select_rows(file, [ROW_ID, SNAPSHOT_ID])]
     return pa.concat_arrays([pa.array([], pa.int64()), *found])
 
 
@@ -120,7 +120,7 @@ class _Rows:
     positions: pa.Array
 
 
-def _selected(file: StoredFile, columns: Sequence[str]) -> Iterator[_Rows]:
+def _select_rows(file: StoredFile, columns: Sequence[str]) -> Iterator[_Rows]:
     """Yield the selected rows of a file, with those of `columns` that it has."""
     deleted = file.deleted.read(file.path)
     only = None if file.only is None else file.only.read(file.path)
@@ -189,12 +189,12 @@ def _column(file: StoredFile, shown: Field, written: Field, batch: pa.RecordBatc
     layout, count = file.layout, batch.num_rows
     if shown.column_id in layout.folders:
         text = file.values.get(shown.column_id)
-        return _repeated(None if text is None else literal(text, shown), shown, count)
+        return _repeat_value(None if text is None else literal(text, shown), shown, count)
     name = written.physical_name
     if shown.column_id in layout.missing or name not in batch.schema.names:
         return _default(shown, count)
     try:
-        return _shown(batch.column(name), shown, written)
+        return _convert_values(batch.column(name), shown, written)
     except pa.ArrowException as reason:
         raise Corruption(
             f"The column '{shown.name}' of the file {file.path!r} does not hold {shown.type}:"
@@ -204,18 +204,18 @@ def _column(file: StoredFile, shown: Field, written: Field, batch: pa.RecordBatc
         ) from reason
 
 
-def _shown(array: pa.Array, shown: Field, written: Field) -> pa.Array:
+def _convert_values(array: pa.Array, shown: Field, written: Field) -> pa.Array:
     """Return values converted to the names and types of the table."""
     wanted = arrow_type(shown)
     mask = array.is_null() if array.null_count else None
     match shown.type:
         case "struct":
             pairs = zip(shown.fields, written.fields, strict=True)
-            parts = [_part(array, one, own) for one, own in pairs]
+            parts = [_convert_field(array, one, own) for one, own in pairs]
             return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=mask)
         case "list":
             (one,), (own,) = shown.fields, written.fields
-            held = _shown(array.flatten(), one, own)
+            held = _convert_values(array.flatten(), one, own)
             return pa.ListArray.from_arrays(_offsets(array), held, wanted, mask=mask)
         case "map":
             (key, one), (own_key, own) = shown.fields, written.fields
@@ -224,8 +224,8 @@ def _shown(array: pa.Array, shown: Field, written: Field) -> pa.Array:
             pair = listed.flatten()
             return pa.MapArray.from_arrays(
                 _offsets(listed),
-                _shown(pair.field(0), key, own_key),
-                _shown(pair.field(1), one, own),
+                _convert_values(pair.field(0), key, own_key),
+                _convert_values(pair.field(1), one, own),
                 wanted,
                 mask=mask,
             )
@@ -240,11 +240,11 @@ def _bytes(value: Any) -> Any:
     return value.bytes if isinstance(value, UUID) else value
 
 
-def _part(array: pa.StructArray, shown: Field, written: Field) -> pa.Array:
+def _convert_field(array: pa.StructArray, shown: Field, written: Field) -> pa.Array:
     at = array.type.get_field_index(written.physical_name)
     if at < 0:
         return _default(shown, len(array))
-    return _shown(array.field(at), shown, written)
+    return _convert_values(array.field(at), shown, written)
 
 
 def _offsets(array: pa.ListArray) -> pa.Array:
@@ -256,9 +256,9 @@ def _offsets(array: pa.ListArray) -> pa.Array:
 def _default(shown: Field, count: int) -> pa.Array:
     """Return the value of a column that a file does not have."""
     value = None if shown.fields else literal(shown.initial_default, shown)
-    return _repeated(value, shown, count)
+    return _repeat_value(value, shown, count)
 
 
-def _repeated(value: Any, shown: Field, count: int) -> pa.Array:
+def _repeat_value(value: Any, shown: Field, count: int) -> pa.Array:
     kind = arrow_type(shown)
     return pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)

@@ -149,12 +149,12 @@ class TableReader(DataSourceReader):
             seen = self._when.seen(name.attachment.catalog)
             table = session.find_table(seen, name)
             fields = seen.state.fields(table)
-            wanted = self._wanted(fields) if self._filters else None
+            wanted = self._build_predicate(fields) if self._filters else None
             planner = Planner(seen, table, shown_fields(fields, self._schema, name.table))
             parts = planner.whole_table(wanted)
         return [ReadPart(part) for part in parts]
 
-    def _wanted(self, fields: Sequence[Field]) -> Predicate | None:
+    def _build_predicate(self, fields: Sequence[Field]) -> Predicate | None:
         from forklake.spark.reading.pushdown import predicate_of
         from forklake.spark.source.filters import conditions
 
@@ -226,7 +226,7 @@ class Written(WriterCommitMessage):
     query_id: str | None
 
 
-class _Writing:
+class _BaseWriter:
     """Writer of files in tasks, which are added to the table at the end."""
 
     def __init__(self, place: Place, overwrite: bool) -> None:
@@ -293,7 +293,7 @@ class _Writing:
             remove(path for one in messages if isinstance(one, Written) for path in one.paths)
 
 
-class TableWriter(_Writing, DataSourceArrowWriter):
+class TableWriter(_BaseWriter, DataSourceArrowWriter):
     """Writer of a DataFrame."""
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
@@ -306,7 +306,7 @@ class TableWriter(_Writing, DataSourceArrowWriter):
         self._abort(messages)
 
 
-class StreamWriter(_Writing, DataSourceStreamArrowWriter):
+class StreamWriter(_BaseWriter, DataSourceStreamArrowWriter):
     """Writer of the batches of a stream, each of them once."""
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:

@@ -62,14 +62,14 @@ def read_rows(part: Part) -> Iterator[pa.RecordBatch]:
 def read_changes(part: Part) -> Iterator[pa.RecordBatch]:
     """Yield all rows, each with its change type, snapshot id and row id."""
     moved = _ids(part.moved)
-    updated = _updated(part, moved)
+    updated = _find_updated(part, moved)
     for batch in _with_ids(part, part.added, part.inserted):
-        yield _labelled(batch, part.fields, updated, INSERT, POSTIMAGE)
+        yield _label_changes(batch, part.fields, updated, INSERT, POSTIMAGE)
     for batch in _with_ids(part, part.deleted, part.removed):
         gone = batch.filter(pc.invert(pc.is_in(batch.column(VIRTUAL[0]), value_set=moved)))
         at = pa.repeat(pa.scalar(part.deleted_at, pa.int64()), gone.num_rows)
         dated = gone.set_column(gone.num_columns - 1, VIRTUAL[1], at)
-        yield _labelled(dated, part.fields, updated, DELETE, PREIMAGE)
+        yield _label_changes(dated, part.fields, updated, DELETE, PREIMAGE)
 
 
 def _with_ids(
@@ -79,7 +79,7 @@ def _with_ids(
     return chain(chain.from_iterable(of_files), [] if rows is None else [rows])
 
 
-def _updated(part: Part, moved: pa.Array) -> pa.Array:
+def _find_updated(part: Part, moved: pa.Array) -> pa.Array:
     """Return the ids of rows that were both added and removed, but not moved."""
     if not part.deleted and part.removed is None:
         return _NO_IDS
@@ -99,7 +99,7 @@ def _ids(files: Sequence[StoredFile], rows: pa.RecordBatch | None = None) -> pa.
 _NO_IDS = pa.array([], pa.int64())
 
 
-def _labelled(
+def _label_changes(
     batch: pa.RecordBatch, fields: Sequence[Field], updated: pa.Array, alone: str, as_update: str
 ) -> pa.RecordBatch:
     *columns, row_id, snapshot_id = batch.columns

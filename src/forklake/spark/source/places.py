@@ -115,7 +115,7 @@ class Place:
         return cls(
             uri=f"ducklake:{target.backend}:{location}",
             catalog=attachment.catalog.name,
-            table=f'"{_doubled(name.schema)}"."{_doubled(name.table)}"',
+            table=f'"{_double_quotes(name.schema)}"."{_double_quotes(name.table)}"',
             metadata_schema=attachment.metadata_schema,
             data_path=attachment.catalog.row.data_path,
             data_inlining_row_limit=attachment.defaults.get("data_inlining_row_limit"),
@@ -181,5 +181,5 @@ def switch(name: str, text: str | None) -> bool:
     return word in _TRUE
 
 
-def _doubled(name: str) -> str:
+def _double_quotes(name: str) -> str:
     return name.replace('"', '""')

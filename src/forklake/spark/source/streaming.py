@@ -153,9 +153,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return start
         touched = opened.changes(begin, last).touched
         if self._most is not None and len(touched) > self._most:
-            return self._moved_to(touched[self._most - 1])
+            return self._move_to(touched[self._most - 1])
         if touched or self._is_due:
-            return self._moved_to(last)
+            return self._move_to(last)
         self._looked_at = begin, last
         return start
 
@@ -164,7 +164,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Whether to move the offset although there is nothing to read."""
         return self._target is not None or time.monotonic() - self._moved > _REST
 
-    def _moved_to(self, snapshot: int) -> Offset:
+    def _move_to(self, snapshot: int) -> Offset:
         self._moved = time.monotonic()
         return self._opened.offset(snapshot)
 

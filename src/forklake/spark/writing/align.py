@@ -116,7 +116,7 @@ def _with_defaults(
         try:
             rows = analysed(rows.withColumn(name, default(field)))
         except _MISFITS as reason:
-            raise _incomputable(field) from reason
+            raise _default_error(field) from reason
         found.append(((F.col(name), rows.schema[name]), field))
     return rows, found
 
@@ -166,7 +166,7 @@ def _column(source: Source, field: Field, table: str, cast: Cast) -> Column:
     value, given = source
     if _is_same(given.dataType, _physical(field)) and not _is_limited(field):
         return required(value, field, path, is_nullable=given.nullable)
-    return required(_assigned(value, given.dataType, field, path, cast), field, path)
+    return required(_cast_value(value, given.dataType, field, path, cast), field, path)
 
 
 def _find_misfit(
@@ -191,12 +191,12 @@ def _plain_cast(value: Column, source: DataType, field: Field) -> Column:
 # One value
 
 
-def _assigned(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
+def _cast_value(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
     """Return the value in the type of the column; the plan raises an error where that fails."""
     if isinstance(source, NullType):
         return F.lit(None).cast(_physical(field))
     if field.fields:
-        return _nested(value, source, field, path, cast)
+        return _cast_nested(value, source, field, path, cast)
     try:
         converted = cast(value, source, field)
     except LookupError:
@@ -212,28 +212,31 @@ def _assigned(value: Column, source: DataType, field: Field, path: str, cast: Ca
     return F.when(value.isNotNull() & converted.isNull(), complaint).otherwise(converted)
 
 
-def _nested(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
+def _cast_nested(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
     match field.type, source:
         case "struct", StructType():
-            return F.when(value.isNotNull(), _struct(value, source, field, path, cast))
+            return F.when(value.isNotNull(), _cast_struct(value, source, field, path, cast))
         case "list", ArrayType():
             (element,) = field.fields
             return F.transform(
                 value,
-                lambda item: _inner(item, source.elementType, element, f"{path}.element", cast),
+                lambda item: _cast_inner(
+                    item, source.elementType, element, f"{path}.element", cast
+                ),
             )
         case "map", MapType():
             key, item = field.fields
             keyed = F.transform_keys(
-                value, lambda name, _: _inner(name, source.keyType, key, f"{path}.key", cast)
+                value, lambda name, _: _cast_inner(name, source.keyType, key, f"{path}.key", cast)
             )
             return F.transform_values(
-                keyed, lambda _, held: _inner(held, source.valueType, item, f"{path}.value", cast)
+                keyed,
+                lambda _, held: _cast_inner(held, source.valueType, item, f"{path}.value", cast),
             )
     raise _mismatch(source, field, path)
 
 
-def _struct(value: Column, source: StructType, field: Field, path: str, cast: Cast) -> Column:
+def _cast_struct(value: Column, source: StructType, field: Field, path: str, cast: Cast) -> Column:
     """Return a struct with fields matched by name; missing ones are null."""
     given = {folded(part.name): part for part in source.fields}
     require_known(source.names, [part.name for part in field.fields], path)
@@ -243,7 +246,7 @@ def _struct(value: Column, source: StructType, field: Field, path: str, cast: Ca
         inside = (
             F.lit(None).cast(_physical(part))
             if found is None
-            else _inner(
+            else _cast_inner(
                 value.getField(found.name), found.dataType, part, f"{path}.{part.name}", cast
             )
         )
@@ -251,10 +254,10 @@ def _struct(value: Column, source: StructType, field: Field, path: str, cast: Ca
     return F.struct(*parts)
 
 
-def _inner(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
+def _cast_inner(value: Column, source: DataType, field: Field, path: str, cast: Cast) -> Column:
     if _is_same(source, _physical(field)) and not _is_limited(field):
         return value
-    return required(_assigned(value, source, field, path, cast), field, path)
+    return required(_cast_value(value, source, field, path, cast), field, path)
 
 
 def required(value: Column, field: Field, path: str, *, is_nullable: bool = True) -> Column:
@@ -285,11 +288,11 @@ def _spark_text(text: str, field: Field) -> str:
         if not is_plain_default(given):
             evaluate(f"SELECT CAST(({given}) AS {duckdb_type(field)})")
     except (sqlglot.errors.SqlglotError, EvaluationError, InvalidInput) as reason:
-        raise _incomputable(field) from reason
+        raise _default_error(field) from reason
     return tree.sql("spark")
 
 
-def _incomputable(field: Field) -> InvalidInput:
+def _default_error(field: Field) -> InvalidInput:
     return InvalidInput(
         f"The default {field.default_value!r} of column '{field.name}' cannot be computed.",
         remedy="Provide a value for the column, or change its default.",

@@ -124,9 +124,9 @@ def _array(values: Values, field: Field, path: str) -> pa.ChunkedArray | _Cast:
     if not isinstance(values, list):
         array = values
     elif field.fields:
-        array = _converted([_shaped(value, field, path) for value in values], wanted, path)
+        array = _convert_array([_shape_value(value, field, path) for value in values], wanted, path)
     else:
-        array = _guessed([_plain(value) for value in values], field, path)
+        array = _infer_array([_plain(value) for value in values], field, path)
     if array.type == wanted and not _is_checked(field):
         return array
     return _Cast(array, field, path)
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, uuid.UUID) else value
 
 
-def _guessed(values: list[Any], field: Field, path: str) -> pa.ChunkedArray:
+def _infer_array(values: list[Any], field: Field, path: str) -> pa.ChunkedArray:
     """Return values in the column type, or in the type that Arrow infers, to be cast."""
     cuts = field.type == "float32" or field.type in INTEGER_RANGES  # where Arrow may lose a part
     # Arrow decodes bytes as UTF-8 text without an error.
@@ -160,7 +160,7 @@ def _text(value: Any, path: str) -> str:
     )
 
 
-def _converted(values: list[Any], wanted: pa.DataType, path: str) -> pa.ChunkedArray:
+def _convert_array(values: list[Any], wanted: pa.DataType, path: str) -> pa.ChunkedArray:
     try:
         return pa.chunked_array([pa.array(values, wanted)])
     except _MISFITS as reason:
@@ -170,7 +170,7 @@ def _converted(values: list[Any], wanted: pa.DataType, path: str) -> pa.ChunkedA
         ) from None
 
 
-def _shaped(value: Any, field: Field, path: str) -> Any:
+def _shape_value(value: Any, field: Field, path: str) -> Any:
     """Return a nested value as Arrow takes it: maps as pairs, structs with known fields only."""
     if value is None or not field.fields:
         return _plain(value)
@@ -179,16 +179,16 @@ def _shaped(value: Any, field: Field, path: str) -> Any:
             _require_known(list(value), [part.name for part in field.fields], path)
             known = {folded(name): item for name, item in value.items()}
             return {
-                part.name: _shaped(known.get(folded(part.name)), part, f"{path}.{part.name}")
+                part.name: _shape_value(known.get(folded(part.name)), part, f"{path}.{part.name}")
                 for part in field.fields
             }
         case "list", list() | tuple():
-            return [_shaped(item, field.fields[0], f"{path}.element") for item in value]
+            return [_shape_value(item, field.fields[0], f"{path}.element") for item in value]
         case "map", Mapping() | list() | tuple():
             pairs = value.items() if isinstance(value, Mapping) else value
             key, item = field.fields
             return [
-                (_shaped(one, key, f"{path}.key"), _shaped(other, item, f"{path}.value"))
+                (_shape_value(one, key, f"{path}.key"), _shape_value(other, item, f"{path}.value"))
                 for one, other in pairs
             ]
     raise InvalidInput(
@@ -263,31 +263,31 @@ def retyped(array: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     if array.type == wanted:
         return array
     if not pa.types.is_nested(wanted):
-        return _retyped_leaf(array, wanted)
-    return pa.chunked_array([_renested(chunk, wanted) for chunk in array.chunks], wanted)
+        return _cast_leaf(array, wanted)
+    return pa.chunked_array([_rename_nested(chunk, wanted) for chunk in array.chunks], wanted)
 
 
-def _renested(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _rename_nested(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     if array.type == wanted:
         return array
     mask = array.is_null() if array.null_count else None
     if pa.types.is_struct(wanted):
         # The fields are in the order of the column; only their names may be other ones.
-        parts = [_renested(array.field(at), part.type) for at, part in enumerate(wanted)]
+        parts = [_rename_nested(array.field(at), part.type) for at, part in enumerate(wanted)]
         return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=mask)
     if pa.types.is_map(wanted):
         keyed, held = (
-            _renested(array.keys, wanted.key_type),
-            _renested(array.items, wanted.item_type),
+            _rename_nested(array.keys, wanted.key_type),
+            _rename_nested(array.items, wanted.item_type),
         )
         return pa.MapArray.from_arrays(array.offsets, keyed, held, wanted, mask=mask)
     if pa.types.is_list(wanted):
-        inner = _renested(array.values, wanted.value_type)
+        inner = _rename_nested(array.values, wanted.value_type)
         return pa.ListArray.from_arrays(array.offsets, inner, wanted, mask=mask)
-    return _retyped_leaf(array, wanted)
+    return _cast_leaf(array, wanted)
 
 
-def _retyped_leaf(array: Any, wanted: pa.DataType) -> Any:
+def _cast_leaf(array: Any, wanted: pa.DataType) -> Any:
     try:
         return array.cast(wanted)
     except pa.ArrowInvalid as reason:  # infinity in seconds, among others

@@ -55,7 +55,7 @@ def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
         return _insert_by_rules(session, change, target, rows)
     fitting = conformed(rows, target.fields, table.table_name)
     if 0 < fitting.num_rows <= target.inlined_rows:
-        return _keep(change, table, target.fields, fitting)
+        return _inline_rows(change, table, target.fields, fitting)
     if fitting.num_rows:
         _write_files(change, target, fitting)
     return int(fitting.num_rows)
@@ -84,10 +84,10 @@ def insert_physical(change: Change, table: Table, rows: pa.Table) -> int:
     arrays = [retyped(rows.column(field.physical_name), arrow_type(field)) for field in fields]
     named = pa.table(arrays, names=[field.name for field in fields])
     row_ids = rows.column(ROW_ID).to_pylist() if ROW_ID in rows.column_names else ()
-    return _keep(change, table, fields, named, row_ids)
+    return _inline_rows(change, table, fields, named, row_ids)
 
 
-def _keep(
+def _inline_rows(
     change: Change,
     table: Table,
     fields: Sequence[Field],
@@ -104,7 +104,7 @@ def _keep(
         ) from None
     wide = [field for field in fields if _is_wide(field)]
     for row in found:
-        row.update({field.name: _narrowed(row[field.name], field) for field in wide})
+        row.update({field.name: _to_integers(row[field.name], field) for field in wide})
     return change.transaction.insert_rows(table, found, row_ids)
 
 
@@ -113,17 +113,17 @@ def _is_wide(field: Field) -> bool:
     return field.type in _WIDE or any(_is_wide(part) for part in field.fields)
 
 
-def _narrowed(value: Any, field: Field) -> Any:
+def _to_integers(value: Any, field: Field) -> Any:
     match field.type, value:
         case _, None:
             return None
         case "struct", dict():
-            return {part.name: _narrowed(value[part.name], part) for part in field.fields}
+            return {part.name: _to_integers(value[part.name], part) for part in field.fields}
         case "list", list():
-            return [_narrowed(item, field.fields[0]) for item in value]
+            return [_to_integers(item, field.fields[0]) for item in value]
         case "map", list():
             key, held = field.fields
-            return [(_narrowed(one, key), _narrowed(other, held)) for one, other in value]
+            return [(_to_integers(one, key), _to_integers(other, held)) for one, other in value]
     return int(value) if field.type in _WIDE else value
 
 

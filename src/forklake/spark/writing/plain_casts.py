@@ -54,7 +54,7 @@ def try_cast(value: Column, source: DataType, column_type: str, target: DataType
     """
     if column_type == "varchar" and isinstance(source, _WITHOUT_TEXT):
         raise LookupError(column_type)
-    made = _converted(value, source, column_type, target)
+    made = _convert_value(value, source, column_type, target)
     if isinstance(target, FloatType) and isinstance(source, (DoubleType, DecimalType)):
         is_lost = (F.abs(made) == F.lit(float("inf"))) & (F.abs(value) != F.lit(float("inf")))
         made = F.when(~is_lost, made)
@@ -62,10 +62,10 @@ def try_cast(value: Column, source: DataType, column_type: str, target: DataType
     return made if fits is None else F.when(fits(made), made)
 
 
-def _converted(value: Column, source: DataType, column_type: str, target: DataType) -> Column:
+def _convert_value(value: Column, source: DataType, column_type: str, target: DataType) -> Column:
     """Return the value in another type, NULL where that fails; fractions are rounded, not cut."""
     if column_type in _SECOND_DIGITS:
-        return _rounded(value.try_cast(target), _SECOND_DIGITS[column_type])
+        return _round_timestamp(value.try_cast(target), _SECOND_DIGITS[column_type])
     if column_type == "uuid":
         return F.lower(value.try_cast(target))
     if source == target:
@@ -80,7 +80,7 @@ def _converted(value: Column, source: DataType, column_type: str, target: DataTy
     return value.try_cast(target)
 
 
-def _rounded(value: Column, size: int) -> Column:
+def _round_timestamp(value: Column, size: int) -> Column:
     """Return a timestamp rounded to a multiple of `size` microseconds, halves away from 1970."""
     micros = F.unix_micros(value.cast("timestamp"))
     half = F.when(micros < 0, -size // 2).otherwise(size // 2)

@@ -54,14 +54,14 @@ def ruled(
     rows = align.aligned(df, fields, table, by_name=by_name, keep=keep)
     if not rules.concern_rows and not checks:
         return rows
-    ruling = _Ruling(target, tuple(keep), {field.name for field in computed})
+    ruling = _RuleChecker(target, tuple(keep), {field.name for field in computed})
     with _analysing(table):
         whole = ruling.completed(ruling.named(rows))
         return analysed(ruling.stored(whole, [*rules.checks, *checks]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Ruling:
+class _RuleChecker:
     """Rules of a table, applied to rows under the column names of users.
 
     `computed` are generated columns that the rows do not have.
@@ -122,7 +122,7 @@ class _Ruling:
         """Yield conditions that each row must satisfy, with the error raised otherwise."""
         for one in checks:
             holds = F.coalesce(F.expr(one.expression).cast("boolean"), F.lit(False))
-            yield holds, self._complaint(one.name, one.expression)
+            yield holds, self._raise_violation(one.name, one.expression)
 
     def _comparisons(self) -> Iterator[tuple[Column, Column]]:
         for one in self.target.fields:
@@ -130,9 +130,9 @@ class _Ruling:
             if rule is not None and one.name not in self.computed:
                 same = F.col(quoted(one.name)).eqNullSafe(self._value(one))
                 what = f"expression of the generated column '{one.name}'"
-                yield same, self._complaint(what, rule.expression)
+                yield same, self._raise_violation(what, rule.expression)
 
-    def _complaint(self, what: str, expression: str) -> Column:
+    def _raise_violation(self, what: str, expression: str) -> Column:
         row = F.struct(*(F.col(quoted(one.name)) for one in self.target.fields))
         shown = F.substring(F.to_json(row, {"ignoreNullFields": "false"}), 1, _SHOWN)
         table = self.target.table.table_name

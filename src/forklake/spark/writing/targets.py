@@ -69,7 +69,9 @@ class Target:
     def sort_order(self) -> list[Column]:
         """Sort order of rows in a file, over columns with physical names."""
         names = {field.column_id: field.physical_name for field in self.fields}
-        return [_ordered(names[key.column_id], key) for key in self.state.sort_order(self.table)]
+        return [
+            _sort_column(names[key.column_id], key) for key in self.state.sort_order(self.table)
+        ]
 
     @cached_property
     def folder(self) -> str:
@@ -145,7 +147,7 @@ class Target:
         )
 
 
-def _ordered(name: str, key: SortKey) -> Column:
+def _sort_column(name: str, key: SortKey) -> Column:
     column = F.col(quoted(name))
     if key.is_descending:
         return column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last()

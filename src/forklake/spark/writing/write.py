@@ -110,7 +110,7 @@ def write(
             table = session.find_table(change.transaction, place)
             _require_partitioning(change.transaction.state, table, partition_by)
             if where is not None:
-                checks.append(_emptied(session, change, table, where))
+                checks.append(_delete_replaced(session, change, table, where))
             elif mode == "overwrite":
                 change.transaction.record_read(table, ignores_removals=True)
                 change.transaction.truncate(table)
@@ -134,7 +134,7 @@ def _require_replacing(mode: str, replace_schema: bool) -> None:
         )
 
 
-def _emptied(session: Session, change: Change, table: Table, where: str) -> Check:
+def _delete_replaced(session: Session, change: Change, table: Table, where: str) -> Check:
     """Delete the rows for which a condition is true, and return it as a check of the new rows."""
     from forklake.spark.changing.deleting import delete_from  # circular import
 
@@ -241,7 +241,7 @@ def new_files(
     task writes all files: one for each partition, or more if it has more rows.
     """
     with align.translating():
-        paths, job_key = _written(engine, target, rows, rows_per_file)
+        paths, job_key = _write_files(engine, target, rows, rows_per_file)
     change.wrote(paths)
     reached("write.files")
     files = dict(zip(paths, described(target, paths, job_key, row_ids=row_ids), strict=True))
@@ -268,7 +268,7 @@ def moved_inline(
 # Files
 
 
-def _written(
+def _write_files(
     engine: Engine, target: Target, rows: DataFrame, rows_per_file: int | None
 ) -> tuple[list[str], keys.Key | None]:
     """Return the full paths of the files that Spark wrote, and the job key."""
