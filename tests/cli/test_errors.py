@@ -67,7 +67,7 @@ class TestForm:
     ) -> None:
         rows = tuple(RowConflict(number, "changed", "removed") for number in (3, 4))
         table = TableMerge("main.t", conflict_count=2, conflicts=rows)
-        view = DefinitionConflict("view main.v", "its schema is not there")
+        view = DefinitionConflict("view main.v", "its schema does not exist in the target")
         Output().error(refused("agent", "sales", [table, view]))
         assert capsys.readouterr().err.splitlines() == [
             "error: The source 'agent' cannot be merged into the target 'sales':",
@@ -76,7 +76,7 @@ class TestForm:
                 " target 'sales'"
                 for number in (3, 4)
             ),
-            "  view main.v: its schema is not there",
+            "  view main.v: its schema does not exist in the target",
             "hint: Resolve the conflicts in 'agent' or 'sales', or choose a side for rows:"
             " --on-conflict ours (rows of 'sales') or --on-conflict theirs (rows of 'agent'); in"
             " SQL on_conflict => 'ours' or 'theirs'.",

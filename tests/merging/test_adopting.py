@@ -230,27 +230,27 @@ PAIRS = {
     "rename and drop": (_rename("title"), _drop_column, "column"),
     "drop and rename": (_drop_column, _rename("title"), "column"),
     "both drop it": (_drop_column, _drop_column, None),
-    "files of a dropped one": (_add_write_and_drop, _add("extra"), "the number of the column"),
-    "a dropped one's files": (_add("extra"), _add_write_and_drop, "the number of the column"),
-    "each drops another one": (_drop_column, _drop_other_column, "none of its columns"),
+    "files of a dropped one": (_add_write_and_drop, _add("extra"), "assigned its column id"),
+    "a dropped one's files": (_add("extra"), _add_write_and_drop, "assigned its column id"),
+    "each drops another one": (_drop_column, _drop_other_column, "dropped all of its columns"),
     "drop and partition": (_drop_column, _partition, "partitions or sorts"),
     "partition and drop": (_partition, _drop_column, "partitions or sorts"),
     "sort and drop": (_sort, _drop_column, "partitions or sorts"),
-    "rule and rename": (_rule, _rename("title"), "names the column name"),
-    "rename and rule": (_rename("title"), _rule, "names the column name"),
+    "rule and rename": (_rule, _rename("title"), "uses the column name"),
+    "rename and rule": (_rename("title"), _rule, "uses the column name"),
     "partition and rename": (_partition, _rename("title"), None),
     "same column": (_add("extra"), _add("extra"), None),
     "two columns": (_add("extra"), _add("other"), "column"),
     "a name for two columns": (_rename("title"), _add("title"), "column title"),
     "two columns for a name": (_add("Title"), _rename("title"), "column Title"),
-    "two tables of a name": (_create, _create, "given this name"),
+    "two tables of a name": (_create, _create, "another object with this name"),
     "drop and nothing": (_drop, lambda _: None, None),
     "drop and append": (_drop, _append, "table main.t: removed"),
     "append and drop": (_append, _drop, "table main.t: changed"),
     "both drop": (_drop, _drop, None),
     "drop and change": (_drop, _add("extra"), "table main.t"),
-    "rule and rows": (_require, _append, "rules for rows"),
-    "rows and rule": (_append, _require, "rules for rows"),
+    "rule and rows": (_require, _append, "added constraints"),
+    "rows and rule": (_append, _require, "added constraints"),
 }
 
 
@@ -451,7 +451,7 @@ class TestWhatCannotBeMerged:
             publish(session, metastore, "one", into="two")
         with pytest.raises(InvalidInput, match="neither is a fork"):
             publish(session, metastore, "sales", into="sales")
-        with pytest.raises(InvalidInput, match="no fork"):
+        with pytest.raises(InvalidInput, match="is not a fork, or its parent was dropped"):
             publish(session, metastore, "sales")
         assert parent_of(metastore, "one") == "sales"
 

@@ -1,4 +1,4 @@
-"""Merging: what forks and what they were forked from have in common, and bringing them together."""
+"""Diff of two catalogs, and merge of a fork into its parent or of a parent into its fork."""
 
 from forklake.merging.difference import Diff, RowDifference, TableDifference
 from forklake.merging.diffing import diff

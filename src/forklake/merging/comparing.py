@@ -1,4 +1,4 @@
-"""Rows of two tables compared by Spark: by their ids, or by all they say."""
+"""Row-by-row comparison of two tables with Spark: by row id, or by content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BEFORE, _AFTER, _SHOWN, _COUNT = "_diff_before", "_diff_after", "_diff_shown", 
 
 
 def frame_of(engine: Engine, content: Content) -> DataFrame:
-    """The rows, with their ids."""
+    """Return the rows of `content` with their row ids."""
     view, table = content.view, content.table
     found = scan_chosen(engine, view, table, content.files, virtual=(_ROWID,))
     kept = [StructField(_ROWID, LongType())]
@@ -41,7 +41,10 @@ def frame_of(engine: Engine, content: Content) -> DataFrame:
 def compared(
     session: Session, mine: Content, theirs: Content, kinship: Kinship, limit: int
 ) -> Found:
-    """How many rows were added, removed and changed from one to the other, and some of them."""
+    """Count the rows added, removed and changed from `mine` to `theirs`, and return up to `limit`.
+
+    Only the columns that both tables have are compared.
+    """
     engine = session.engine
     before, after = mine.view.state.fields(mine.table), theirs.view.state.fields(theirs.table)
     shared = list(_shared(before, after, kinship))
@@ -63,7 +66,7 @@ def compared(
 def _shared(
     before: Sequence[Field], after: Sequence[Field], kinship: Kinship
 ) -> Iterator[tuple[Field, Field]]:
-    """The columns that both have."""
+    """Return the pairs of columns that both tables have: by column id, or by name."""
 
     def key(one: Field) -> object:
         return one.column_id if kinship.is_close else folded(one.name)
@@ -73,7 +76,7 @@ def _shared(
 
 
 def _image(fields: Sequence[Field], shared: Sequence[tuple[Field, Field]]) -> Column:
-    """What a row says in the columns that both have, under the names of the second."""
+    """Return the shared columns of a row as JSON, under the names of the second table."""
     columns = [
         F.col(quoted(one.name)).alias(pair[1].name)
         for one, pair in zip(fields, shared, strict=True)
@@ -82,6 +85,8 @@ def _image(fields: Sequence[Field], shared: Sequence[tuple[Field, Field]]) -> Co
 
 
 def _by_row_id(one: DataFrame, other: DataFrame, kinship: Kinship, content: Content) -> DataFrame:
+    # Row ids that a fork merge moved are translated to the ids of the first catalog. New rows of
+    # either side get a null key: nulls never join, so they count as added or removed.
     number = content.table.table_id
     first_new, ranges = kinship.first_new(number), kinship.ranges(number)
     row_id = F.col(_ROWID)
@@ -106,6 +111,7 @@ def _by_row_id(one: DataFrame, other: DataFrame, kinship: Kinship, content: Cont
 
 
 def _by_content(one: DataFrame, other: DataFrame) -> DataFrame:
+    # Duplicate rows are counted, so a multiset difference needs no row ids.
     sides = one.select(_IMAGE, F.lit(-1).alias(_COUNT)).union(
         other.select(_IMAGE, F.lit(1).alias(_COUNT))
     )

@@ -1,7 +1,7 @@
-"""Which definitions a merge takes over: schemas, tables, columns, views, macros, tags, options.
+"""Three-way merge of definitions: schemas, tables, columns, views, macros, tags, options.
 
-Definitions are compared one by one, by what identifies them, by the rules of `rules`. Whatever the
-two sides changed apart from each other goes together, unless names or numbers of columns meet.
+Definitions are compared one by one, by what identifies them, with the rules of `rules`. Independent
+changes of the two sides are combined, unless they collide on a name or on a column id.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from forklake.model.names import folded
 from forklake.model.state import CatalogState
 
 Key = tuple[int, tuple[Any, ...]]
-# A Delta face is of one catalog: its place cannot be shared.
+# The definition of a Delta table belongs to one catalog: two catalogs cannot share its folder.
 _KINDS = tuple(kind for kind in DEFINITIONS if kind is not DELTA_TABLE)
 
 
@@ -57,13 +57,13 @@ def _united(one: str, other: str) -> str:
     return json.dumps(names, sort_keys=True)
 
 
-# Tags of Forklake's own that hold for what both sides did.
+# Internal tags whose values are combined from both sides instead of compared.
 _JOINED: dict[str, Callable[[str, str], str]] = {HIGHEST_COLUMN: _highest, DROPPED_NAMES: _united}
 
 
 @dataclass(slots=True)
 class DefinitionMerge:
-    """The definitions that a merge takes over and ends, and what is in its way."""
+    """The definitions that a merge adds and ends in the target, and the conflicts."""
 
     taken: list[Row] = field(default_factory=list)
     ended: list[Row] = field(default_factory=list)
@@ -74,11 +74,11 @@ class DefinitionMerge:
 
 
 class Comparison:
-    """Compares the definitions of two sides.
+    """Comparison of the definitions of two sides.
 
     Args:
         has_data_changes: whether a side changed the data of a table.
-        chosen: tables that are asked for; None if everything is.
+        chosen: the tables to merge; None for everything.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Comparison:
         self._theirs = _by_key(target.now.state)
 
     def merge(self) -> DefinitionMerge:
-        """What the merge does."""
+        """Return the definitions that the target takes over, and the conflicts."""
         gone = self._dropped_tables()
         for key in {**self._now, **self._before}:
             row = self._now.get(key) or self._before[key]
@@ -143,7 +143,7 @@ class Comparison:
             now = _joined(now, theirs) or now
             if _same(now, theirs):
                 return
-            if now is not self._now[key]:  # whoever changed it: it never loses anything
+            if now is not self._now[key]:  # a combined tag: it is never a conflict
                 self._found.taken.append(now)
                 return
         verdict = of_definition(did, theirs_did)
@@ -172,10 +172,10 @@ class Comparison:
     def _refuse(self, row: Row, reason: str) -> None:
         self._found.conflicts.append(DefinitionConflict(self._called(row), reason))
 
-    # Tables that went
+    # Dropped tables
 
     def _dropped_tables(self) -> set[Key]:
-        """Tables that one side dropped: all that is beneath them goes with them, or stays."""
+        """Decide tables that one side dropped, and return their keys: their children follow."""
         found: set[Key] = set()
         for key, row in {**self._before, **self._now}.items():
             if not isinstance(row, Table) or not self._is_asked_for(row):
@@ -201,7 +201,7 @@ class Comparison:
         self._found.words.append(f"{self._called(row)} {Did.REMOVED.value}")
 
     def _is_changed(self, side: Side, table: Table) -> bool:
-        """Whether a side changed anything about a table."""
+        """Return whether a side changed the data or any definition of a table."""
         did = self._source_did if side is self._source else self._target_did
         own = {_key(table)}
         own |= {key for key in {**self._now, **self._theirs} if _is_beneath(key, table.table_id)}
@@ -209,33 +209,33 @@ class Comparison:
             return True
         return self._has_data_changes(side, table.table_id)
 
-    # What must not meet
+    # Changes of the two sides that exclude each other
 
     def _check_names(self) -> None:
-        """Two things of one name, and things in a schema that is not there."""
+        """Refuse duplicate names, and definitions whose schema the target does not have."""
         taken = {_identity(row): row for row in self._found.taken}
         gone = {_identity(row) for row in self._found.ended} | taken.keys()
-        # What the target keeps as it is: names that were only passed on are free.
+        # What the target keeps unchanged: names that it loses in this merge are free.
         kept = [row for row in self._theirs.values() if _identity(row) not in gone]
         names = {_name(self._target.now.state, row) for row in kept} - {None}
         schemas = {row.schema_id for row in (*kept, *taken.values()) if isinstance(row, Schema)}
         for row in taken.values():
             if _name(self._source.now.state, row) in names:
-                self._refuse(row, "something else was given this name")
+                self._refuse(row, "the target has another object with this name")
             if isinstance(row, Table | View | Macro) and row.schema_id not in schemas:
-                self._refuse(row, "its schema is not there")
+                self._refuse(row, "its schema does not exist in the target")
         used = {row.schema_id for row in kept if isinstance(row, Table | View | Macro)}
         for row in self._found.ended:
             if isinstance(row, Schema) and row.schema_id in used:
-                self._refuse(row, "dropped, while there are things in it")
+                self._refuse(row, "dropped in the source, but not empty in the target")
 
     def _check_columns(self) -> None:
-        """A number that both sides gave to a column, of which one was dropped again."""
-        reason = "the number of the column was used for another one"
+        """Refuse column ids that both sides assigned, where one side dropped its column again."""
+        reason = "both sides assigned its column id to different columns"
         for row in self._found.taken:
             if _key(row) not in self._theirs and self._is_used(row, self._target.now.state):
                 self._refuse(row, reason)
-        # Files of the source may hold what the dropped one said.
+        # Files of the source may hold values of the dropped column under the same column id.
         used = (row for row in self._theirs.values() if self._is_used(row, self._source.now.state))
         for row in used:
             is_own = _key(row) not in self._now and self._is_asked_for(row)
@@ -243,14 +243,19 @@ class Comparison:
                 self._refuse(row, reason)
 
     def _is_used(self, row: Row, state: CatalogState) -> TypeGuard[Column]:
-        """Whether a side gave the number of another one's new column to one of its own."""
+        """Return whether `row` is a new column of one side whose id the other side also assigned.
+
+        Args:
+            row: a definition of one side.
+            state: the state of the other side.
+        """
         if not isinstance(row, Column) or _key(row) in self._before:
             return False
         table = state.get(TABLE, (row.table_id,))
         return isinstance(table, Table) and row.column_id <= state.highest_column_id(table)
 
     def _check_constraints(self) -> None:
-        """Rules for rows that one side set, and rows that the other wrote without them."""
+        """Refuse constraints that one side added while the other side wrote unchecked rows."""
         for table_id in sorted({int(owner_of(row) or 0) for row in self._constraints()}):
             table = self._target.now.state.get(TABLE, (table_id,))
             if not isinstance(table, Table) or (self._chosen and table_id not in self._chosen):
@@ -259,11 +264,11 @@ class Comparison:
             other = self._target if ours else self._source
             if self._has_data_changes(other, TableId(table_id)):
                 self._refuse(
-                    table, "rules for rows were set on one side, rows written on the other"
+                    table, "one side added constraints, and the other wrote rows without them"
                 )
 
     def _constraints(self, rows: Iterable[Row] | None = None) -> Iterator[Row]:
-        """Rules for rows among definitions that were taken, or that the target set."""
+        """Yield new constraints among `rows`: by default, those of the source and the target."""
         for row in [*self._found.taken, *self._set_by_target()] if rows is None else rows:
             before = self._before.get(_key(row))
             was_open = isinstance(before, Column) and before.nulls_allowed
@@ -280,7 +285,7 @@ class Comparison:
         )
 
     def _check_outcome(self) -> None:
-        """What each side may do by itself can be too much together."""
+        """Refuse tables that are invalid with the changes of both sides, each valid by itself."""
         state = self._target.now.state.copy()
         state.add_children(self._found.children)
         for row in self._found.ended:
@@ -295,21 +300,21 @@ class Comparison:
                     self._refuse(row, reason)
 
     def _names_of(self, table: Table) -> set[str]:
-        """The names that columns of a table have on either side."""
+        """Return the names that columns of a table have on either side."""
         return {
             folded(row.column_name)
             for row in (*self._now.values(), *self._theirs.values())
             if isinstance(row, Column) and row.table_id == table.table_id
         }
 
-    # Words
+    # Descriptions
 
     def _called(self, row: Row) -> str:
         return called(row, self._source.now.state, self._source.origin().state)
 
 
 def called(row: Row, *states: CatalogState) -> str:
-    """A definition in words."""
+    """Return the description of a definition for people; `states` resolve its schema and table."""
 
     def within(schema_id: int, name: str) -> str:
         schemas = (state.get(SCHEMA, (schema_id,)) for state in states)
@@ -344,7 +349,7 @@ def called(row: Row, *states: CatalogState) -> str:
 
 
 def _is_told(row: Row) -> bool:
-    """Whether people want to hear of it: tags are mostly Forklake's own."""
+    """Return whether the outcome lists a change of `row`: tags are mostly internal."""
     return isinstance(row, Schema | Table | View | Macro | Column | Partition | Option)
 
 
@@ -353,7 +358,7 @@ def _both(source: Did, target: Did) -> str:
 
 
 def _key(row: Row) -> Key:
-    """What identifies a definition on both sides; a table has one partitioning."""
+    """Return what identifies a definition on both sides; a table has one partitioning."""
     kind = KIND_OF[type(row)]
     return kind.code, (row.table_id,) if isinstance(row, Partition) else kind.identify(row)
 
@@ -364,7 +369,7 @@ def _identity(row: Row) -> Key:
 
 
 def _name(state: CatalogState, row: Row) -> tuple[Any, ...] | None:
-    """Where a definition takes a name, and which."""
+    """Return the namespace and name that a definition occupies, or None if it has no name."""
     if isinstance(row, Column):
         return row.table_id, row.parent_column, folded(row.column_name)
     return state.name_key(row)
@@ -391,12 +396,12 @@ def _same(one: Row, other: Row) -> bool:
 
 
 def _has_come(side: Side, row: Row) -> bool:
-    """Whether a side has a definition from the other."""
+    """Return whether a side got this version of a definition by a merge from the other side."""
     return row.begin_snapshot in side.arrived(TableId(owner_of(row) or 0))
 
 
 def _joined(now: Row, theirs: Row) -> Row | None:
-    """One of Forklake's own tags that holds for both sides."""
+    """Return the combined value of an internal tag that both sides set, or None."""
     if isinstance(now, Tag) and isinstance(theirs, Tag) and now.key in _JOINED:
         return replace(now, value=_JOINED[now.key](now.value, theirs.value))
     return None

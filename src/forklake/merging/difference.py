@@ -1,17 +1,20 @@
-"""What differs between two catalogs, as values."""
+"""Differences between two catalogs, as values."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-LISTED = 20  # rows of a table that are shown if nobody says how many
+LISTED = 20  # default number of rows shown for each table
 
 
 @dataclass(frozen=True, slots=True)
 class RowDifference:
-    """A row that only one has, or that is another there; rows are JSON. The id is the first's
-    for rows that it has, else the second's; None where rows are compared by what they say."""
+    """A row that only one catalog has, or that differs; `before` and `after` are JSON.
+
+    `row_id` is the id in the first catalog, or in the second one if the first does not have the
+    row. It is None where rows are compared by content.
+    """
 
     did: str
     row_id: int | None
@@ -21,12 +24,12 @@ class RowDifference:
 
 @dataclass(frozen=True, slots=True)
 class TableDifference:
-    """What the second catalog has otherwise than the first.
+    """The changes of one table from the first catalog to the second.
 
     Args:
-        did: `added`, `removed` or `changed`: the table itself.
-        columns: what is different about its columns, in words.
-        added, removed, changed: how many rows.
+        did: `added`, `removed` or `changed`: what happened to the table itself.
+        columns: descriptions of the differences of its columns.
+        added, removed, changed: numbers of rows.
     """
 
     table: str
@@ -39,17 +42,17 @@ class TableDifference:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no difference."""
+        """Whether the table is the same in both catalogs."""
         counts = self.added or self.removed or self.changed
         return self.did == "changed" and not (self.columns or counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What a second catalog has otherwise than a first one.
+    """The changes from a first catalog to a second one.
 
-    `is_by_row_id`: they are on one line of forks, and rows are told apart by their ids. Otherwise
-    they are compared by all columns, and none counts as changed.
+    `is_by_row_id`: the catalogs share a lineage, so rows are matched by row id. Otherwise rows are
+    compared by all columns, and no row counts as changed.
     """
 
     first: str
@@ -64,5 +67,5 @@ class Diff:
         return not (self.tables or self.definitions)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the difference as plain values."""
         return asdict(self)

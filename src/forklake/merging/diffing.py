@@ -1,7 +1,7 @@
-"""Comparing catalogs: tables, their columns and their rows.
+"""Comparison of two catalogs: tables, their columns and their rows.
 
-Files that both have, with the same deletes, hold the same rows and are not read. Spark compares
-the rows of the others, unless only one of the two has such files: those need only be counted.
+Files that both catalogs have with the same deletes hold the same rows and are not read. Spark
+compares the rows of other files, unless only one catalog has such files: then they are counted.
 """
 
 from __future__ import annotations
@@ -47,16 +47,19 @@ def diff(
     rows: bool = False,
     limit: int = LISTED,
 ) -> Diff:
-    """What the second catalog has otherwise than the first; both may be the same one.
+    """Return the changes from the first catalog to the second; both may be the same catalog.
 
     Args:
-        session: whose Spark compares rows; it is not started where files tell enough.
-        version, other_version: snapshots at which the first and the second are looked at.
-        tables: only these.
-        rows: also show rows, `limit` of each table at most.
+        session: its Spark compares rows; Spark is not started where metadata is sufficient.
+        version, other_version: snapshots at which the first and the second catalog are read.
+        tables: compare only these tables.
+        rows: also return rows, at most `limit` for each table.
     """
     if not 1 <= limit <= _MOST:
-        raise InvalidInput(f"{limit} rows cannot be shown.", remedy=f"Use 1 to {_MOST}.")
+        raise InvalidInput(
+            f"The limit of rows shown for each table cannot be {limit}.",
+            remedy=f"Use a limit from 1 to {_MOST}.",
+        )
     one, other = metastore.catalog(first), metastore.catalog(second)
     here = one.now() if version is None else one.at(version=version)
     there = other.now() if other_version is None else other.at(version=other_version)
@@ -101,14 +104,14 @@ def _did(before: Row | None, after: Row | None, kinship: Kinship) -> Did:
 
 
 def _content(row: Row, kinship: Kinship) -> dict[str, Any]:
-    """What a definition says, without who said it, nor ids that mean nothing to others."""
+    """Return the content of a definition without its owner, and without ids of unrelated lakes."""
     ignored = _OWN if kinship.is_close else _OWN | _IDS
     names = (one.name for one in fields(row) if one.name not in ignored)
     return {name: getattr(row, name) for name in names}
 
 
 def _named(state: CatalogState, kinship: Kinship) -> dict[Any, Row]:
-    """Definitions by what tells them apart: their ids, or their names if those mean nothing."""
+    """Return definitions by id, or by name where the catalogs do not share a lineage."""
     rows = [row for kind in _DEFINITIONS for row in state.rows(kind)]
     if kinship.is_close:
         return {(type(row), KIND_OF[type(row)].identify(row)): row for row in rows}
@@ -204,7 +207,7 @@ def _columns(before: Sequence[Field], after: Sequence[Field], kinship: Kinship) 
 
 
 def shape(field: Field) -> tuple[Any, ...]:
-    """A column's type, with all that is inside it."""
+    """Return the type of a column with all nested fields."""
     return field.type, tuple((one.name, shape(one)) for one in field.fields)
 
 
@@ -222,16 +225,16 @@ class Content:
 
     @classmethod
     def of(cls, view: Snapshotted, table: Table) -> Content:
-        """All rows of a table."""
+        """Return the content with all rows of a table."""
         return cls(view, table, tuple(view.scan_files(table)), tuple(view.inlined_rows(table)))
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether there are none."""
+        """Whether it holds neither files nor inlined rows."""
         return not (self.files or self.rows)
 
     def count(self, session: Session) -> int:
-        """How many rows there are. Only files with rows of later snapshots must be looked at."""
+        """Count the rows. Only files that also hold rows of later snapshots are read."""
         if any(is_partial(one, self.view.snapshot_id) for one in self.files):
             from forklake.merging.comparing import frame_of
 
@@ -240,7 +243,12 @@ class Content:
         return in_files + len(self.rows)
 
     def is_new(self, first_new: int, known: Sequence[tuple[int, int]]) -> bool:
-        """Whether all rows came after the lines parted, and by no merge."""
+        """Return whether all rows were written after the catalogs diverged, and by no merge.
+
+        Args:
+            first_new: the first row id that was assigned after the fork.
+            known: ranges (first id, count) of rows that a merge brought.
+        """
 
         def is_own(row_id: int) -> bool:
             return row_id >= first_new and not any(
@@ -256,7 +264,7 @@ class Content:
 
 
 def apart(one: Content, other: Content, kinship: Kinship) -> tuple[Content, Content]:
-    """The rows of two tables without the files and rows that are the same."""
+    """Return the rows of two tables without the files and inlined rows that both have."""
 
     def files(content: Content) -> dict[Any, ScanFile]:
         return {
@@ -291,7 +299,7 @@ Found = tuple[tuple[int, int, int], tuple[RowDifference, ...]]
 
 
 def _rows(session: Session, mine: Content, theirs: Content, kinship: Kinship, limit: int) -> Found:
-    """How many rows were added, removed and changed, and some of them."""
+    """Count the rows added, removed and changed, and return up to `limit` of them."""
     if mine.is_empty and theirs.is_empty:
         return (0, 0, 0), ()
     if not limit and _are_strangers(mine, theirs, kinship):
@@ -302,7 +310,7 @@ def _rows(session: Session, mine: Content, theirs: Content, kinship: Kinship, li
 
 
 def _are_strangers(mine: Content, theirs: Content, kinship: Kinship) -> bool:
-    """Whether no row of one can be a row of the other."""
+    """Return whether no row of one table can be a row of the other."""
     if mine.is_empty or theirs.is_empty:
         return True
     if not kinship.is_close:

@@ -1,6 +1,7 @@
-"""What is wrong with a table that two sides changed: columns that it needs and does not have.
+"""Validation of tables that two sides changed.
 
-Each side may drop or rename a column that it does not need itself. Together that can be too much.
+Each side may drop or rename a column that it does not need itself. The two changes together can
+leave a table without a column that it needs.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ from forklake.model.state import CatalogState
 
 
 def faults(state: CatalogState, table: Table, known: Set[str]) -> Iterator[str]:
-    """Why a table cannot be as it is in a state; `known` are names that its columns had."""
+    """Yield the reasons why a table is invalid in `state`.
+
+    `known` holds all names that its columns have on either side.
+    """
     columns: list[Column] = state.beneath(COLUMN, table.table_id)
     parents = {row.parent_column for row in columns}
     if None not in parents:
-        yield "none of its columns is left"
+        yield "both sides together dropped all of its columns"
     for row in columns:
         if row.column_type == "struct" and row.column_id not in parents:
-            yield f"no field of its column {row.column_name} is left"
+            yield f"both sides together dropped all fields of its column {row.column_name}"
     keys = {key.column_id for key in state.partitioning(table)}
     keys |= {key.column_id for key in state.sort_order(table)}
     if keys - {row.column_id for row in columns}:
-        yield "one side dropped a column by which the other partitions or sorts"
+        yield "one side dropped a column that the other side partitions or sorts by"
     for name in sorted(known - {folded(row.column_name) for row in columns}):
         if any(state.rules(table).naming(name)):
-            yield f"a rule for its rows names the column {name}, which is gone"
+            yield f"one of its constraints uses the column {name}, which was dropped or renamed"

@@ -1,7 +1,7 @@
-"""Forks that belong to a run: only it may merge them, and nobody may fork them, until released.
+"""Holds on forks: only the holder, such as a run, may merge a held fork, and it cannot be forked.
 
-What a run that failed has left behind was never meant for others. Without a hold somebody could
-fork it, or merge it, and so bring it to light after all.
+A run that fails leaves an unfinished fork behind. Without a hold, another client could fork or
+merge it, and so expose its data.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ def fork_held(
     at: int | None = None,
     ttl: timedelta | None = None,
 ) -> Catalog:
-    """A fork that belongs to its holder from its first moment on."""
+    """Create a fork that is held by `holder` from the commit that creates it."""
     if not holder:
-        raise InvalidInput("The holder of a fork has no name.", remedy="Give one.")
+        raise InvalidInput(
+            "The holder of a fork cannot be empty.", remedy="Pass a name as `holder`."
+        )
 
     def hold(_: Connection, made: Sequence[CatalogRow]) -> list[Operation]:
         return [holds_insert([row.catalog_id for row in made], holder)]
@@ -40,11 +42,11 @@ def fork_held(
 
 
 def holder_of(metastore: Metastore, name: str) -> str | None:
-    """Who holds a fork, if anybody does."""
+    """Return the holder of a fork, or None."""
     with metastore.database.reading() as connection:
         return find_holder(connection, metastore.catalog(name).catalog_id)
 
 
 def release(metastore: Metastore, name: str) -> None:
-    """Let everybody use a fork."""
+    """Remove the hold of a fork, so that every client can use it."""
     release_catalog(metastore.database, metastore.catalog(name).catalog_id)

@@ -1,7 +1,8 @@
-"""How two catalogs are related: which rows of them are the same ones.
+"""Relation of two catalogs: which of their rows are the same.
 
-On one line of forks rows have the ids that they had where the lines part. Rows that came later
-have ids of their own, unless a merge brought them over, which is remembered.
+Catalogs that share a lineage have the same row ids for rows that are older than the point where
+they diverged. Each catalog assigns its own ids to later rows. Merges record the id ranges of the
+rows that they bring.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from forklake.store.database import Connection
 
 @dataclass(frozen=True)
 class Kinship:
-    """What two catalogs have in common: the first of them where the lines part, and merges."""
+    """The state that two catalogs share where their lineages diverge, and later merges."""
 
     shared: Snapshotted | None = None
     first_id: CatalogId = NOBODY
@@ -30,17 +31,17 @@ class Kinship:
 
     @property
     def is_close(self) -> bool:
-        """Whether rows can be told apart by their ids."""
+        """Whether the catalogs share a lineage, so that row ids identify the same rows."""
         return self.shared is not None
 
     def first_new(self, table_id: TableId) -> int:
-        """The first row id that each has given by itself."""
+        """Return the first row id that each catalog assigned independently."""
         assert self.shared is not None
         table = self.shared.state.get(TABLE, (table_id,))
         return self.shared.statistics(table).next_row_id if isinstance(table, Table) else 0
 
     def ranges(self, table_id: TableId) -> list[tuple[int, int, int]]:
-        """Ids that mean the same rows: the first in the first catalog, in the second, how many."""
+        """Return ranges of equal rows: (id in the first catalog, id in the second, count)."""
         return [
             (one.becomes, one.first, one.count)
             if one.catalog_id == self.first_id
@@ -51,20 +52,20 @@ class Kinship:
 
 
 def kinship_of(one: Catalog, other: Catalog) -> Kinship:
-    """How two catalogs of a metastore are related."""
+    """Return how two catalogs of one metastore are related."""
     with one.database.reading() as connection:
         parted = _parted_at(connection, one, other)
         if parted is None:
             return Kinship()
         merges = merges_between(connection, one.catalog_id, other.catalog_id)
-        # Kept for the forks that part there, also where the snapshot itself has expired.
+        # The rows are retained for the forks pinned there, even if the snapshot has expired.
         head = Head(parted, 0, datetime.fromtimestamp(0, UTC))
         state = load_state(connection, one.catalog_id, head, inherits=one.inherits)
     return Kinship(one.seen(state), one.catalog_id, merges)
 
 
 def _parted_at(connection: Connection, one: Catalog, other: Catalog) -> SnapshotId | None:
-    """The newest snapshot that both see."""
+    """Return the newest snapshot that both catalogs see, or None."""
     for child, parent in ((one, other), (other, one)):
         if child.row.parent_catalog_id == parent.catalog_id:
             return child.row.fork_snapshot

@@ -1,4 +1,4 @@
-"""What a merge did, would do, or could not do."""
+"""Outcome of a merge: its changes, its conflicts and its error."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from forklake.errors import Conflict
 from forklake.model.ids import SnapshotId
 
-LISTED = 100  # conflicting rows of a table that are told at most
+LISTED = 100  # maximum number of conflicting rows listed for each table
 
 
 @dataclass(frozen=True, slots=True)
 class RowConflict:
-    """A row that both sides touched: its id in the target, what each did, and what it is there."""
+    """A row that both sides changed: its id in the target, and the change and value on each."""
 
     row_id: int
     source_did: str
     target_did: str
-    source_row: str | None = None  # as JSON; None where it is gone
+    source_row: str | None = None  # as JSON; None if the source deleted the row
     target_row: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionConflict:
-    """A definition that does not go together with the target's."""
+    """A definition of the source that conflicts with the target."""
 
     what: str
     reason: str
@@ -33,10 +33,10 @@ class DefinitionConflict:
 
 @dataclass(frozen=True, slots=True)
 class TableMerge:
-    """What a merge does to the rows of one table.
+    """The changes of a merge to the rows of one table.
 
-    `appended_files` became part of the target as they are. `conflicts` are the first of
-    `conflict_count` rows, whether they stopped the merge or were decided.
+    `appended_files` became part of the target without being rewritten. `conflicts` are the first of
+    `conflict_count` rows, whether they stopped the merge or were decided by `on_conflict`.
     """
 
     table: str
@@ -53,11 +53,11 @@ class Merged:
     """The outcome of a merge.
 
     Args:
-        snapshot_id: the snapshot of the target that it is; None if there was nothing to merge, or
-            nothing was to be changed.
-        definitions: what came along besides rows, in words.
-        left_out: tables that the source changed and that were not asked for. What the target has
-            then is something that the source never was.
+        snapshot_id: the snapshot of the target that the merge committed; None if there was nothing
+            to merge, or for a dry run.
+        definitions: descriptions of the changed definitions.
+        left_out: tables that the source changed and that were not selected. The target then has a
+            state that the source never had.
     """
 
     source: str
@@ -71,16 +71,16 @@ class Merged:
 
     @property
     def is_partial(self) -> bool:
-        """Whether only some of what the source changed was asked for."""
+        """Whether some changes of the source were not selected."""
         return bool(self.left_out)
 
     @property
     def has_conflicts(self) -> bool:
-        """Whether some things were touched on both sides."""
+        """Whether both sides changed the same rows or definitions."""
         return bool(self.conflicts) or any(one.conflict_count for one in self.tables)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the outcome as plain values."""
         return asdict(self) | {"is_partial": self.is_partial}
 
 

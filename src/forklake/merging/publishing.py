@@ -1,7 +1,7 @@
-"""Publishing: what a fork has done becomes part of what it was forked from, as one snapshot.
+"""Fork merge: apply the changes of a source catalog to a target catalog as one snapshot.
 
-The same the other way round brings a fork up to date. A merge is an ordinary transaction of its
-target: whoever committed there meanwhile is never overwritten; the merge starts over instead.
+A fork is merged into its parent, or a parent into its fork to bring the fork up to date. A merge is
+an ordinary transaction of the target: if it conflicts with a concurrent commit, it starts over.
 """
 
 from __future__ import annotations
@@ -52,24 +52,25 @@ def publish(
     extra_info: str | None = None,
     idempotency_key: str | None = None,
 ) -> Merged:
-    """Merge what a catalog has done since the last time into another, as one snapshot.
+    """Merge the changes of a catalog since its last merge into another catalog, as one snapshot.
 
     Args:
-        session: whose Spark compares rows; it is not started where files tell enough.
-        fork: the catalog whose changes are taken.
-        into: the catalog that gets them; what the fork was forked from, if it is not said. Naming
-            a fork of the first one brings that fork up to date.
-        tables: take only these; the rest can be merged later.
-        on_conflict: whose version of a row is used that both changed: `ours`, the target's,
-            `theirs`, the source's, or none, which fails; for all tables, or by their names.
-        dry_run: only tell what would be done, and what would be in the way.
-        holder: who holds the fork, if it belongs to a run.
-        idempotency_key: what was merged under it before is not merged again.
+        session: its Spark compares rows; Spark is not started where metadata is sufficient.
+        fork: the source: the catalog whose changes are merged.
+        into: the target: by default the parent of the source. Name a fork of the source to bring
+            that fork up to date.
+        tables: merge only these tables; the others can be merged later.
+        on_conflict: the version that wins where both sides changed a row: `ours` (target), `theirs`
+            (source), or `fail`. One choice for all tables, or a mapping by table name.
+        dry_run: only return what the merge would do, with its conflicts.
+        holder: the holder of the catalogs, if they are held.
+        idempotency_key: a merge with a key that was used before is not repeated.
     """
     _check_choices(on_conflict)
     if session.in_transaction:
         raise InvalidInput(
-            "A merge is a transaction of its own.", remedy="Commit or roll back first."
+            "A merge is a separate transaction: it cannot run inside an open one.",
+            remedy="Run COMMIT or ROLLBACK first.",
         )
     into = into if into is not None else parent_of(metastore, fork)
     merging = _Merging(session, metastore, (fork, into), tables, on_conflict, dry_run)
@@ -87,7 +88,7 @@ def publish(
                 return merged
             try:
                 return plan.committed(merged, info)
-            except Conflict:  # somebody else committed to the target
+            except Conflict:  # with a concurrent commit to the target
                 if attempt == _ATTEMPTS:
                     raise
     raise AssertionError
@@ -98,19 +99,19 @@ def _check_choices(on_conflict: OnConflict) -> None:
     for one in given:
         if one not in CHOICES:
             raise InvalidInput(
-                f"{one!r} does not say what happens to rows that both sides changed.",
+                f"Invalid value for on_conflict: {one!r}.",
                 remedy=f"Use one of: {', '.join(CHOICES)}.",
             )
 
 
 def parent_of(metastore: Metastore, fork: str) -> str:
-    """The name of what a catalog was forked from."""
+    """Return the name of the parent of a catalog."""
     parent = metastore.catalog(fork).row.parent_catalog_id
     names = metastore.names([parent]) if parent is not None else {}
     if not names:
         raise InvalidInput(
-            f"The catalog '{fork}' is no fork of a catalog that is there.",
-            remedy="Say into which catalog it is to be merged.",
+            f"Catalog '{fork}' is not a fork, or its parent was dropped.",
+            remedy="Name the catalog to merge it into: `into` (`--into` of the command line).",
         )
     return next(iter(names.values()))
 
@@ -123,7 +124,7 @@ def _refuse_held(metastore: Metastore, name: str, holder: str | None) -> None:
 
 @dataclass(frozen=True)
 class _Merging:
-    """What was asked for."""
+    """The arguments of a merge."""
 
     session: Session
     metastore: Metastore
@@ -133,7 +134,7 @@ class _Merging:
     dry_run: bool
 
     def plan(self) -> _Plan:
-        """What there is to do at this moment."""
+        """Compare source and target as they are now, and return the changes to apply."""
         source, target = sides_of(self.metastore, *self.names)
         chosen = None if self.tables is None else self._chosen(source, target)
         data = TableSides()
@@ -183,7 +184,7 @@ class _Merging:
         )
 
     def choice(self, table: str) -> Choice:
-        """Whose version of rows of a table is used."""
+        """Return which version of conflicting rows wins in a table."""
         if isinstance(self.on_conflict, str):
             return self.on_conflict
         given = {folded(name): one for name, one in self.on_conflict.items()}
@@ -191,7 +192,7 @@ class _Merging:
 
 
 def _made(source: Side) -> list[TableId]:
-    """The tables that the source made since the target last heard of it."""
+    """Return the tables that the source created since its last merge into the target."""
     arrived = source.arrived()
     return [
         row.table_id
@@ -217,11 +218,14 @@ class _Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the target has heard of everything."""
+        """Whether the target already has all changes of the source."""
         return not (self.definitions.taken or self.definitions.ended or self.shared or self.new)
 
     def evaluated(self, stack: ExitStack) -> Merged:
-        """What the merge does."""
+        """Compute the changes and conflicts of the merge, without writing anything.
+
+        Cached Spark frames are released when `stack` is closed.
+        """
         self.problems += self.definitions.conflicts
         found = []
         if not self.definitions.conflicts:
@@ -240,12 +244,12 @@ class _Plan:
         )
 
     def require_no_conflicts(self) -> None:
-        """Conflict if something is in the way."""
+        """Raise Conflict if the merge has conflicts that are not decided."""
         if self.problems:
             raise refused(self.source.catalog.name, self.target.catalog.name, self.problems)
 
     def committed(self, merged: Merged, info: CommitInfo) -> Merged:
-        """The merge, done."""
+        """Apply the merge as one commit of the target, and return the outcome."""
         target = self.target
         attachment = Attachment(target.catalog.name, self.asked.metastore, target.catalog)
         with self.asked.session.committing(Change(attachment, info, target.now)) as change:

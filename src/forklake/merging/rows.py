@@ -1,7 +1,7 @@
-"""Rows that a merge takes over one by one, compared and written by Spark.
+"""Row-level merge with Spark: rows that must be compared one by one.
 
-Each side's touched rows are found in the files that differ, and joined by row id. Nothing of them
-comes to the driver but counts and the first of the conflicts.
+The changed rows of each side are read from the files that differ, and joined by row id. Only counts
+and the first conflicts reach the driver.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ if TYPE_CHECKING:
 
 _SNAPSHOT, _ROWID = "snapshot_id", "rowid"
 _KEY = [StructField(_SNAPSHOT, LongType()), StructField(_ROWID, LongType())]
-# No column of a table is called like these.
+# Internal columns: names that no column of a table has.
 _ID, _DID, _THEIRS, _IMAGE = "_merge_id", "_merge_did", "_merge_theirs", "_merge_image"
 _THEIR_IMAGE = "_merge_their_image"
 
 
 def touched(engine: Engine, side: TableSide, *, with_plain: bool) -> DataFrame:
-    """The rows that a side touched, as they are, with their ids and what was done to them; rows
-    that are plainly new only if they are wanted."""
+    """Return the rows that a side changed: current values, row id, and kind of change.
+
+    Deleted rows have null values. Rows of files that hold only new rows are included if
+    `with_plain`.
+    """
     fields = side.side.now.state.fields(side.table)
     columns = [F.col(quoted(one.name)) for one in fields]
     now = _now(engine, side, with_plain)
@@ -57,7 +60,7 @@ def touched(engine: Engine, side: TableSide, *, with_plain: bool) -> DataFrame:
     did = F.when(is_new(side, F.col(_ROWID)), Did.ADDED.value).otherwise(Did.CHANGED.value)
     written = now.where(is_own).select(*columns, F.col(_ROWID).alias(_ID), did.alias(_DID))
     gone = _before(engine, side).join(now.select(_ROWID), _ROWID, "left_anti")
-    if side.arrived:  # of which a row may have been there in two versions
+    if side.arrived:  # a row may have existed in two versions before
         gone = gone.distinct()
     nulls = [F.lit(None).cast(now.schema[one.name].dataType).alias(one.name) for one in fields]
     removed = gone.select(*nulls, F.col(_ROWID).alias(_ID), F.lit(Did.REMOVED.value).alias(_DID))
@@ -65,7 +68,7 @@ def touched(engine: Engine, side: TableSide, *, with_plain: bool) -> DataFrame:
 
 
 def _now(engine: Engine, side: TableSide, with_plain: bool) -> DataFrame:
-    """Rows of files and of the metastore that are not as before, or came in a new version."""
+    """Read the current rows of files that differ from before, and such inlined rows."""
     files = [*(side.fresh if with_plain else side.mixed), *side.reduced, *side.arrived_versions]
     chosen = list({one.file.data_file_id: one for one in files}.values())
     rows = [*(side.fresh_rows if with_plain else side.versions), *side.arrived_rows]
@@ -76,7 +79,7 @@ def _now(engine: Engine, side: TableSide, with_plain: bool) -> DataFrame:
 
 
 def _before(engine: Engine, side: TableSide) -> DataFrame:
-    """The ids of rows that were in files which lost some, or in the metastore."""
+    """Return the ids of earlier rows: of files that lost rows, and of lost inlined rows."""
     numbers = pa.table([pa.array(side.lost_rows, pa.int64())], names=[_ROWID])
     found = [engine.spark.createDataFrame(numbers)]
     for seen in side.before:
@@ -89,7 +92,7 @@ def _before(engine: Engine, side: TableSide) -> DataFrame:
 
 
 def is_new(side: TableSide, row_id: Column) -> Column:
-    """`TableSide.is_new` for Spark."""
+    """Return the condition `TableSide.is_new` as a Spark column."""
     came = reduce(
         lambda found, one: found | _within(row_id, one.becomes, one), side.brought, F.lit(False)
     )
@@ -97,7 +100,7 @@ def is_new(side: TableSide, row_id: Column) -> Column:
 
 
 def there(source: TableSide, target: TableSide, row_id: Column) -> Column:
-    """The id that a row of the source has in the target, or will get."""
+    """Translate a row id of the source to the id that the row has, or will get, in the target."""
     found = F.when(
         is_new(source, row_id), row_id - F.lit(source.first_new) + F.lit(target.next_row_id)
     )
@@ -117,29 +120,32 @@ def _within(row_id: Column, first: int, merge: Merge) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many rows each side did what to, and the verdicts by which the target is changed."""
+    """Numbers of rows by (change of the source, change of the target).
+
+    `verdicts` are the ones that change the target.
+    """
 
     pairs: Mapping[tuple[Did, Did], int] = field(default_factory=dict)
     verdicts: Sequence[Verdict] = ()
 
     def taken(self, did: Did) -> int:
-        """How many rows the source did something to that the target takes over."""
+        """Return the number of rows with this change in the source that the target takes over."""
         among = [pair for verdict in self.verdicts for pair in row_pairs(verdict)]
         return sum(self.pairs.get(pair, 0) for pair in among if pair[0] is did)
 
     @property
     def conflicts(self) -> int:
-        """How many rows were touched by both."""
+        """Number of rows that both sides changed."""
         return sum(self.pairs.get(pair, 0) for pair in row_pairs(Verdict.CONFLICT))
 
 
 @dataclass(frozen=True)
 class RowMerge:
-    """The rows of one table that both sides may have touched.
+    """Merge of the rows of one table that both sides may have changed.
 
     Args:
-        adopts: whether plain files become part of the target as they are.
-        source_wins: whether its version is used of rows that both changed.
+        adopts: whether files that hold only new rows become part of the target without rewriting.
+        source_wins: whether the version of the source is used for rows that both sides changed.
     """
 
     session: Session
@@ -150,7 +156,7 @@ class RowMerge:
 
     @cached_property
     def rows(self) -> DataFrame:
-        """What the source touched, by the ids of the target, and what the target did to it."""
+        """Rows that the source changed, with their ids and changes in the target."""
         mine = touched(self.session.engine, self.source, with_plain=not self.adopts)
         mine = mine.withColumn(_ID, there(self.source, self.target, F.col(_ID)))
         theirs = F.lit(Did.NOTHING.value)
@@ -171,12 +177,12 @@ class RowMerge:
         return self.source.side.now.state.fields(self.source.table)
 
     def counts(self, rows: DataFrame) -> Counts:
-        """How many rows each did what to."""
+        """Count the rows by what each side did."""
         found = rows.groupBy(_DID, _THEIRS).count().collect()
         return Counts({(Did(row[0]), Did(row[1])): int(row[2]) for row in found}, self._verdicts)
 
     def conflicts(self, rows: DataFrame) -> tuple[RowConflict, ...]:
-        """The first of the rows that were touched by both."""
+        """Return the first rows that both sides changed."""
         both = rows.where(_ends_in([Verdict.CONFLICT]))
         image = _image(self._fields).alias(_IMAGE)
         shown = both.select(_ID, _DID, _THEIRS, image, _THEIR_IMAGE).orderBy(_ID).limit(LISTED)
@@ -184,11 +190,11 @@ class RowMerge:
 
     @property
     def _verdicts(self) -> list[Verdict]:
-        """The verdicts by which rows of the target are changed."""
+        """The verdicts that change rows of the target."""
         return [Verdict.TAKE, Verdict.CONFLICT] if self.source_wins else [Verdict.TAKE]
 
     def write(self, rows: DataFrame, change: Change, counts: Counts) -> None:
-        """End the rows in the target, and add their new versions."""
+        """Delete the old versions of changed rows in the target, and add the new versions."""
         transaction = change.transaction
         table = transaction.state.get(TABLE, (self.target.table_id,))
         assert isinstance(table, Table)
@@ -210,7 +216,7 @@ class RowMerge:
 def write_again(
     session: Session, source: TableSide, files: Sequence[ScanFile], change: Change
 ) -> None:
-    """Add the rows of files of a table that only the source has, under their ids."""
+    """Rewrite files of a table that only the source has, and keep the row ids."""
     found = scan_chosen(session.engine, source.side.now, source.table, files, virtual=(_ROWID,))
     target = Target(change.attachment, change.transaction.state, source.table)
     rows = reduce(DataFrame.union, found).withColumnRenamed(_ROWID, ROW_ID)
@@ -220,7 +226,7 @@ def write_again(
 
 
 def _ends_in(verdicts: Sequence[Verdict]) -> Column:
-    """Whether what both sides did to a row ends in one of some verdicts."""
+    """Return the condition that the changes of both sides have one of these verdicts."""
     tests = [
         (F.col(_DID) == mine.value) & (F.col(_THEIRS) == theirs.value)
         for verdict in verdicts
@@ -230,13 +236,13 @@ def _ends_in(verdicts: Sequence[Verdict]) -> Column:
 
 
 def _image(fields: Sequence[Field]) -> Column:
-    """A row as JSON, null where it is gone."""
+    """Return a row as JSON, or null if it was deleted."""
     row = F.to_json(F.struct(*(F.col(quoted(one.name)) for one in fields)))
     return F.when(F.col(_DID) != Did.REMOVED.value, row)
 
 
 def _columns(fields: Sequence[Field], target: Target) -> Iterator[Column]:
-    """The columns of the target: what the source has for them, or what files without them show."""
+    """Yield the columns of the target: values of the source, or the initial default."""
     own = {one.column_id: one for one in fields}
     for one in target.fields:
         mine = own.get(one.column_id)
@@ -245,9 +251,9 @@ def _columns(fields: Sequence[Field], target: Target) -> Iterator[Column]:
             continue
         if not _same_inside(mine, one):
             raise Unsupported(
-                f"Rows of table '{target.table.table_name}' were changed on one side, and fields"
-                f" inside its column '{one.name}' on the other.",
-                remedy="Make the same change of the column on both sides first.",
+                f"Cannot merge table '{target.table.table_name}': one side changed rows, and the"
+                f" other side changed fields inside the column '{one.name}'.",
+                remedy="Make the same change to the column in source and target, and merge again.",
             )
         yield F.col(quoted(mine.name)).alias(one.name)
 

@@ -1,8 +1,7 @@
-"""What a merge does with each thing, as one literal table.
+"""Merge rules as literal tables: (change of the source, change of the target) -> verdict.
 
-A merge takes what the source did since the target last heard of it. For each definition and for
-each row both sides may have done something, and the pair says what happens. A row that was only
-moved by compaction was not touched by anybody.
+A merge takes the changes of the source since its last merge into the target. A row that compaction
+only moved to another file counts as unchanged.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from enum import Enum
 
 
 class Did(Enum):
-    """What a side did to a thing since the other last heard of it."""
+    """The change of one side since it was last merged into the other."""
 
     NOTHING = "left alone"
     ADDED = "added"
@@ -20,7 +19,7 @@ class Did(Enum):
 
 
 class Verdict(Enum):
-    """What the merge does."""
+    """The action of the merge."""
 
     TAKE = "take over what the source did"
     KEEP = "keep what the target has"
@@ -30,7 +29,7 @@ class Verdict(Enum):
 
 _N, _A, _C, _R = Did.NOTHING, Did.ADDED, Did.CHANGED, Did.REMOVED
 
-# (source, target) -> what happens; where the source did nothing, nothing does.
+# (source, target) -> action. If the source did nothing, the target is not changed.
 DEFINITIONS: dict[tuple[Did, Did], Verdict] = {
     (_A, _N): Verdict.TAKE,
     (_A, _A): Verdict.IF_EQUAL,
@@ -46,7 +45,7 @@ DEFINITIONS: dict[tuple[Did, Did], Verdict] = {
     (_R, _R): Verdict.KEEP,
 }
 
-# The same for rows, told apart by their ids. New rows are nobody else's.
+# The same for rows, matched by row id. New rows have new ids, so they cannot conflict.
 ROWS: dict[tuple[Did, Did], Verdict] = {
     (_A, _N): Verdict.TAKE,
     (_C, _N): Verdict.TAKE,
@@ -59,10 +58,10 @@ ROWS: dict[tuple[Did, Did], Verdict] = {
 
 
 def of_definition(source: Did, target: Did) -> Verdict:
-    """What happens to a definition."""
+    """Return the verdict for a definition."""
     return DEFINITIONS.get((source, target), Verdict.KEEP)
 
 
 def row_pairs(verdict: Verdict) -> list[tuple[Did, Did]]:
-    """The pairs that end in a verdict for rows."""
+    """Return the (source, target) pairs that have this verdict for rows."""
     return [pair for pair, found in ROWS.items() if found is verdict]

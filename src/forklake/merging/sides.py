@@ -1,9 +1,8 @@
-"""The two sides of a merge: each catalog as it is, and as the other last heard of it.
+"""The two sides of a merge: each catalog as it is now, and as of its last merge into the other.
 
-A catalog and its fork are the same up to the fork. A merge tells the target what the source did
-until then: what a side did that the other has not heard of yet is what came after the last merge
-in that direction, but for what the other side itself has told. So merges in both directions, as
-many as one likes, take everything once.
+A catalog and its fork are equal at the fork. The unmerged changes of a side are its snapshots since
+its last merge into the other side, without the snapshots that are merges from the other side. So
+any number of merges in both directions takes every change exactly once.
 """
 
 from __future__ import annotations
@@ -45,18 +44,18 @@ class Side:
         self.arrivals = [one for one in merges if one.catalog_id == catalog.catalog_id]
 
     def since(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
-        """The snapshot up to which the other side has heard of a table."""
+        """Return the snapshot up to which a table was merged into the other side."""
         told = [one.source_snapshot for one in self.departures if one.is_about(table_id)]
         return max(told, default=self._since_fork)
 
     def origin(self, table_id: TableId = WHOLE_CATALOG) -> Snapshotted:
-        """The catalog at that snapshot."""
+        """Return the catalog at the snapshot `since`: the last state that the other side has."""
         if any(one.is_about(table_id) for one in self.departures):
             return self._at(self.since(table_id))
         return self._first()
 
     def arrived(self, table_id: TableId = WHOLE_CATALOG) -> list[SnapshotId]:
-        """The snapshots since then that are merges of the other side."""
+        """Return the snapshots since the last merge that are merges from the other side."""
         since = self.since(table_id)
         found = {
             one.snapshot_id
@@ -66,11 +65,11 @@ class Side:
         return sorted(found)
 
     def arrival(self, snapshot: SnapshotId) -> Snapshotted:
-        """The catalog at such a snapshot."""
+        """Return the catalog at one of the snapshots of `arrived`."""
         return self._at(snapshot)
 
     def before(self, snapshot: SnapshotId, table_id: TableId) -> Snapshotted:
-        """The catalog just before such a snapshot."""
+        """Return the catalog just before one of the snapshots of `arrived`."""
         since = self.since(table_id)
         earlier = max((one for one in self.log if since < one < snapshot), default=since)
         with self.catalog.database.reading() as connection:
@@ -83,7 +82,7 @@ class Side:
         return _seen_at(self.catalog, snapshot)
 
     def told_last(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
-        """The merge by which the other side last heard of a table; 0 if none did."""
+        """Return the snapshot of the last merge of a table into the other side, or 0."""
         told = [one.snapshot_id for one in self.departures if one.is_about(table_id)]
         return max(told, default=SnapshotId(0))
 
@@ -91,7 +90,7 @@ class Side:
 
     @cached_property
     def log(self) -> dict[SnapshotId, tuple[Change, ...]]:
-        """What each snapshot changed, as far as that is still known."""
+        """Changes of each snapshot, without snapshots that have expired."""
         with self.catalog.database.reading() as connection:
             given = {
                 "catalog": self.catalog.catalog_id,
@@ -102,7 +101,7 @@ class Side:
         return {number: parse_changes(text) for number, text in rows}
 
     def may_have_touched(self, table_id: TableId) -> bool:
-        """Whether a table's rows may have changed, as far as that is known without a look."""
+        """Return whether rows may have changed, according to the commits; no data is read."""
         return self._has_gaps or any(
             change.object_id == table_id
             for snapshot, changes in self.log.items()
@@ -112,22 +111,23 @@ class Side:
 
     @cached_property
     def _has_gaps(self) -> bool:
-        """Whether snapshots have expired, so that not all that was changed is known."""
+        """Whether snapshots have expired, so that the log of changes is incomplete."""
         with self.catalog.database.reading() as connection:
             statement = expired_since_statement(self.catalog.catalog_id, self._since_fork)
             (rows,) = connection.run([statement])
         return bool(rows)
 
     def kinds(self, snapshot: SnapshotId, table_id: TableId) -> set[ChangeKind]:
-        """What a snapshot did to a table; nothing if that is not known any more."""
+        """Return the kinds of change that a snapshot made to a table; empty if it has expired."""
         changes = self.log.get(snapshot, ())
         return {one.kind for one in changes if one.object_id == table_id}
 
 
 def common_rows(one: Side, other: Side, kind: Kind) -> list[Row]:
-    """The definitions of a kind of which both sides know: those that were told last, whoever told.
+    """Return the common base of two sides: definitions of a kind as of their last merge.
 
-    What the other did not take over from that it had changed itself, and only itself.
+    The state of the source of the last merge is the base. A definition that the target did not take
+    over from it was changed by the target, and only there.
     """
     rows: list[Any] = _teller(one, other).origin().state.rows(kind)
     whole = max(one.told_last(), other.told_last())
@@ -145,14 +145,14 @@ def _teller(one: Side, other: Side, table_id: TableId = WHOLE_CATALOG) -> Side:
 
 
 def owner_of(row: Row) -> int | None:
-    """The table, or other object, that a definition belongs to."""
+    """Return the id of the table, or other object, that a definition belongs to."""
     kind = KIND_OF[type(row)]
     column = kind.scope or kind.entity
     return getattr(row, column) if column else None
 
 
 def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side]:
-    """Source and target of a merge, of which one is a fork of the other."""
+    """Return source and target of a merge. One must be a fork of the other."""
     one, other = metastore.catalog(source), metastore.catalog(target)
     fork = next(
         (
@@ -165,10 +165,10 @@ def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side
     if fork is None or one.catalog_id == other.catalog_id:
         raise InvalidInput(
             f"'{source}' cannot be merged into '{target}': neither is a fork of the other.",
-            remedy="Merge a fork into what it was forked from, or that into the fork.",
+            remedy="Merge a fork into its parent, or a parent into its fork.",
         )
     begin = _first_snapshot(fork)
-    # Before the merges are read, so that none of those that are seen is missing.
+    # Read the heads before the merges: otherwise a merge that `now` sees could be missing.
     seen = {catalog.catalog_id: catalog.now() for catalog in (one, other)}
     with metastore.database.reading() as connection:
         found = merges_between(connection, one.catalog_id, other.catalog_id)
@@ -196,15 +196,16 @@ def _seen_at(catalog: Catalog, snapshot: SnapshotId) -> Snapshotted:
 
 def _expired(catalog: Catalog, what: str) -> NotFound:
     return NotFound(
-        f"{what} of the catalog '{catalog.name}' has expired: what was changed since the last merge"
-        " cannot be told any more.",
-        remedy="Keep the snapshots of merges, and those before them: fork again to go on.",
+        f"{what} of the catalog '{catalog.name}' has expired: the changes since the last merge are"
+        " not known any more.",
+        remedy="Create a new fork. To prevent this, retain the snapshots of merges, and the ones"
+        " before them, when you expire snapshots.",
         catalog=catalog.name,
     )
 
 
 def _first_snapshot(fork: Catalog) -> SnapshotId:
-    """The snapshot that made a fork: then it is still what it was forked from."""
+    """Return the snapshot that created a fork: the fork is still equal to its parent there."""
     with fork.database.reading() as connection:
         ((first,),) = connection.fetch(
             "SELECT min(begin_snapshot) FROM ducklake_catalog WHERE catalog_id = :catalog",

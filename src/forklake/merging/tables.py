@@ -1,8 +1,7 @@
-"""What a side did to the data of a table, as far as the metastore tells.
+"""Changes of one side to the data of a table, found in metadata where possible.
 
-Files are compared by their ids and deletes, rows of the metastore by their ids and versions: what
-both sides have is the same. Only where files hold new versions of rows, or lost some, need rows be
-looked at.
+Files are compared by id and deletes, inlined rows by id and version: those that both sides have are
+equal. Data is read only where files hold new versions of rows, or lost rows.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _REMOVING = frozenset({ChangeKind.DELETED, ChangeKind.INLINED_DELETE})
 
 @dataclass(frozen=True)
 class Seen:
-    """A table at one snapshot, or what a merge brought to it."""
+    """A table at one snapshot, or the part of it that a merge brought."""
 
     view: Snapshotted
     table: Table
@@ -38,7 +37,7 @@ class Seen:
 
 
 class TableSide:
-    """The data of a table on one side, and what was done to it."""
+    """The data of a table on one side, and its changes since the last merge."""
 
     def __init__(self, side: Side, table_id: TableId) -> None:
         self.side = side
@@ -48,21 +47,21 @@ class TableSide:
 
     @cached_property
     def table(self) -> Table:
-        """The table as it is."""
+        """The current table."""
         found = self.side.now.state.get(TABLE, (self.table_id,))
         assert isinstance(found, Table)
         return found
 
     @cached_property
     def now(self) -> Seen:
-        """Its data as it is."""
+        """Its current data."""
         found = _seen(self.side.now, self.table_id)
         assert found is not None
         return found
 
     @cached_property
     def before(self) -> list[Seen]:
-        """What the other side has heard of: the table then, and what it brought itself."""
+        """What the other side has: the table at the last merge, and later merges from there."""
         origin = _seen(self.side.origin(self.table_id), self.table_id)
         found = [] if origin is None else [origin]
         for at in self.arrived:
@@ -80,13 +79,13 @@ class TableSide:
 
     @cached_property
     def fresh(self) -> list[ScanFile]:
-        """Files that the other side does not know."""
+        """Files that the other side does not have."""
         known = self._files_before
         return [file for number, file in self.now.files.items() if number not in known]
 
     @cached_property
     def reduced(self) -> list[ScanFile]:
-        """Files of which rows were deleted."""
+        """Files that lost rows."""
         known = self._files_before
         return [
             file
@@ -95,7 +94,7 @@ class TableSide:
         ]
 
     def lost(self, seen: Seen) -> list[ScanFile]:
-        """Files of before that ended, or of which rows were deleted, as they were."""
+        """Return files of `seen` that ended or lost rows, in their earlier state."""
         reduced = {file.file.data_file_id for file in self.reduced}
         return [
             file
@@ -103,17 +102,17 @@ class TableSide:
             if number in reduced or number not in self.now.files
         ]
 
-    # Rows of the metastore
+    # Inlined rows
 
     @cached_property
     def fresh_rows(self) -> list[InlinedRow]:
-        """Rows of the metastore that the other side does not know, or not in this version."""
+        """Inlined rows that the other side does not have, or not in this version."""
         known = {version for one in self.before for version in one.rows}
         return [row for version, row in self.now.rows.items() if version not in known]
 
     @cached_property
     def lost_rows(self) -> list[int]:
-        """The ids of rows of the metastore that ended in the version of before."""
+        """Ids of inlined rows whose earlier version ended."""
         return [
             row_id
             for one in self.before
@@ -121,11 +120,11 @@ class TableSide:
             if (row_id, begin) not in self.now.rows
         ]
 
-    # What the other side brought
+    # Merges from the other side
 
     @cached_property
     def arrived_versions(self) -> list[ScanFile]:
-        """Files in which the other side brought new versions of rows."""
+        """Files in which merges from the other side brought new versions of rows."""
         return [
             file
             for file in self.now.files.values()
@@ -134,75 +133,75 @@ class TableSide:
 
     @cached_property
     def arrived_rows(self) -> list[InlinedRow]:
-        """Rows of the metastore that the other side brought."""
+        """Inlined rows that merges from the other side brought."""
         return [row for row in self.now.rows.values() if row.begin_snapshot in self.arrived]
 
     # Ids
 
     @cached_property
     def first_new(self) -> int:
-        """The first row id of which the other side has not heard."""
+        """The first row id that was assigned after the last merge into the other side."""
         return _next_row_id(self.side.origin(self.table_id), self.table_id)
 
     @cached_property
     def next_row_id(self) -> int:
-        """The id that the next row gets."""
+        """The row id that the next row gets."""
         return _next_row_id(self.side.now, self.table_id)
 
     @cached_property
     def brought(self) -> list[Merge]:
-        """The merges since then that brought new rows to the table."""
+        """Merges from the other side that brought new rows to the table."""
         return self._moves(self.side.arrivals)
 
     @cached_property
     def taken(self) -> list[Merge]:
-        """The merges that took new rows of the table to the other side."""
+        """Merges into the other side that took new rows of the table."""
         return self._moves(self.side.departures)
 
     def _moves(self, merges: Iterable[Merge]) -> list[Merge]:
         return [one for one in merges if one.table_id == self.table_id and one.count]
 
     def is_new(self, row_id: int) -> bool:
-        """Whether a row was made by this side and never told of."""
+        """Return whether this side created a row since its last merge into the other side."""
         came = any(one.becomes <= row_id < one.becomes + one.count for one in self.brought)
         return row_id >= self.first_new and not came
 
-    # What it comes to
+    # Summary
 
     @cached_property
     def is_touched(self) -> bool:
-        """Whether anything happened to the data."""
+        """Whether the data changed at all."""
         return bool(self.fresh or self.fresh_rows or self.has_losses)
 
     @cached_property
     def has_losses(self) -> bool:
-        """Whether rows ended that the other side knows, in this version or for good."""
+        """Whether rows that the other side has were updated or deleted."""
         return bool(self.lost_rows) or any(self.lost(one) for one in self.before)
 
     @cached_property
     def plain(self) -> list[ScanFile]:
-        """Files that hold nothing but new rows, and no ids of their own."""
+        """Files that hold only new rows, with implicit row ids."""
         return [file for file in self.fresh if self._is_plain(file)]
 
     @cached_property
     def mixed(self) -> list[ScanFile]:
-        """The other files that the other side does not know."""
+        """The other files that the other side does not have."""
         plain = {file.file.data_file_id for file in self.plain}
         return [file for file in self.fresh if file.file.data_file_id not in plain]
 
     @cached_property
     def new_rows(self) -> list[InlinedRow]:
-        """New rows in the metastore."""
+        """Inlined rows that are new."""
         return [row for row in self.fresh_rows if self.is_new(row.row_id)]
 
     @cached_property
     def versions(self) -> list[InlinedRow]:
-        """Rows in the metastore that are new versions of ones that the other side knows."""
+        """Inlined rows that are new versions of rows that the other side has."""
         return [row for row in self.fresh_rows if not self.is_new(row.row_id)]
 
     @cached_property
     def only_adds(self) -> bool:
-        """Whether new rows, and where they are, are all there is."""
+        """Whether the changes consist of new rows and row moves only."""
         return not (self.has_losses or self.mixed or self.versions)
 
     def _is_plain(self, one: ScanFile) -> bool:
@@ -214,13 +213,14 @@ class TableSide:
         kinds = self.side.kinds(file.begin_snapshot, self.table_id)
         if kinds and kinds <= _PLAIN:
             return True
-        # A snapshot that also ended rows may have put new versions of rows into the same file.
+        # An UPDATE also ends rows, and writes their new versions into the same file as new rows:
+        # the footer shows it. The footer of an encrypted file cannot be read.
         may_tell = bool(kinds) and kinds <= _PLAIN | _REMOVING and file.encryption_key is None
         return may_tell and not _has_row_ids(one.path)
 
     @cached_property
     def moved(self) -> list[ScanFile]:
-        """Files whose rows may tell snapshots of their own: they were moved there."""
+        """Files that compaction wrote: their rows may store snapshot ids of this catalog."""
         return [file for file in self.now.files.values() if self._is_moved(file.file)]
 
     def _is_moved(self, file: DataFile) -> bool:
@@ -230,37 +230,37 @@ class TableSide:
         return not kinds or not kinds <= _PLAIN | _REMOVING
 
     def types(self) -> dict[int, str]:
-        """The type of each node."""
+        """Return the type of each column and nested field, by column id."""
         rows: list[Column] = self.side.now.state.beneath(COLUMN, self.table_id)
         return {row.column_id: row.column_type for row in rows}
 
     @cached_property
     def has_new_types(self) -> bool:
-        """Whether a column was widened."""
+        """Whether the type of a column was promoted."""
         rows: list[Column] = self.side.origin(self.table_id).state.beneath(COLUMN, self.table_id)
         now = self.types()
         return any(now.get(row.column_id, row.column_type) != row.column_type for row in rows)
 
 
 class TableSides:
-    """The data of tables on both sides, each looked at once."""
+    """Cache of the data of tables on both sides."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Side, TableId], TableSide] = {}
 
     def of(self, side: Side, table_id: TableId) -> TableSide:
-        """A table on one side."""
+        """Return the data of a table on one side."""
         return self._found.setdefault((side, table_id), TableSide(side, table_id))
 
     def are_touched(self, side: Side, table_id: TableId) -> bool:
-        """Whether a side changed the rows of a table that it has."""
+        """Return whether a side has the table and changed its rows."""
         is_there = side.now.state.get(TABLE, (table_id,)) is not None
         may_be = is_there and side.may_have_touched(table_id)
         return may_be and self.of(side, table_id).is_touched
 
 
 def _seen(view: Snapshotted, table_id: TableId) -> Seen | None:
-    """A table at a snapshot, if it is there."""
+    """Return a table at a snapshot, or None if it does not exist there."""
     table = view.state.get(TABLE, (table_id,))
     if not isinstance(table, Table):
         return None
@@ -270,8 +270,16 @@ def _seen(view: Snapshotted, table_id: TableId) -> Seen | None:
 
 
 def _followed(known: list[Seen], earlier: Seen | None, brought: Seen, at: SnapshotId) -> list[Seen]:
-    """What is known to the other side once it brought something: what began with that, and what it
-    did to files and rows that were as it knew them."""
+    """Return what the other side has after a merge from it at snapshot `at`.
+
+    The merge brought what began in it, and changed files and rows that were in the state that the
+    other side has; other files and rows keep the state that is already in `known`.
+
+    Args:
+        known: what the other side had before the merge.
+        earlier: the table just before the merge.
+        brought: the table at the merge.
+    """
     files = {n: one for n, one in brought.files.items() if one.file.begin_snapshot == at}
     rows = {version: row for version, row in brought.rows.items() if version[1] == at}
     kept = []
@@ -309,7 +317,7 @@ def _next_row_id(view: Snapshotted, table_id: TableId) -> int:
 
 
 def _has_row_ids(path: str) -> bool:
-    """Whether the rows of a file carry ids; only its footer is read."""
+    """Return whether a file stores row ids. Only its footer is read."""
     import pyarrow.parquet as pq
 
     with open_input(path) as opened:

@@ -1,7 +1,7 @@
-"""Taking over the data of one table: what is done to it, and doing it.
+"""Merge of the data of one table: compute the changes, then apply them.
 
-Files that hold nothing but new rows become part of the target as they are, and so does all of a
-table that only the source has. Everything else is rows, which Spark compares and writes.
+Files that hold only new rows become part of the target without rewriting, and so do the files of
+tables that only the source has. All other changes are rows that Spark compares and writes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from forklake.merging.rows import Counts, RowMerge
     from forklake.spark.session import Session
 
-# Whose version of a row is used that both sides changed: nobody's, the target's, the source's.
+# For rows that both sides changed: fail, use the version of the target, or of the source.
 Choice = Literal["fail", "ours", "theirs"]
 
 
 def called(side: Side, table_id: TableId) -> str:
-    """The name of a table, with its schema."""
+    """Return the name of a table with its schema."""
     state = side.now.state
     table = state.get(TABLE, (table_id,))
     assert isinstance(table, Table)
@@ -42,7 +42,7 @@ def called(side: Side, table_id: TableId) -> str:
 
 
 class SharedTable:
-    """The rows of a table that both sides have."""
+    """Merge of a table that both sides have."""
 
     def __init__(
         self, session: Session, source: TableSide, target: TableSide, choice: Choice
@@ -59,23 +59,26 @@ class SharedTable:
 
     @property
     def only_adds(self) -> bool:
-        """Whether nothing but files and rows of the metastore is added, as they are."""
+        """Whether the merge only adds files and inlined rows without rewriting."""
         return self._source.only_adds and self._adopts
 
     @property
     def _adopts(self) -> bool:
-        """Whether files can become part of the target as they are: its columns have the types with
-        which they were written, and no log of files tells another place."""
+        """Whether files can become part of the target without rewriting.
+
+        Its columns must have the types that the files were written with. A Delta table cannot
+        adopt files: its log records paths below its own folder.
+        """
         has_face = find_face(self._target.side.now.state, self._target.table) is not None
         return not (has_face or self._source.has_new_types or self._target.has_new_types)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether conflicts were found that nobody decided."""
+        """Whether there are conflicts and `on_conflict` does not decide them."""
         return bool(self.outcome.conflict_count) and self._choice == "fail"
 
     def evaluated(self, stack: ExitStack) -> TableMerge:
-        """What is done to the table."""
+        """Compute the changes and conflicts. `stack` releases the cached rows."""
         files = self._adopted()
         new = sum(one.rows for one in files) + (len(self._source.new_rows) if self._adopts else 0)
         self.outcome = TableMerge(self._name, new, len(files))
@@ -108,7 +111,7 @@ class SharedTable:
         return adoptable_files(side.now, self._source.table, self._source.plain, target)
 
     def write(self, change: Change) -> None:
-        """Do it, as part of a change."""
+        """Apply the changes as part of `change`."""
         transaction = change.transaction
         if self._merge is not None and self._rows is not None and self._counts is not None:
             self._merge.write(self._rows, change, self._counts)
@@ -128,10 +131,10 @@ class SharedTable:
 
 
 class NewTable:
-    """A table that only the source has: it comes along as it is.
+    """Copy of a table that only the source has.
 
-    But for files that compaction made: their rows tell snapshots of the source, which mean nothing
-    in the history of the target.
+    Its files are adopted without rewriting, except for files that compaction wrote: their rows
+    store snapshot ids of the source, which mean nothing in the history of the target.
     """
 
     def __init__(self, session: Session, source: TableSide, target: Side) -> None:
@@ -151,7 +154,7 @@ class NewTable:
         )
 
     def write(self, change: Change) -> None:
-        """Do it, as part of a change."""
+        """Apply the changes as part of `change`."""
         transaction, table = change.transaction, self._source.table
         transaction.reserve_row_ids(table, RowIds(0, self._source.next_row_id))
         transaction.adopt_files(table, self._files, 0)
