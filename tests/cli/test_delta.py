@@ -125,7 +125,7 @@ class TestPublish:
             table = transaction.create_table("t", [ColumnSpec("id", "bigint")])
             transaction.insert_rows(table, [{"id": 1}])
         code, error = cli.error("delta", "publish", "sales.t", "nowhere")
-        assert (code, error["remedy"]) == (8, "Flush them to files first.")
+        assert (code, error["remedy"]) == (8, "Write them to files first: run flush_inlined_data.")
 
     @pytest.mark.parametrize(
         ("name", "expected"), [("orders", 2), ("a.b.c.d", 2), ("sales.nope", 3), ("nope.t", 3)]

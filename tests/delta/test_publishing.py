@@ -134,7 +134,7 @@ def test_what_a_delta_table_cannot_say_is_refused(lake: Session, tmp_path: Path)
     lake.sql("CALL lake.set_option('data_inlining_row_limit', 10)")
     lake.sql("CREATE TABLE small (id BIGINT)")
     lake.sql("INSERT INTO small VALUES (1)")
-    with pytest.raises(Unsupported, match="live in the metastore"):
+    with pytest.raises(Unsupported, match="has inlined rows"):
         publish(lake, "small", tmp_path / "delta" / "small")
     assert not (tmp_path / "delta").exists()
     lake.sql("CALL ducklake_flush_inlined_data('lake')")

@@ -199,7 +199,7 @@ def test_files_that_ducklake_merged_or_others_wrote_are_read_as_they_were(
         "ALTER TABLE ext RENAME COLUMN id TO number",
     ]
     expected = make(str(place), tmp_path / "theirs", [*HISTORY[:11], *adding, *COMPACTION])
-    with pytest.raises(InvalidInput, match="was put together from several"):
+    with pytest.raises(InvalidInput, match="was merged by DuckLake from several files"):
         import_ducklake(target, f"ducklake:{place}", "theirs")
     import_ducklake(target, f"ducklake:{place}", "theirs", data_path=str(tmp_path / "data"))
     session.attach(metadata, "theirs", catalog="theirs")
@@ -314,12 +314,12 @@ def test_what_cannot_be_imported_is_refused(target: Metastore, tmp_path: Path) -
     target.create_catalog("taken")
     with pytest.raises(AlreadyExists):
         import_ducklake(target, f"ducklake:{place}", "taken")
-    with pytest.raises(Unsupported, match="is not there"):
+    with pytest.raises(Unsupported, match="the file does not exist"):
         import_ducklake(target, f"ducklake:{tmp_path / 'none.ducklake'}", "new")
     other = tmp_path / "other.duckdb"
     with duckdb.connect(str(other)) as connection:
         connection.execute("CREATE TABLE t (i INT)")
-    with pytest.raises(NotFound, match="no DuckLake"):
+    with pytest.raises(NotFound, match="does not hold a DuckLake"):
         import_ducklake(target, f"ducklake:{other}", "new")
     with stock(str(place)) as connection:
         connection.execute("CREATE TABLE odd (v VARIANT)")

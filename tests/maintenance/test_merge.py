@@ -219,7 +219,7 @@ def test_bad_input_changes_nothing(lake: Session, metadata: str) -> None:
         merge_adjacent_files(lake, "lake", "none")
     with pytest.raises(NotFound, match="'none' does not exist"):
         merge_adjacent_files(lake, "lake", schema="none")
-    with pytest.raises(InvalidInput, match="no table of the catalog"):
+    with pytest.raises(InvalidInput, match="is not a table of the catalog"):
         merge_adjacent_files(lake, "lake", "a.b.c")
     with lake.transaction(), pytest.raises(InvalidInput, match="inside a transaction"):
         merge_adjacent_files(lake, "lake")

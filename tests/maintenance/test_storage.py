@@ -84,7 +84,7 @@ def test_maintenance_does_what_is_due_and_tells_it(files: Lake) -> None:
     with catalog.database.upkeep(catalog.catalog_id) as is_ours:
         assert is_ours
         (passed,) = maintain(files.metastore, ["sales"])
-    assert passed.operation == "passed over"
+    assert passed.operation == "skipped"
 
 
 def test_a_catalog_that_cannot_be_maintained_does_not_hold_up_the_others(files: Lake) -> None:

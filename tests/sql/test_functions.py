@@ -247,14 +247,14 @@ WRONG = [
     (
         "lake.merge_adjacent_files(min_file_size => 9, max_file_size => 9)",
         InvalidInput,
-        "No file can have 9 bytes or more and less than 9",
+        r"min_file_size \(9\) must be less than max_file_size \(9\)",
     ),
     ("lake.rewrite_data_files(delete_threshold => 1.5)", InvalidInput, "must be between 0 and 1"),
     ("lake.rewrite_data_files('t', 's2')", InvalidInput, "at most 1 positional argument,"),
     ("lake.flush_inlined_data('t')", InvalidInput, "takes no positional arguments"),
     ("lake.flush_inlined_data(schema_name => 'no')", NotFound, "Schema 'no' does not exist"),
     ("lake.add_data_files('t')", InvalidInput, "requires the argument 'path'"),
-    ("lake.add_data_files('t', [])", InvalidInput, "No file was named"),
+    ("lake.add_data_files('t', [])", InvalidInput, "No file to add was given"),
     ("lake.add_data_files('t', [1])", InvalidInput, r"expects VARCHAR or VARCHAR\[\] for 'path'"),
     ("lake.add_data_files('nope', 'a.parquet')", NotFound, "does not exist"),
     (

@@ -1,4 +1,4 @@
-"""Tables of the lake as Iceberg tables: metadata for readers, over the files that are there."""
+"""Lake tables as Iceberg tables: Iceberg metadata over the existing data files."""
 
 from importlib.util import find_spec
 
@@ -6,6 +6,6 @@ from forklake.errors import Unsupported
 
 if find_spec("pyiceberg") is None:
     raise Unsupported(
-        "Iceberg tables need the package pyiceberg.",
+        "Iceberg tables need the package pyiceberg, which is not installed.",
         remedy="Install it: pip install 'forklake[iceberg]'.",
     )

@@ -1,7 +1,7 @@
-"""Deleted rows as Iceberg's position deletes.
+"""Iceberg position delete files.
 
-They are written anew, also where the lake has a delete file: Iceberg finds their columns by other
-ids, and the data file by the very path that the manifest says.
+They are written even where the lake has a delete file: Iceberg requires other field ids for the
+columns, and the exact path of the data file that is in the manifest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from forklake.files.putting import put_if_absent
 from forklake.files.systems import exists, size
 from forklake.model.scans import ScanFile
 
-PATH_FIELD, POSITION_FIELD = 2147483546, 2147483545  # as the specification numbers them
+PATH_FIELD, POSITION_FIELD = 2147483546, 2147483545  # field ids of the Iceberg specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PositionDeletes:
 
 
 def named_after(file: ScanFile) -> str:
-    """A name for the deletes of a data file: others have another one."""
+    """Return a file name for the deletes of a data file, unique for these deletes."""
     lake = int(file.delete_file.delete_file_id) if file.delete_file is not None else ""
     positions = ",".join(map(str, file.deleted_positions))
     digest = hashlib.sha256(f"{file.path} {lake} {positions}".encode()).hexdigest()[:16]
@@ -39,7 +39,7 @@ def named_after(file: ScanFile) -> str:
 
 
 def write_deletes(folder: str, file: ScanFile, data_path: str) -> PositionDeletes:
-    """The deletes of a data file, written into the folder unless they are there already."""
+    """Write the deletes of a data file to a folder, unless the file exists there."""
     path = f"{folder}/{named_after(file)}-deletes.parquet"
     if not exists(path):
         put_if_absent(path, _written(data_path, _positions(file)))
@@ -51,9 +51,9 @@ def _positions(file: ScanFile) -> pa.Int64Array:
     if file.delete_file is not None and file.delete_path is not None:
         if file.delete_file.format != "parquet":
             raise Unsupported(
-                f"The deleted rows of {file.path!r} are not known: its deletion vector could not be"
+                f"The deleted rows of {file.path!r} are unknown: its deletion vector could not be"
                 " read.",
-                remedy="Restore the vector, and import the Delta table again.",
+                remedy="Restore the deletion vector, and import the Delta table again.",
             )
         found.append(pa.array(read_positions(file.delete_path, file.path), pa.int64()))
     every = pa.concat_arrays(found)

@@ -1,4 +1,4 @@
-"""The metadata document of an Iceberg table: schemas, partitionings and snapshots, gathered."""
+"""Metadata document of an Iceberg table: schemas, partition specs and snapshots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forklake.model.snapshots import Snapshot
 
 
 class TableDocument:
-    """What is told of one table; the newest snapshot is added first."""
+    """Builder of the metadata of one table. The newest snapshot must be added first."""
 
     def __init__(self, seen: Snapshotted, table: Table, root: str) -> None:
         self._seen = seen
@@ -37,7 +37,7 @@ class TableDocument:
         snapshot: Snapshot,
         manifest_list: str,
     ) -> None:
-        """Add a snapshot, which the list of its manifests tells."""
+        """Add a snapshot with the path of its manifest list."""
         for one in files.partitionings().values():
             self._specs[one.spec.spec_id] = one.spec
         number = int(seen.snapshot_id)
@@ -54,7 +54,7 @@ class TableDocument:
         self._snapshots.append(told)
 
     def _schema_at(self, seen: Snapshotted, table: Table) -> int:
-        """The number of the schema at a snapshot; 0 is the newest one."""
+        """Return the id of the schema at a snapshot; 0 is the newest schema."""
         fields = seen.state.fields(table)
         made = iceberg_schema(fields, len(self._schemas))
         for one in self._schemas:
@@ -65,12 +65,12 @@ class TableDocument:
         return made.schema_id
 
     def body(self, properties: dict[str, str]) -> dict[str, Any]:
-        """The document, in the words of the specification."""
+        """Return the document with the field names of the Iceberg specification."""
         current = self._current_spec()
         specs = list(({current.spec_id: current} | self._specs).values())
         newest = self._snapshots[0]
         return {
-            "format-version": 3 if self._has_defaults else 2,  # only the third has defaults
+            "format-version": 3 if self._has_defaults else 2,  # only version 3 has defaults
             **({"next-row-id": 0} if self._has_defaults else {}),
             "table-uuid": str(self._table.table_uuid),
             "location": self._root,

@@ -1,8 +1,8 @@
-"""The files of a table at one snapshot, in groups of which each is told by a manifest.
+"""The files of a table at one snapshot, in groups: each group is one manifest.
 
-A file's sequence number is the snapshot in which it began, and that of its deletes the same: what
-a manifest says does not depend on the snapshot that is told. So a commit that adds files leaves all
-manifests as they are but those of the newest files.
+The sequence number of a file, and of its deletes, is the snapshot in which the file began. So the
+content of a manifest does not depend on the published snapshot, and a commit that adds files leaves
+all manifests unchanged except those of the newest files.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ from forklake.model.ids import ColumnId, DataFileId, PartitionId
 from forklake.model.scans import ScanFile, is_partial
 from forklake.model.values import from_text
 
-_GROUP = 1000  # numbers of data files, one after the other
-Locate = Callable[[str], str]  # a path as readers on any machine find it
+_GROUP = 1000  # range of data file ids in one group
+Locate = Callable[[str], str]  # converts a path to one that is valid on every machine
 
 
 @dataclass(slots=True)
 class Group:
-    """Files beside each other that have one spec."""
+    """Files with neighboring ids that have the same partition spec."""
 
     partitioning: Partitioning
     files: list[ScanFile] = field(default_factory=list)
 
     def name(self) -> str:
-        """A name that no other group of the table has; a file may end, and come back later."""
+        """Return a unique name. It contains the begin: a restored file has the id of an old one."""
         return self._named(
             f"{one.file.data_file_id} {one.file.begin_snapshot}" for one in self.files
         )
 
     @property
     def marked(self) -> Group:
-        """Those with deleted rows."""
+        """The group reduced to its files with deleted rows."""
         return Group(self.partitioning, [one for one in self.files if one.has_deletes])
 
     def name_of_deletes(self) -> str:
-        """The same for the deletes of its files."""
+        """Return a unique name for the deletes of its files."""
         return self._named(f"{named_after(one)} {one.file.begin_snapshot}" for one in self.files)
 
     def _named(self, parts: Iterable[str]) -> str:
@@ -69,7 +69,7 @@ class Group:
 
 
 class TableFiles:
-    """The files of a table at a snapshot, in terms of the columns that it has by now."""
+    """The files of a table at a snapshot, described with the current columns of the table."""
 
     def __init__(self, seen: Snapshotted, table: Table, fields: Iterable[Field]) -> None:
         self._seen = seen
@@ -83,7 +83,7 @@ class TableFiles:
             _require_readable_types(table, file, widened)
 
     def partitionings(self) -> dict[PartitionId | None, Partitioning]:
-        """The partitionings that files have."""
+        """Return the partitionings of the files, by id."""
         numbers = {file.file.partition_id for file in self.files}
         keys = self._seen.partition_columns(numbers)
         return {
@@ -94,7 +94,7 @@ class TableFiles:
         }
 
     def groups(self) -> list[Group]:
-        """The files, each in a group that stays the same when others are added."""
+        """Return the files in groups that do not change when files are added."""
         known = self.partitionings()
         found: dict[tuple[PartitionId | None, int], Group] = {}
         for one in sorted(self.files, key=lambda one: one.file.data_file_id):
@@ -112,13 +112,13 @@ class TableFiles:
         return found
 
     def partition(self, group: Group, file: ScanFile) -> Record:
-        """The partition of a file of a group."""
+        """Return the partition values of a file of a group."""
         return group.partitioning.values(self._values.get(file.file.data_file_id, {}))
 
     # Entries
 
     def data(self, group: Group, locate: Locate) -> Iterator[ManifestEntry]:
-        """The entries of a group's data files."""
+        """Yield the manifest entries of the data files of a group."""
         numbers = [one.file.data_file_id for one in group.files]
         statistics: dict[DataFileId, list[FileColumnStatistics]] = {}
         for row in self._seen.file_statistics(self._table, numbers):
@@ -136,7 +136,7 @@ class TableFiles:
             )
 
     def deletes(self, group: Group, folder: str, locate: Locate) -> Iterator[ManifestEntry]:
-        """The entries of the deletes of a group's files, which are written into the folder."""
+        """Write the deletes of the files of a group to a folder, and yield their entries."""
         written = in_parallel(lambda one: write_deletes(folder, one, locate(one.path)), group.files)
         for file, deletes in zip(group.files, written, strict=True):
             only = {PATH_FIELD: locate(file.path).encode()}
@@ -152,7 +152,7 @@ class TableFiles:
             )
 
     def _bounds(self, file: ScanFile, rows: Sequence[FileColumnStatistics]) -> dict[str, Any]:
-        """What is known of the columns of a file."""
+        """Return the column statistics of a file in the form of a manifest entry."""
         known = [
             (row, self._leaves[row.column_id]) for row in rows if row.column_id in self._leaves
         ]
@@ -170,7 +170,7 @@ class TableFiles:
 
 
 def _entry(file: ScanFile, **known: Any) -> ManifestEntry:
-    """The entry of a data file, or of its deletes."""
+    """Return the manifest entry of a data file, or of its deletes."""
     began = int(file.file.begin_snapshot)
     return ManifestEntry.from_args(
         status=ManifestEntryStatus.EXISTING,
@@ -186,28 +186,28 @@ def _present(pairs: Iterable[tuple[ColumnId, Any]]) -> dict[int, Any]:
 
 
 def _bound(leaf: Field, text: str | None) -> bytes | None:
-    """A bound as Iceberg has it; blobs have none, their texts are cut."""
+    """Return a bound in the Iceberg encoding. Blobs have none: their stored bounds are cut."""
     if text is None or leaf.type == "blob":
         return None
     return to_bytes(primitive(leaf), value_of(leaf, from_text(leaf.type, text)))
 
 
 def _require_readable_types(table: Table, file: ScanFile, widened: Iterable[Field]) -> None:
-    """Unsupported if a file is from before a column became something that Iceberg widens not."""
+    """Raise Unsupported if a file predates a type promotion that Iceberg does not support."""
     for one in widened:
         before = one.type_in(file.file.begin_snapshot)
         if not can_be_read_as(before, one):
             raise Unsupported(
                 f"Files of table '{table.table_name}' hold the column '{one.name}' as {before},"
-                f" which Iceberg does not read as {one.type}.",
-                remedy="Write these rows anew, with UPDATE or by merging the files.",
+                f" which Iceberg readers cannot read as {one.type}.",
+                remedy="Rewrite these files: run merge_adjacent_files, or UPDATE the rows.",
             )
 
 
 def _require_plain(table: Table, file: ScanFile, seen: Snapshotted) -> None:
-    """Unsupported if a reader of Iceberg would see other rows in a file."""
+    """Raise Unsupported if an Iceberg reader would see other rows in a file than Forklake."""
     if file.file.encryption_key is not None:
-        reason = "are encrypted, and readers have no key"
+        reason = "are encrypted, and Iceberg readers do not have the key"
     elif is_partial(file, seen.snapshot_id):
         reason = "hold rows of later snapshots"
     else:

@@ -1,4 +1,4 @@
-"""Manifests and lists of them, written by pyiceberg into memory and from there to the lake."""
+"""Manifests and manifest lists, built in memory by pyiceberg and then written to the lake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CODEC: Final = "deflate"
 
 
 class _Bytes(BytesIO):
-    """Bytes that outlive their closing."""
+    """A buffer whose content is still available after it was closed."""
 
     held = b""
 
@@ -37,7 +37,7 @@ class _Bytes(BytesIO):
 
 
 class _Output(OutputFile):
-    """A file that is put to its place when it is whole."""
+    """A file that is written to its location once it is complete."""
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
@@ -50,18 +50,20 @@ class _Output(OutputFile):
         return False
 
     def to_input_file(self) -> InputFile:
-        raise Unsupported("A manifest is not read back.", remedy="Open it with a reader.")
+        raise Unsupported(
+            "A manifest cannot be read while it is written.", remedy="Open its location instead."
+        )
 
     def create(self, overwrite: bool = False) -> OutputStream:
         return self._stream
 
     def put(self) -> None:
-        """Put it to its place."""
+        """Write the content to the location."""
         put(self.location, self._stream.held)
 
 
 class _DeletesWriter(ManifestWriterV2):
-    """A manifest of delete files, which pyiceberg reads and does not write."""
+    """Writer of delete manifests: pyiceberg only reads these."""
 
     def content(self) -> ManifestContent:
         return ManifestContent.DELETES
@@ -72,7 +74,7 @@ class _DeletesWriter(ManifestWriterV2):
 
 
 class Listed(NamedTuple):
-    """What the list of manifests tells of a file: its snapshot, its rows, its partition."""
+    """A file as a manifest list summarizes it: begin snapshot, row count and partition."""
 
     began: int
     rows: int
@@ -88,10 +90,12 @@ def kept_manifest(
     *,
     of_deletes: bool,
 ) -> ManifestFile:
-    """A manifest of files that have one spec, as lists tell it; written unless it is there."""
+    """Write a manifest of files with one partition spec, unless it exists, and describe it."""
     newest = max(file.began for file in files)
     if not exists(path):
-        told = list(entries())  # a writer that got none says so, and not what went wrong
+        # Compute the entries first: if that fails inside the writer, the writer raises an error
+        # about a missing entry that hides the cause.
+        told = list(entries())
         output = _Output(path)
         kind = _DeletesWriter if of_deletes else ManifestWriterV2
         with kind(spec, schema, output, newest, _CODEC) as writer:
@@ -118,7 +122,7 @@ def kept_manifest(
 
 
 def write_list(location: str, snapshot_id: int, manifests: Sequence[ManifestFile]) -> None:
-    """The list of a snapshot's manifests."""
+    """Write the manifest list of a snapshot."""
     output = _Output(location)
     with write_manifest_list(2, output, snapshot_id, None, snapshot_id, _CODEC) as writer:
         if manifests:

@@ -1,7 +1,7 @@
-"""Name mapping: how readers of Iceberg find the columns of files that others wrote.
+"""Iceberg name mapping: how readers find the columns of files that other programs wrote.
 
-One mapping serves all such files of a table, by the names that they have. It holds for files
-without field ids only, so files that others numbered are refused.
+One mapping serves all such files of a table, by column name. Iceberg applies it only to files
+without field ids, so foreign files with field ids are refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIELD_ID = b"PARQUET:field_id"
 def name_mapping(
     seen: Snapshotted, table: Table, fields: Sequence[Field], files: Iterable[ScanFile]
 ) -> dict[str, str]:
-    """The property that maps names, if files of a table need one."""
+    """Return the table property with the name mapping; empty if no file needs it."""
     foreign = [file for file in files if file.file.mapping_id is not None]
     if not foreign:
         return {}
@@ -46,7 +46,7 @@ def name_mapping(
 def _told(
     table: Table, fields: Iterable[Field], names: dict[int, set[str]]
 ) -> list[dict[str, Any]]:
-    """The mapping of some fields beside each other, each name for one of them."""
+    """Return the mapping of sibling fields. Raise Unsupported if two share a name."""
     told: list[dict[str, Any]] = [
         {
             "field-id": int(one.column_id),
@@ -57,20 +57,22 @@ def _told(
     ]
     every = [name for one in told for name in one["names"]]
     if len(set(every)) != len(every):
-        raise _unsupported(table, "call different columns by the same name")
+        raise _unsupported(table, "use the same name for different columns")
     return told
 
 
 def _require_in_file(table: Table, row: NameMapping) -> None:
     if row.is_partition:
-        raise _unsupported(table, f"do not hold the column {row.source_name!r}")
+        raise _unsupported(
+            table, f"do not hold the column {row.source_name!r}, whose value is in the path"
+        )
 
 
 def _require_unnumbered(table: Table, path: str) -> None:
     with open_input(path) as opened:
         schema = pq.ParquetFile(opened).schema_arrow
     if any(_is_numbered(schema.field(place)) for place in range(len(schema))):
-        raise _unsupported(table, "have field ids of their own")
+        raise _unsupported(table, "have field ids of another writer")
 
 
 def _is_numbered(field: pa.Field) -> bool:
@@ -79,6 +81,6 @@ def _is_numbered(field: pa.Field) -> bool:
 
 def _unsupported(table: Table, reason: str) -> Unsupported:
     return Unsupported(
-        f"Files of table '{table.table_name}' that others wrote {reason}.",
-        remedy="Write these rows anew, with UPDATE or by merging the files.",
+        f"Files of table '{table.table_name}' that another program wrote {reason}.",
+        remedy="Rewrite these files: run merge_adjacent_files, or UPDATE the rows.",
     )

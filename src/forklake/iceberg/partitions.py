@@ -1,8 +1,9 @@
-"""Partitionings as Iceberg's specs, and the values of files.
+"""Iceberg partition specs, and partition values of files.
 
-The number of a spec is that of the partitioning, and 0 stands for none. Of the keys those are told
-that Iceberg counts alike, columns themselves and years: its months, days and hours count on from
-1970, ours begin anew each year, month and day. What a spec leaves out, bounds of columns tell.
+The id of a spec is the id of the partitioning; 0 is the unpartitioned spec. A spec contains only
+keys with the same meaning in Iceberg: columns and years. Months, days and hours are left out:
+Iceberg counts them from 1970, Forklake within the year, month or day. Readers prune these keys by
+the bounds of the columns instead.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _TRANSFORMS: dict[str, Transform[Any, Any]] = {
 }
 _FIRST_FIELD, _FIELDS_OF_A_SPEC = 1000, 64
 _FIRST_YEAR = 1970
-Values = Mapping[int, str | None]  # of a file, by the index of the key
+Values = Mapping[int, str | None]  # partition values of a file, by the index of the key
 
 
 class Partitioning:
-    """One partitioning of a table, as of the columns that the table has."""
+    """One partitioning of a table, with the current columns of the table."""
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class Partitioning:
 
     @property
     def spec(self) -> PartitionSpec:
-        """The spec."""
+        """The Iceberg partition spec."""
         return PartitionSpec(*map(self._field, self._keys), spec_id=self._number)
 
     def _field(self, key: PartitionColumn) -> PartitionField:
@@ -62,7 +63,7 @@ class Partitioning:
         )
 
     def values(self, found: Values) -> Record:
-        """The values of a file."""
+        """Return the partition values of a file as an Iceberg record."""
         return Record(*(self._value(key, found.get(key.partition_key_index)) for key in self._keys))
 
     def _value(self, key: PartitionColumn, text: str | None) -> Any:
@@ -75,7 +76,7 @@ class Partitioning:
 
 
 def _counted(value: Any) -> Any:
-    """Dates and times as numbers, as files of Iceberg have them."""
+    """Return dates and times as numbers, as Iceberg stores them."""
     match value:
         case datetime():
             return datetime_to_micros(value)

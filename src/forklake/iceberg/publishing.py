@@ -1,8 +1,8 @@
-"""Publishing: a table of any catalog as Iceberg metadata over the same files.
+"""Publication of a table of any catalog as Iceberg metadata over the same data files.
 
-Snapshots keep their numbers: the newest one is the catalog's, and before it come those that changed
-the table. What is written is named after what it tells and after the version of the definitions,
-and never changes; so publishing again writes what is new, and whoever reads is not disturbed.
+Snapshots keep their ids: the newest one is the head of the catalog, and the older ones are those
+that changed the table. Written files are named after their content and the schema version, and
+never change: publishing again writes only what is new and does not disturb readers.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from forklake.model.entities import Table
 from forklake.model.kinds import TABLE
 from forklake.model.snapshots import Snapshot
 
-HISTORY = 10  # older snapshots that are told, unless more are asked for
-_FOLDER = ".iceberg"  # no catalog has such a folder
+HISTORY = 10  # default number of older snapshots to publish
+_FOLDER = ".iceberg"  # cannot be the folder of a catalog
 _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A table as it was published: where its metadata is, and what that says, as JSON."""
+    """A published table: the location of its metadata, and its content as JSON."""
 
     location: str
     metadata_location: str
@@ -46,7 +46,7 @@ class Published:
 
     @property
     def metadata(self) -> TableMetadata:
-        """What it says, for programs."""
+        """The metadata as an object of pyiceberg."""
         return TableMetadataUtil.parse_raw(self.text)
 
 
@@ -58,12 +58,12 @@ def publish_table(
     *,
     history: int = HISTORY,
 ) -> Published:
-    """Write Iceberg metadata of a table as it is now; Unsupported if it cannot say what the table
-    holds.
+    """Write Iceberg metadata of a table. Raise Unsupported if Iceberg cannot represent its rows.
 
     Args:
-        location: the root of the Iceberg table; beside the catalog's files if it is not given.
-        history: how many older snapshots to tell; those that cannot be told are left out.
+        location: the root of the Iceberg table; by default a folder below the data path.
+        history: maximum number of older snapshots; those that Iceberg cannot represent are left
+            out.
     """
     seen = catalog.now()
     table = seen.state.table(table_name, schema)
@@ -72,7 +72,7 @@ def publish_table(
 
 
 class _Publication:
-    """One table on its way to one place."""
+    """Publication of one table to one location."""
 
     def __init__(self, catalog: Catalog, seen: Snapshotted, table: Table, root: str) -> None:
         self._catalog = catalog
@@ -87,7 +87,7 @@ class _Publication:
         self._stem = f"{self._folder}/{mark}-{seen.state.schema_version}"
 
     def run(self, history: int) -> Published:
-        """Write what is not there, and the document last."""
+        """Write the missing files, and the metadata document last, so that readers find all."""
         make_folder(self._folder)
         files = self._files(self._seen, self._table)
         properties = name_mapping(self._seen, self._table, self._fields, files.files)
@@ -95,7 +95,7 @@ class _Publication:
         self._tell(self._seen, self._table, files, head)
         for snapshot in self._changed(head, history):
             self._tell_past(snapshot)
-        # pyiceberg reads the third version of the format, and does not write it.
+        # Serialized directly: pyiceberg reads version 3 of the format, but does not write it.
         text = to_json(self._document.body(properties), exclude_none=True)
         version = str(int(self._seen.snapshot_id))
         path = f"{self._folder}/v{version}.metadata.json"
@@ -104,20 +104,20 @@ class _Publication:
         return Published(self._root, path, text.decode())
 
     def _files(self, seen: Snapshotted, table: Table) -> TableFiles:
-        """The files of the table at a snapshot, if they hold all of its rows."""
+        """Return the files of the table at a snapshot. Raise Unsupported for inlined rows."""
         seen.state.require_readable(table)
         if seen.inlined_rows(table):
             raise Unsupported(
-                f"Rows of table '{table.table_name}' live in the metastore, where readers of files"
-                " do not find them.",
-                remedy="Flush them to files first.",
+                f"Table '{table.table_name}' has inlined rows, which are not in files: Iceberg"
+                " readers would not find them.",
+                remedy="Write them to files first: run flush_inlined_data.",
             )
         return TableFiles(seen, table, self._fields)
 
-    # Which snapshots
+    # Selection of snapshots
 
     def _changed(self, head: Snapshot, history: int) -> Iterator[Snapshot]:
-        """Older snapshots that changed the table, newest first."""
+        """Yield older snapshots that changed the table, newest first."""
         before = int(head.snapshot_id)
         while history and (page := self._catalog.snapshots(before=before, limit=_PAGE)):
             for one in reversed(page):
@@ -136,7 +136,7 @@ class _Publication:
         )
 
     def _tell_past(self, snapshot: Snapshot) -> None:
-        """Tell an older snapshot, unless Iceberg cannot, or it has expired meanwhile."""
+        """Add an older snapshot, unless Iceberg cannot represent it or it expired meanwhile."""
         try:
             seen = self._catalog.at(version=snapshot.snapshot_id)
             table = seen.state.get(TABLE, (self._table.table_id,))
@@ -145,7 +145,7 @@ class _Publication:
         except (NotFound, Unsupported):
             return
 
-    # What they say
+    # Content of snapshots
 
     def _tell(self, seen: Snapshotted, table: Table, files: TableFiles, snapshot: Snapshot) -> None:
         number = int(seen.snapshot_id)
@@ -190,5 +190,5 @@ def _default_root(catalog: Catalog, table: Table) -> str:
 
 
 def _absolute(path: str) -> str:
-    """A path that means the same from everywhere."""
+    """Return a path that is valid from every working directory."""
     return os.path.abspath(file_system(path)[1]) if is_local(path) else path

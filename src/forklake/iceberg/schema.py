@@ -1,4 +1,4 @@
-"""The columns of a table as an Iceberg schema; ids of columns are ids of fields."""
+"""Iceberg schemas of tables; column ids are the field ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from forklake.model.fields import Field
 from forklake.model.inlining import initial_value
 from forklake.model.values import decimal_digits
 
-# What files hold for each type, in Iceberg's words.
+# The Iceberg types of the values that files hold, by column type.
 TYPES: dict[str, PrimitiveType] = {
     "boolean": BooleanType(),
     "int8": IntegerType(),
@@ -64,24 +64,24 @@ TYPES: dict[str, PrimitiveType] = {
 
 
 def iceberg_schema(fields: Iterable[Field], schema_id: int) -> Schema:
-    """The schema of a table's columns; Unsupported if Iceberg lacks a type."""
+    """Return the Iceberg schema of columns. Raise Unsupported if Iceberg lacks a type."""
     return Schema(*(_nested(one) for one in fields), schema_id=schema_id)
 
 
 def primitive(field: Field) -> PrimitiveType:
-    """The type of a leaf."""
+    """Return the Iceberg type of a leaf column."""
     if field.type.startswith("decimal"):
         return DecimalType(*decimal_digits(field.type))
     if field.type not in TYPES:
         raise Unsupported(
             f"Column '{field.name}' is of type {field.type}, which Iceberg does not have.",
-            remedy="Change the column, or read the table in another way.",
+            remedy="Change the type of the column, or do not publish the table to Iceberg.",
         )
     return TYPES[field.type]
 
 
 def value_of(field: Field, value: Any) -> Any:
-    """A value of a leaf as Iceberg has it."""
+    """Return a value of a leaf column as the Python type that pyiceberg uses."""
     kind = primitive(field)
     if isinstance(kind, DecimalType):
         return _decimal(kind, value)
@@ -89,14 +89,14 @@ def value_of(field: Field, value: Any) -> Any:
 
 
 def has_initial_defaults(fields: Iterable[Field]) -> bool:
-    """Whether rows show a value for a column that their files lack."""
+    """Return whether a column has a default for rows of files that lack it."""
     return any(
         one.initial_default is not None or has_initial_defaults(one.fields) for one in fields
     )
 
 
 def plain_leaves(fields: Iterable[Field]) -> Iterator[Field]:
-    """The leaves that have one value in each row."""
+    """Yield the leaf columns that have exactly one value in each row."""
     for one in fields:
         if one.type == "struct":
             yield from plain_leaves(one.fields)
@@ -105,7 +105,7 @@ def plain_leaves(fields: Iterable[Field]) -> Iterator[Field]:
 
 
 def can_be_read_as(before: str, field: Field) -> bool:
-    """Whether readers take a leaf that files hold as another type, from before it was widened."""
+    """Return whether Iceberg readers promote values of type `before` to the type of a column."""
     match primitive(replace(field, type=before)), primitive(field):
         case (IntegerType(), LongType()) | (FloatType(), DoubleType()):
             return True
@@ -119,8 +119,10 @@ def _nested(field: Field) -> NestedField:
     default = initial_value(field)
     if isinstance(default, float) and not math.isfinite(default):
         raise Unsupported(
-            f"Old rows show {default} for the column '{field.name}', which Iceberg cannot say.",
-            remedy="UPDATE the column to itself, drop it and add it without a default.",
+            f"Column '{field.name}' has the initial default {default}, which Iceberg cannot"
+            " represent.",
+            remedy="Add a column without a default, copy the values with UPDATE, and drop the old"
+            " column.",
         )
     return NestedField(
         field_id=int(field.column_id),
@@ -155,5 +157,5 @@ def _type(field: Field) -> IcebergType:
 
 
 def _decimal(kind: DecimalType, value: Any) -> Decimal:
-    # The context that is there by itself has fewer digits than the type.
+    # The default decimal context has fewer digits than the type.
     return Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), context=Context(kind.precision))

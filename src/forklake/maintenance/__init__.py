@@ -1,6 +1,6 @@
-"""The life of files: compaction, expiry of snapshots, clean-up, files that others wrote.
+"""Maintenance of files and snapshots: compaction, expiry, clean-up, and import of foreign files.
 
-The names below are loaded when they are first used: what only changes the metastore needs no Spark.
+The names below are imported on first use: operations on the metastore alone do not load Spark.
 """
 
 from __future__ import annotations

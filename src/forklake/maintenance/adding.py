@@ -1,8 +1,8 @@
-"""Files that others wrote become part of a table, where they are and as they are.
+"""Register Parquet files of other programs as data files of a table, without copying them.
 
-The commit holds their paths, what their footers say, and a mapping from their columns to those of
-the table. A path below the table's own folder is kept relative, and the file is the lake's from
-then on. Any other file stays its writer's: it is never removed, unless it was handed over.
+The commit stores their paths, the statistics of their footers, and a mapping from their columns to
+the columns of the table. A path below the folder of the table is stored relative, and the lake then
+owns the file. Any other file is never deleted, unless the caller hands over ownership.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from forklake.spark.naming import TableName
     from forklake.spark.session import Session
 
-# The values that a part of a date or time can have.
+# Valid values of the parts of a date or time.
 _PARTS = {"year": range(1, 10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(24)}
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What files may differ in from the table.
+    """Allowed differences between the files and the table.
 
     Args:
-        allow_missing: they may lack columns, which then show their defaults.
-        ignore_extra_columns: they may have columns that the table has not.
-        hive_partitioning: whether names of folders, `key=value`, tell values of columns. None:
-            those of columns that are not in the file; True: also of those that are.
+        allow_missing: files may lack columns, which then have their defaults.
+        ignore_extra_columns: files may have columns that the table does not have.
+        hive_partitioning: whether folder names `key=value` give values of columns. None: only of
+            columns that are not in the file; True: also of columns that are in the file.
     """
 
     allow_missing: bool = False
@@ -66,17 +66,19 @@ def add_data_files(
     hive_partitioning: bool | None = None,
     take_ownership: bool = False,
 ) -> list[str]:
-    """Make Parquet files part of a table; returns their paths.
+    """Add Parquet files to a table, and return their paths.
 
     Args:
         paths: files, folders or patterns such as `s3://bucket/year=*/*.parquet`. A file that is
             named twice is added once.
         allow_missing, ignore_extra_columns, hive_partitioning: see `Rules`.
-        take_ownership: the files are handed over, to be removed when nobody needs them any more.
+        take_ownership: the lake owns the files, and deletes them when no snapshot needs them.
     """
     named = [paths] if isinstance(paths, str) else list(paths)
     if not named:
-        raise InvalidInput("No file was named that could be added.", remedy="Name one.")
+        raise InvalidInput(
+            "No file to add was given.", remedy="Pass at least one file, folder or pattern."
+        )
     rules = Rules(allow_missing, ignore_extra_columns, hive_partitioning)
     place = _place(session, alias, table, schema)
     with session.changing(place.attachment) as change:
@@ -85,8 +87,9 @@ def add_data_files(
         target.refuse_unchecked("with files")
         if target.is_encrypted:
             raise InvalidInput(
-                f"The files of table '{place}' are encrypted, and those to add are not.",
-                remedy="Insert their rows instead.",
+                f"Cannot add files to table '{place}': its files are encrypted, and the files to"
+                " add are not.",
+                remedy="Insert the rows of the files with INSERT INTO … SELECT.",
             )
         files = list(dict.fromkeys(map(_canonical, found_files(named))))
         looks = for_each_file(lambda path: _Look(target, path, rules).described(), files)
@@ -105,19 +108,20 @@ def _place(
     *before, name = split_name(table)
     if len(before) + (schema is not None) > 1:
         raise InvalidInput(
-            f"The table {table!r} is given more than one schema.", remedy="Name the schema once."
+            f"The table {table!r} is given more than one schema.",
+            remedy="Name the schema once: as `schema.table`, or with the parameter `schema`.",
         )
     inside = before[0] if before else schema or "main"
     return session.resolve((alias, inside, name))
 
 
 def _canonical(path: str) -> str:
-    """The one path under which a file is known."""
+    """Return the unique form of a path, so that a file that is named twice is added once."""
     return os.path.normpath(file_system(path)[1]) if is_local(path) else path
 
 
 def _folder_keys(path: str) -> dict[str, tuple[str, str | None]]:
-    """The keys in the names of folders, each as it is written, with its value."""
+    """Return the keys of `key=value` folders: folded name -> (name as written, value)."""
     parts = (part.partition("=") for part in path.split("/")[:-1] if "=" in part)
     return {
         folded(unquote(name)): (unquote(name), None if value == NO_VALUE else unquote(value))
@@ -130,14 +134,14 @@ def _folder_keys(path: str) -> dict[str, tuple[str, str | None]]:
 
 @dataclass(slots=True)
 class _Look:
-    """A file, compared with the table that it is to be part of."""
+    """Comparison of one file with the table that it is added to."""
 
     target: Target
     path: str
     rules: Rules
     names: list[MappedName] = field(default_factory=list)
     leaves: dict[str, Field] = field(default_factory=dict)  # of the footer, by path
-    to_read: dict[str, Field] = field(default_factory=dict)  # whose values must be looked at
+    to_read: dict[str, Field] = field(default_factory=dict)  # columns whose values must be checked
     from_folders: list[Field] = field(default_factory=list)
     keys: Mapping[str, tuple[str, str | None]] = field(init=False)
 
@@ -145,7 +149,7 @@ class _Look:
         self.keys = _folder_keys(self.path)
 
     def described(self) -> tuple[tuple[MappedName, ...], NewDataFile]:
-        """How the columns are found in the file, and the file to add."""
+        """Return the name mapping of the file, and the file. Raise InvalidInput if it does not fit."""
         contents = read_contents(self.path)
         self._match_columns(contents.nodes)
         require_finite(self.path, contents.metadata, self.leaves)
@@ -176,8 +180,8 @@ class _Look:
         for name in LINEAGE:
             if folded(name) in there:
                 raise self._invalid(
-                    f"has the column '{name}': the ids of rows of another lake",
-                    "Import that lake, or insert the rows.",
+                    f"has the column '{name}', which holds row ids of another lake",
+                    "Import that lake with `forklake import-ducklake`, or insert the rows.",
                 )
         asked = self.rules.hive_partitioning
         for one in self.target.fields:
@@ -190,12 +194,14 @@ class _Look:
             else:
                 self._miss(one, one.name)
         if asked and not self.from_folders:
-            raise self._invalid("has no folder that names a column", "Leave hive_partitioning out.")
+            raise self._invalid(
+                "is not in a folder `key=value` whose key is a column of the table",
+                "Remove hive_partitioning.",
+            )
         self._refuse_extra(there, "")
 
     def _match(self, one: Field, node: Node, name: str, parent: int | None) -> None:
-        """Note a column and the parts of it; the names of elements, keys and values are no
-        matter."""
+        """Map a column and its nested fields; names of list elements, keys, values may differ."""
         if bool(one.fields) != bool(node.nodes) or (one.fields and one.type != node.type):
             require_fit(self.path, name, node.type, one.type)
         position = len(self.names)
@@ -215,7 +221,8 @@ class _Look:
         there = self._by_name(node.nodes, f"{name}.")
         if not there.keys() & {folded(part.name) for part in one.fields}:
             raise self._invalid(
-                f"has none of the fields of '{name}'", "Write the file with one of them."
+                f"has none of the fields of '{name}'",
+                "Write the file with at least one of these fields.",
             )
         for part in one.fields:
             found = there.pop(folded(part.name), None)
@@ -223,7 +230,8 @@ class _Look:
                 self._match(part, found, f"{name}.{part.name}", position)
             else:
                 self._miss(part, f"{name}.{part.name}")
-                # A name that is not in the file, where the column's own could be another's.
+                # Map it to a name that is not in the file: the name of the field itself could be
+                # another column of the file.
                 absent = f"_ducklake_missing_{int(part.column_id)}"
                 self.names.append(MappedName(absent, part.column_id, parent=position))
         self._refuse_extra(there, f"{name}.")
@@ -241,19 +249,20 @@ class _Look:
             raise self._invalid(
                 f'lacks a column: column "{name}" exists in table'
                 f" '{self.target.table.table_name}' and was not found in file",
-                "Say allow_missing, and the column shows its default.",
+                "Pass allow_missing => true to fill the column with its default.",
             )
         if not one.nulls_allowed and one.initial_default is None:
             raise self._invalid(
-                f"lacks the column '{name}', which may not be null", "Insert its rows instead."
+                f"lacks the column '{name}', which is NOT NULL and has no default",
+                "Insert its rows instead.",
             )
 
     def _refuse_extra(self, extra: Mapping[str, Node], prefix: str) -> None:
         if extra and not self.rules.ignore_extra_columns:
             name = prefix + next(iter(extra.values())).name
             raise self._invalid(
-                f"has the column '{name}', which table '{self.target.table.table_name}' has not",
-                "Say ignore_extra_columns, or add the column to the table.",
+                f"has the column '{name}', which is not in table '{self.target.table.table_name}'",
+                "Pass ignore_extra_columns => true, or add the column to the table.",
             )
 
     def _refuse_nulls(self, bounds: Mapping[ColumnId, ColumnBounds]) -> None:
@@ -261,49 +270,51 @@ class _Look:
             known = bounds.get(one.column_id)
             if not one.nulls_allowed and not one.fields and known and known.null_count != 0:
                 raise self._invalid(
-                    f"breaks the NOT NULL constraint of '{one.name}': it has nulls, or does not"
-                    " tell that it has none",
+                    f"violates the NOT NULL constraint of '{one.name}': it has nulls, or its footer"
+                    " has no null count",
                     "Insert its rows instead.",
                 )
 
     # Folders
 
     def _constant(self, one: Field, rows: int) -> ColumnBounds:
-        """What is known of a column whose value a folder tells."""
+        """Return the statistics of a column whose value comes from a folder name."""
         text = self._value(one.name, one.type)
         is_nan = False if one.type.startswith("float") else None
         return ColumnBounds.of_constant(one.column_id, text, rows, contains_nan=is_nan)
 
     def _value(self, key: str, kind: str) -> str | None:
-        """The value of a key as the text of a type."""
+        """Return the value of a key in the canonical text of a type."""
         _, text = self.keys[folded(key)]
         if text is None:
             return None
         value = to_text(kind, from_text(kind, text)) if has_text(kind) else None
-        # Spark reads the text too, and knows one way only to write a moment.
+        # Spark also parses the text of the folder, and accepts only one format of dates and times.
         if value is None or (kind.startswith(("date", "time")) and value != text):
             raise self._invalid(
-                f"is in a folder {key}={text}, which is no value of type {kind}",
-                "Rename the folder, or leave the file out.",
+                f"is in a folder {key}={text}, which is not a valid value of type {kind}",
+                "Rename the folder, or do not add the file.",
             )
         return value
 
     def _partition_value(
         self, key: PartitionKey, bounds: Mapping[ColumnId, ColumnBounds]
     ) -> str | None:
-        """The partition value that the path tells, if what is known of the rows does not differ."""
+        """Return the partition value of the path, checked against the bounds of the column."""
         if folded(key.folder) not in self.keys:
-            raise self._wrong_partition(f"no folder is named {key.folder}=…")
+            raise self._wrong_partition(f"no folder has a name {key.folder}=…")
         if key.transform == IDENTITY:
             value = self._value(key.folder, key.field.type)
         else:
             value = self._value(key.folder, "int64")
             if value is not None and int(value) not in _PARTS[key.transform]:
-                raise self._wrong_partition(f"there is no {key.transform} {value}")
+                raise self._wrong_partition(f"{value} is not a valid {key.transform}")
         known = bounds.get(key.field.column_id)
         for bound in (known.min_value, known.max_value) if known else ():
             if bound is not None and key.text_of(from_text(key.field.type, bound)) != value:
-                raise self._wrong_partition(f"{key.folder} is {value}, and the file holds {bound}")
+                raise self._wrong_partition(
+                    f"the folder has {key.folder}={value}, but the file holds {bound}"
+                )
         return value
 
     # Errors
@@ -311,7 +322,7 @@ class _Look:
     def _wrong_partition(self, why: str) -> InvalidInput:
         return self._invalid(
             f"contains an invalid partition value for the table configuration: {why}",
-            "Folders name all keys by which the table is partitioned.",
+            "Put the file into folders that name every partition key of the table: `key=value`.",
         )
 
     def _invalid(self, what: str, remedy: str) -> InvalidInput:

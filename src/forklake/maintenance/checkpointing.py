@@ -1,4 +1,4 @@
-"""checkpoint: everything that keeps a catalog fast and small, one after the other."""
+"""checkpoint: all maintenance operations of a catalog, one after another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of maintenance: how much it did, and in which time."""
+    """One executed maintenance operation, with the amount of work and its duration."""
 
     catalog: str
     operation: str
@@ -28,10 +28,11 @@ class Step:
 
 
 def checkpoint(session: Session, alias: str) -> list[Step]:
-    """Flush, expire, merge, rewrite, list, clean up, remove orphans, as the options say."""
+    """Flush, expire, merge, rewrite, list, clean up and delete orphans, as the options define."""
     if session.in_transaction:
         raise InvalidInput(
-            "A checkpoint cannot run inside a transaction.", remedy="Commit or roll back first."
+            "A checkpoint cannot run inside a transaction.",
+            remedy="Run COMMIT or ROLLBACK first.",
         )
     return list(steps(writable(session, alias), compactions(session, alias)))
 
@@ -40,7 +41,7 @@ Work = Callable[[], int]
 
 
 def compactions(session: Session, alias: str) -> dict[str, tuple[str, Work]]:
-    """What needs Spark: the work and what it counts, by the name of the operation."""
+    """Return the operations that need Spark: name -> (unit, function that returns a count)."""
     from forklake.maintenance.flushing import flush_inlined_data
     from forklake.maintenance.merging import merge_adjacent_files
     from forklake.maintenance.rewriting import rewrite_data_files
@@ -67,8 +68,10 @@ def steps(
     *,
     until: float | None = None,
 ) -> Iterator[Step]:
-    """Do one step after the other and tell what it did; begin none after `until` on the monotonic
-    clock."""
+    """Run one operation after another, and yield each once it is done.
+
+    No operation starts after `until` (monotonic clock).
+    """
     work: dict[str, tuple[str, Work]] = dict(compacting or {})
     work["expire_snapshots"] = ("snapshots", lambda: len(catalog.expire_snapshots()))
     work["cleanup_old_files"] = ("files", lambda: len(catalog.cleanup_old_files()))

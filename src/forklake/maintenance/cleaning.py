@@ -1,4 +1,4 @@
-"""cleanup_old_files and delete_orphaned_files, by a session's alias or by a catalog itself."""
+"""cleanup_old_files and delete_orphaned_files, for the alias of a session or for a catalog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cleanup_old_files(
     cleanup_all: bool = False,
     dry_run: bool = False,
 ) -> list[str]:
-    """Remove files that no snapshot needs any more; as `Catalog.cleanup_old_files`."""
+    """Delete files that no snapshot needs any more; see `Catalog.cleanup_old_files`."""
     return writable(place, alias).cleanup_old_files(
         older_than=older_than, cleanup_all=cleanup_all, dry_run=dry_run
     )
@@ -34,7 +34,7 @@ def delete_orphaned_files(
     cleanup_all: bool = False,
     dry_run: bool = False,
 ) -> list[str]:
-    """Remove files that no snapshot ever had; as `Catalog.delete_orphaned_files`."""
+    """Delete files that no snapshot ever referenced; see `Catalog.delete_orphaned_files`."""
     return writable(place, alias).delete_orphaned_files(
         older_than=older_than, cleanup_all=cleanup_all, dry_run=dry_run
     )

@@ -1,8 +1,8 @@
-"""Compaction: rows move to new files, and keep their ids and the snapshots that they came with.
+"""Compaction: move rows to new files, with their row ids and the snapshots that inserted them.
 
-Every batch of files is a commit of its own. The old files end there and the new ones begin, so that
-older snapshots, and forks of them, read what they have always read. No lock is held while Spark
-works: a batch of which others changed a file meanwhile is left as it is.
+Each batch of files is a separate commit. The old files end and the new files begin in it, so older
+snapshots, and forks of them, still read the old files. No lock is held while Spark runs: a batch is
+skipped if a concurrent commit changed one of its files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from forklake.spark.session import Session
 
 _NO_LIMIT = 2**62
-_MOST_JOBS, _REMOTE_JOBS = 32, 4  # of Spark at a time
+_MOST_JOBS, _REMOTE_JOBS = 32, 4  # concurrent Spark jobs
 
 
 # Tables
@@ -46,7 +46,7 @@ _MOST_JOBS, _REMOTE_JOBS = 32, 4  # of Spark at a time
 
 @dataclass(frozen=True)
 class SeenTable:
-    """A table at the snapshot at which it is compacted."""
+    """A table at the snapshot from which it is compacted."""
 
     session: Session
     attachment: Attachment
@@ -55,33 +55,33 @@ class SeenTable:
 
     @property
     def engine(self) -> Engine:
-        """The Spark that moves its rows."""
+        """The Spark engine that moves the rows."""
         return self.session.engine
 
     @property
     def target(self) -> Target:
-        """The table as the place of new files."""
+        """The table as target of new files."""
         return Target(self.attachment, self.seen.state, self.table)
 
     @property
     def file_size(self) -> int:
-        """The size that files aim for."""
+        """The target size of files in bytes."""
         return self.target.number("target_file_size") or _NO_LIMIT
 
     @property
     def schema_name(self) -> str:
-        """The schema that it is in."""
+        """The name of its schema."""
         return self.seen.state.schema_of(self.table).schema_name
 
     def changing(self, function: str) -> AbstractContextManager[Change]:
-        """A change that began when the table was seen, made visible at the end."""
+        """Return a change based on the snapshot `seen`, which commits at the end of the block."""
         change = Change(self.attachment, CommitInfo(message=function), self.seen)
         return self.session.committing(change)
 
     def partition_values(
         self, files: Sequence[ScanFile]
     ) -> Mapping[DataFileId, tuple[str | None, ...]]:
-        """The partition values of files that have some."""
+        """Return the partition values of those files that are partitioned."""
         numbers = [one.file.data_file_id for one in files if one.file.partition_id is not None]
         rows = self.seen.partition_values(self.table, numbers) if numbers else []
         found: dict[DataFileId, tuple[str | None, ...]] = {}
@@ -93,11 +93,11 @@ class SeenTable:
 def seen_tables(
     session: Session, alias: str, table: str | Sequence[str] | None, schema: str | None
 ) -> Iterator[SeenTable]:
-    """The tables that were asked for and may be compacted, each as it is when it is its turn."""
+    """Yield the selected tables with auto_compact, each read when the caller gets to it."""
     if session.in_transaction:
         raise InvalidInput(
-            "Files cannot be compacted inside a transaction.",
-            remedy="Commit or roll back first: each step is a commit of its own.",
+            "Files cannot be compacted inside a transaction: each step is a separate commit.",
+            remedy="Run COMMIT or ROLLBACK first.",
         )
     attachment = session.attachment(alias)
     attachment.require_writable()
@@ -122,8 +122,8 @@ def _asked(
         case (inside, name) if schema is None:
             return [state.table(name, inside)]
     raise InvalidInput(
-        f"{table!r} is no table of the catalog '{attachment.alias}'.",
-        remedy="Name the table, or schema.table.",
+        f"{table!r} is not a table of the catalog '{attachment.alias}'.",
+        remedy="Name it as `table` or `schema.table`.",
     )
 
 
@@ -132,8 +132,7 @@ def _asked(
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What became of a table: so many files were read and written; others changed some meanwhile,
-    which were left as they are."""
+    """Result for one table: files read, written, and skipped because of concurrent commits."""
 
     schema_name: str
     table_name: str
@@ -144,7 +143,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """One way to compact files."""
+    """A compaction function: which files it chooses, and how its commits are recorded."""
 
     function: str
     kind: ChangeKind
@@ -152,7 +151,7 @@ class Compaction:
     max_compacted_files: int | None = None
 
     def run(self, tables: Iterable[SeenTable]) -> list[Compacted]:
-        """Compact tables; what became of those that had something to compact."""
+        """Compact tables, and return the results of those that had files to compact."""
         done: list[tuple[SeenTable, list[Future[_Done]]]] = []
         with _Jobs() as jobs:
             for table in tables:
@@ -187,7 +186,7 @@ class Compaction:
 
 
 def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
-    """The rows of a batch in new files."""
+    """Write the live rows of a batch to new files, and return these."""
     files = [file for group in batch for file in group.files if file.live_rows]
     if not files:
         return []
@@ -213,13 +212,13 @@ def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
 
 
 def _require_all(files: Sequence[ScanFile], new: Sequence[NewDataFile], table: SeenTable) -> None:
-    """Corruption if rows were lost on the way: nothing is committed then."""
+    """Raise Corruption if the new files lack rows, so that the batch is not committed."""
     expected, found = sum(one.live_rows for one in files), sum(one.record_count for one in new)
     if found < expected:
         raise Corruption(
-            f"Files of table '{table.table.table_name}' should have {expected} rows and have"
-            f" {found}.",
-            remedy="Check the files against their delete files. Nothing was changed.",
+            f"Compaction of table '{table.table.table_name}' expected {expected} rows and read"
+            f" {found}. Nothing was changed.",
+            remedy="Check the data files against their delete files.",
         )
 
 
@@ -240,25 +239,25 @@ def _summary(table: SeenTable, done: Sequence[_Done]) -> Compacted:
     )
 
 
-# Jobs of Spark
+# Spark jobs
 
 
 @dataclass
 class _Jobs:
-    """Runs as many jobs at a time as Spark has places for tasks: each has one task."""
+    """Runner of concurrent Spark jobs: as many as Spark has task slots, since each has one task."""
 
     _pool: ThreadPoolExecutor | None = None
     _started: list[Future[_Done]] = field(default_factory=list)
 
     def start(self, engine: Engine, job: Callable[[], _Done]) -> Future[_Done]:
-        """Run a job when there is a place for it."""
+        """Submit a job. It starts when a slot is free."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(_places(engine), "forklake-compaction")
         self._started.append(self._pool.submit(job))
         return self._started[-1]
 
     def finish(self) -> None:
-        """Wait for all jobs; if one fails, no others are started, and its error is raised."""
+        """Wait for all jobs. If one fails, cancel the waiting ones and raise its error."""
         done, waiting = wait(self._started, return_when=FIRST_EXCEPTION)
         for one in waiting:
             one.cancel()

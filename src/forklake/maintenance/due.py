@@ -1,7 +1,7 @@
-"""maintain: do what is due, for one catalog or for all, for no longer than there is time.
+"""maintain: run due maintenance of one catalog or of all, within a time limit.
 
-Every operation is safe beside all others, wherever they run. So that two do not do the same work,
-whoever maintains a catalog holds a lease on it, and others pass it over.
+All operations are safe to run concurrently, on any machine. A lease on each catalog prevents two
+workers from doing the same work twice: a leased catalog is skipped.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from forklake.store.heads import find_head
 if TYPE_CHECKING:
     from forklake.spark.session import Session
 
-# Catalogs that are dropped, or reclaimed, at a time; each time, all forks of their ancestors are
-# looked at.
+# Catalogs dropped or reclaimed in one transaction: each transaction reads all forks of their
+# ancestors, so a batch must not be small.
 _BATCH = 10_000
 Compacting = Callable[[Catalog], AbstractContextManager[dict[str, tuple[str, Work]]]]
 
@@ -33,14 +33,14 @@ def maintain(
     seconds: float | None = None,
     compacting: Compacting | None = None,
 ) -> Iterator[Step]:
-    """Do what is due and tell each step once it is done.
+    """Run due maintenance, and yield each step once it is done.
 
     Args:
-        names: which catalogs; if none are named all, and before them those whose time to live
-            is over are dropped, and after them what was dropped is reclaimed.
-        seconds: begin nothing new after that time.
-        compacting: what compacts a catalog (see `with_session`); without it nothing is compacted,
-            and no Spark is needed.
+        names: the catalogs; by default all of them. In that case expired catalogs are dropped
+            before, and rows of dropped catalogs are reclaimed after.
+        seconds: no operation starts after this time.
+        compacting: the compactions of a catalog (see `with_session`); without it nothing is
+            compacted, and Spark is not needed.
     """
     until = None if seconds is None else time.monotonic() + seconds
     if names is None:
@@ -63,12 +63,12 @@ def _maintain(
 ) -> Iterator[Step]:
     with catalog.database.upkeep(catalog.catalog_id) as is_ours:
         if not is_ours:
-            yield Step(catalog.name, "passed over", 0, "others are at it", 0.0)
+            yield Step(catalog.name, "skipped", 0, "another worker maintains it", 0.0)
             return
         try:
             with nullcontext({}) if compacting is None else compacting(catalog) as work:
                 yield from (one for one in steps(catalog, work, until=until) if one.count)
-        except ForklakeError as reason:  # the other catalogs get their turn all the same
+        except ForklakeError as reason:  # go on with the other catalogs
             with catalog.database.reading() as connection:
                 is_live = find_head(connection, catalog.catalog_id) is not None
             if is_live:
@@ -76,7 +76,7 @@ def _maintain(
 
 
 def _drop_expired(metastore: Metastore, until: float | None) -> Iterator[Step]:
-    """Catalogs whose time to live is over, batch by batch."""
+    """Drop catalogs whose time to live has passed, in batches."""
     while until is None or time.monotonic() < until:
         began = time.monotonic()
         dropped = metastore.drop_expired(_BATCH)
@@ -88,7 +88,7 @@ def _drop_expired(metastore: Metastore, until: float | None) -> Iterator[Step]:
 
 
 def _reclaim(metastore: Metastore, until: float | None) -> Iterator[Step]:
-    """Dropped catalogs, batch by batch."""
+    """Reclaim dropped catalogs, in batches."""
     while until is None or time.monotonic() < until:
         began = time.monotonic()
         done = metastore.reclaim_dropped(_BATCH)
@@ -102,7 +102,7 @@ def _reclaim(metastore: Metastore, until: float | None) -> Iterator[Step]:
 
 
 def with_session(session: Session, uri: str, metadata_schema: str | None = None) -> Compacting:
-    """What compacts catalogs of a metastore in a session, each attached for as long as it takes."""
+    """Return the compactions of catalogs in a session; each catalog is attached meanwhile."""
 
     @contextmanager
     def compacting(catalog: Catalog) -> Iterator[dict[str, tuple[str, Work]]]:

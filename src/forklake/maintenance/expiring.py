@@ -1,4 +1,4 @@
-"""expire_snapshots: a catalog forgets its past, by a session's alias or by itself."""
+"""expire_snapshots, for the alias of a session or for a catalog."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def expire_snapshots(
     older_than: Moment | None = None,
     dry_run: bool = False,
 ) -> list[Snapshot]:
-    """Forget snapshots of a catalog, or of what a session has attached under an alias.
+    """Expire snapshots of a catalog, or of the catalog that a session has attached as `alias`.
 
-    Arguments and result as of `Catalog.expire_snapshots`.
+    Arguments and result are those of `Catalog.expire_snapshots`.
     """
     catalog = writable(place, alias)
     return catalog.expire_snapshots(versions=versions, older_than=older_than, dry_run=dry_run)
 
 
 def writable(place: Session | Catalog, alias: str) -> Catalog:
-    """The catalog that is meant; Forbidden if it is attached read-only."""
+    """Return the catalog of an alias. Raise Forbidden if it is attached read-only."""
     if isinstance(place, Catalog):
         return place
     attachment = place.attachment(alias)

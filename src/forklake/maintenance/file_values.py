@@ -1,7 +1,7 @@
-"""Values of files that others wrote, where the type of the file has more of them than the column's.
+"""Validation of values in foreign files whose type has values that the column type does not have.
 
-Parquet has no timestamps of whole seconds, and texts may be JSON or not: such columns are read
-before their file is added. Infinite dates and moments show in the footer.
+Parquet has no timestamps of whole seconds, and text may or may not be JSON: such columns are read
+before their file is added. Infinite dates and timestamps are found in the footer.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _INFINITE = {"INT32": 2**31 - 1, "INT64": 2**63 - 1}
 
 
 def must_be_read(held: str, column: str) -> bool:
-    """Whether only some values of a type in a file are values of a column's type."""
+    """Return whether only some values of a file type are valid in a column type."""
     if column in _MICROSECONDS:
         return held != column
     return (held, column) == ("varchar", "json")
 
 
 def require_values(path: str, columns: Mapping[str, Field]) -> None:
-    """InvalidInput if columns of a file, by their paths in it, hold what their fields cannot."""
+    """Read columns of a file, by path, and raise InvalidInput for a value that does not fit."""
     if not columns:
         return
     with open_input(path) as opened, translating(path):
@@ -41,11 +41,11 @@ def require_values(path: str, columns: Mapping[str, Field]) -> None:
                 for values in _leaves(batch.column(0)):
                     wrong = _misfit(field)(values)
                     if wrong is not None:
-                        raise _invalid(path, field, f"a value that is not one: {wrong}")
+                        raise _invalid(path, field, f"a value that does not fit: {wrong}")
 
 
 def require_finite(path: str, metadata: Any, columns: Mapping[str, Field]) -> None:
-    """InvalidInput if a footer shows an infinite date or moment, which Spark does not have."""
+    """Raise InvalidInput if a footer shows an infinite date or timestamp: Spark has none."""
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         for at in range(group.num_columns):
@@ -61,7 +61,7 @@ def require_finite(path: str, metadata: Any, columns: Mapping[str, Field]) -> No
                 and found.has_min_max
                 and (found.max_raw == limit or found.min_raw in (-limit, -limit - 1))
             ):
-                raise _invalid(path, field, "infinity, which Spark does not have")
+                raise _invalid(path, field, "infinity, which Spark does not support")
 
 
 def _misfit(field: Field) -> Callable[[pa.Array], Any]:
@@ -86,10 +86,10 @@ def _not_json(values: pa.Array) -> Any:
 
 
 def _leaves(values: pa.Array) -> Iterator[pa.Array]:
-    """The values inside of lists, maps and structs."""
+    """Yield the innermost arrays of lists, maps and structs."""
     kind = values.type
     if pa.types.is_map(kind):
-        # Only one of keys and values was read, or both.
+        # The file may have been read with only the keys, only the values, or both.
         yield from _leaves(values.keys)
         yield from _leaves(values.items)
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -104,6 +104,6 @@ def _leaves(values: pa.Array) -> Iterator[pa.Array]:
 def _invalid(path: str, field: Field, what: str) -> InvalidInput:
     return InvalidInput(
         f"Column '{field.name}' is of type {field.type}, but the file {path!r} holds {what}.",
-        remedy="Widen the column, or insert the rows with a cast.",
+        remedy="Change the type of the column, or insert the rows with a CAST.",
         path=path,
     )

@@ -1,4 +1,4 @@
-"""flush_inlined_data: rows and deletes that live in the metastore go to files."""
+"""flush_inlined_data: write inlined rows and inlined deletes to files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from forklake.spark.session import Session
 
 _FUNCTION = "flush_inlined_data"
-_EVER = SnapshotId(0)  # no file is from before it
+_EVER = SnapshotId(0)  # older than every file
 
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """What became of a table: rows and deletes that went to files, unless others changed some
-    meanwhile, which leaves everything as it is."""
+    """Result for one table: numbers of flushed rows and deletes.
+
+    `was_skipped`: a concurrent commit changed some of them, so nothing was flushed.
+    """
 
     schema_name: str
     table_name: str
@@ -46,9 +48,9 @@ def flush_inlined_data(
     schema_name: str | None = None,
     table_name: str | Sequence[str] | None = None,
 ) -> list[Flushed]:
-    """Write rows of the metastore to data files, and deletes to delete files.
+    """Write inlined rows to data files, and inlined deletes to delete files.
 
-    The rows of older snapshots stay where they are.
+    Rows that only older snapshots see stay in the metastore.
     """
     flushed = map(_flush, seen_tables(session, alias, table_name, schema_name))
     return [one for one in flushed if one is not None]

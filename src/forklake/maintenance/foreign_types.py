@@ -1,4 +1,4 @@
-"""Types of files that others wrote: into which columns their values fit, and how they are read."""
+"""Types of foreign files: which columns their values fit, and how Spark reads them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from forklake.errors import InvalidInput, Unsupported
 from forklake.model.types import is_wider
 from forklake.model.values import INTEGER_RANGES
 
-# Types whose values are the same thing in a file.
+# Groups of types that Spark reads from a file as the same values.
 _ALIKE = (
     frozenset({"varchar", "json"}),
     frozenset({"timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "int96"}),
     frozenset({"timestamptz", "timestamp_ns", "int96"}),
     frozenset({"time", "time_ms"}),
 )
-# What Spark reads from files, where it is not what the file says.
+# The types that Spark reads, where they differ from those of the file.
 _READ_AS = {"uuid": "blob"}
-# Types that files may have and Spark does not read.
+# Types of files that Spark does not read, with the remedy.
 _NOT_READ = {
-    "timestamp_ns": "Spark counts microseconds: write the file with these.",
+    "timestamp_ns": "Write the file with timestamps in microseconds.",
     "time_ms": "Write the file with times in microseconds.",
-    "timetz": "Spark has no time with a zone: write the file with a timestamp.",
-    "interval": "Spark has no such interval: write the file with numbers or texts.",
+    "timetz": "Write the file with a timestamp: Spark has no time with a time zone.",
+    "interval": "Write the file with a number or a text: Spark has no such interval.",
 }
 
 
 def fits(held: str, column: str) -> bool:
-    """Whether all values of a type that a file holds are values of a column's type."""
+    """Return whether all values of a file type are valid in a column type."""
     if held == column or any({held, column} <= kinds for kinds in _ALIKE):
         return True
     if held in INTEGER_RANGES and column in INTEGER_RANGES:
@@ -38,8 +38,7 @@ def fits(held: str, column: str) -> bool:
 
 
 def source_type(held: str, column: str) -> str | None:
-    """The type as which a file is read before its values become the column's; None if it is the
-    column's own."""
+    """Return the type to read before a cast to the column type, or None if no cast is needed."""
     if any({held, column} <= kinds for kinds in _ALIKE):
         return None
     read = read_as(held)
@@ -47,24 +46,24 @@ def source_type(held: str, column: str) -> str | None:
 
 
 def read_as(held: str) -> str:
-    """The type as which Spark reads what a file holds."""
+    """Return the type that Spark reads for a file type."""
     return _READ_AS.get(held, held)
 
 
 def require_fit(path: str, name: str, held: str, column: str) -> None:
-    """InvalidInput if a file's values do not fit into a column; Unsupported if Spark does not
-    read them."""
+    """Raise InvalidInput if the values of a file do not fit a column, and Unsupported if Spark
+    does not read them."""
     if not fits(held, column):
         raise InvalidInput(
             f"Column '{name}' is of type {column}, but the file {path!r} has values of type"
             f" {held}.",
-            remedy="Write the file with the column's type, or widen the column.",
+            remedy="Write the file with the type of the column, or widen the column.",
             path=path,
         )
     if held in _NOT_READ:
         raise Unsupported(
             f"Column '{name}' of the file {path!r} has values of type {held}, which Spark does not"
-            " read.",
+            " support.",
             remedy=_NOT_READ[held],
             path=path,
         )

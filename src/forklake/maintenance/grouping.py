@@ -1,8 +1,8 @@
-"""Which files of a table are written anew together: values and rules, without I/O.
+"""Rules that decide which files of a table are compacted together. No I/O.
 
-Files of one group become one file, so that they are of one partition and together no larger than
-files are meant to be. Groups of one batch are written by one task: they differ in their partitions,
-by which the writer tells their rows apart.
+The files of a group become one file: they have one partition, and their total size is at most the
+target size. The groups of a batch are written by one Spark task: they have different partitions,
+by which the writer separates their rows.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ Partition = tuple[PartitionId | None, tuple[str | None, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Files of one partition that become one, in the order in which they were added."""
+    """Files of one partition that are merged into one, in the order in which they were added."""
 
     partition: Partition
     files: tuple[ScanFile, ...]
 
     @property
     def size(self) -> int:
-        """The bytes that their rows take, as far as that is known."""
+        """Estimated bytes of their live rows."""
         return sum(map(live_bytes, self.files))
 
     @property
     def rows(self) -> int:
-        """How many rows they have."""
+        """Number of their live rows."""
         return sum(one.live_rows for one in self.files)
 
     def rows_per_file(self, target: int) -> int:
-        """How many rows go to a file: all of them, unless that would be too large."""
+        """Return the number of rows for each new file: all of them, if that is not too large."""
         return max(1, ceil(self.rows / max(1, ceil(self.size / target))))
 
 
@@ -43,7 +43,7 @@ Batch = tuple[Group, ...]
 
 
 def live_bytes(file: ScanFile) -> int:
-    """The share of a file's bytes that rows which are not deleted have."""
+    """Return the estimated bytes of the live rows of a file."""
     return ceil(file.file.content_bytes * file.live_rows / max(1, file.file.record_count))
 
 
@@ -54,9 +54,9 @@ def grouped(
     *,
     least: int = 1,
 ) -> list[Group]:
-    """Files in groups of one partition, at least so many of them, each of no more than the target.
+    """Group files by partition, in groups of at least `least` files and at most `target` bytes.
 
-    A file that is larger by itself is alone.
+    A file that exceeds the target size forms its own group.
     """
     parts: dict[Partition, list[ScanFile]] = {}
     for file in files:
@@ -86,9 +86,9 @@ def _filled(files: Sequence[ScanFile], target: int) -> Iterator[list[ScanFile]]:
 def batched(
     groups: Iterable[Group], current: PartitionId | None, target: int
 ) -> Iterator[tuple[Group, ...]]:
-    """Groups to be written together: together no larger than one file, each of another partition.
+    """Combine groups into batches of at most `target` bytes, with at most one group per partition.
 
-    Only files of the current partitioning can be told apart by the writer.
+    Only groups of the current partitioning are combined: the writer can separate only these.
     """
     batch: list[Group] = []
     for group in groups:

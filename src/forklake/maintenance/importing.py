@@ -1,10 +1,11 @@
-"""A DuckLake becomes a catalog: its files stay where they are, its history comes along.
+"""Import of a DuckLake as a catalog, with its history; its data files are shared, not copied.
 
-Each of its snapshots becomes one of ours, in order, with its time, author and message. Nothing is
-written to the DuckLake, and none of its files is ever removed.
+Each of its snapshots becomes a snapshot of the catalog, in order, with its time, author and
+message. Nothing is written to the DuckLake, and its files are never deleted.
 
-Files of our own are written before the catalog is there. Every try to import under a name writes to
-the same folder: what one that was cut short has left goes with the orphans of the next.
+New delete files are written before the catalog exists. Every attempt to import under one name
+writes to the same folder, so files of an interrupted attempt are orphans of the next one, which
+the clean-up deletes.
 """
 
 from __future__ import annotations
@@ -35,17 +36,18 @@ from forklake.store.data_paths import refuse_overlap
 from forklake.store.database import Connection
 from forklake.store.phases import reached
 
-# Below the folder of the catalog.
+# Folder of new delete files, below the folder of the catalog.
 _DELETES = "deletes/"
-# After any other error nobody knows whether the catalog is there, and files are kept.
+# Errors that prove that the catalog was not created. After other errors, such as a lost connection
+# during COMMIT, the outcome is unknown, so the written files are kept.
 _REFUSALS = (AlreadyExists, Conflict, InvalidInput)
-# Of names for folders.
+# Namespace of the UUIDs that name folders.
 _NAMESPACE = uuid.UUID("a1c9a3f0-6f3c-4c57-9d3b-6f1f0f6f6c9e")
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A catalog that was imported, and how much of everything there is in it."""
+    """An imported catalog, with the numbers of imported objects."""
 
     catalog: Catalog
     snapshots: int
@@ -62,13 +64,14 @@ def import_ducklake(
     source_data_path: str | None = None,
     metadata_schema: str | None = None,
 ) -> Imported:
-    """Make a new catalog of a DuckLake, which shares its files.
+    """Import a DuckLake as a new catalog that shares its files.
 
     Args:
-        source_uri: where its metadata is: `ducklake:<DuckDB file>` or `ducklake:postgres:<dsn>`.
-        data_path: where new files of the catalog go; needed where DuckLake has merged many rows.
-        source_data_path: where the DuckLake's files are, if not where its metadata says.
-        metadata_schema: the schema of the database that its metadata is in.
+        source_uri: its metadata: `ducklake:<DuckDB file>` or `ducklake:postgres:<dsn>`.
+        data_path: folder for new files of the catalog; required if files that DuckLake merged have
+            many rows that older snapshots do not see.
+        source_data_path: folder of its data files, if they were moved.
+        metadata_schema: the database schema of its metadata.
     """
     row = _planned(metastore, name, data_path)
     with open_source(source_uri, metadata_schema) as source:
@@ -117,7 +120,7 @@ def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogR
 
 
 def _free_folder(connection: Connection, name: str) -> str:
-    """The first of a name's folders that no catalog has or had."""
+    """Return the first folder for a name that no catalog uses or used."""
     folders = (str(uuid.uuid5(_NAMESPACE, f"{number} {name}")) for number in count())
     return next(f"{one}/" for one in folders if not has_folder(connection, f"{one}/"))
 
@@ -133,6 +136,6 @@ def _data_path(source: Source) -> str:
         if row["key"] == "data_path":
             return str(row["value"])
     raise NotFound(
-        f"The DuckLake in {source.address} does not tell where its files are.",
-        remedy="Name its data path.",
+        f"The metadata of the DuckLake in {source.address} has no data path.",
+        remedy="Name the folder of its files: `source_data_path` (`--source-data-path`).",
     )

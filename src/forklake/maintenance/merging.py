@@ -1,4 +1,4 @@
-"""merge_adjacent_files: few files of many small ones."""
+"""merge_adjacent_files: compaction of many small files into few large ones."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ def merge_adjacent_files(
     max_file_size: int | None = None,
     max_compacted_files: int | None = None,
 ) -> list[Compacted]:
-    """Merge small files of one partition, up to the target_file_size; rows are as they were.
+    """Merge small files of one partition, up to target_file_size. Rows do not change.
 
     Args:
-        table: one table, `schema.table` or of the `schema`; else all of the schema or catalog.
-        min_file_size, max_file_size: only files of at least, and of less than, so many bytes; the
-            latter is target_file_size if it is not given.
-        max_compacted_files: make no more than so many files of a table.
+        table: one table, as `schema.table` or a table of `schema`; by default all tables of
+            `schema`, or of the catalog.
+        min_file_size, max_file_size: merge only files of at least the minimum and of less than the
+            maximum size in bytes. The default maximum is target_file_size.
+        max_compacted_files: maximum number of new files for each table.
     """
     if max_file_size is not None and (min_file_size or 0) >= max_file_size:
         raise InvalidInput(
-            f"No file is of {min_file_size or 0} bytes or more and of less than {max_file_size}.",
-            remedy="Give a min_file_size that is less than max_file_size.",
+            f"min_file_size ({min_file_size or 0}) must be less than max_file_size"
+            f" ({max_file_size}).",
+            remedy="Pass a smaller min_file_size or a larger max_file_size.",
         )
 
     def choose(one: SeenTable) -> list[Group]:

@@ -1,4 +1,4 @@
-"""rewrite_data_files: files without the rows that were deleted from them."""
+"""rewrite_data_files: compaction of files with many deleted rows."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ def rewrite_data_files(
     delete_threshold: float | None = None,
     max_compacted_files: int | None = None,
 ) -> list[Compacted]:
-    """Write files anew of which many rows are deleted. A file of which none is left just ends.
+    """Rewrite files with many deleted rows. Files without live rows end and are not replaced.
 
     Args:
-        table: one table, `schema.table` or of the `schema`; else all of the schema or catalog.
-        delete_threshold: the share of deleted rows from which on it is done; else what the option
-            rewrite_delete_threshold says.
-        max_compacted_files: make no more than so many files of a table.
+        table: one table, as `schema.table` or a table of `schema`; by default all tables of
+            `schema`, or of the catalog.
+        delete_threshold: minimum fraction of deleted rows; by default the option
+            rewrite_delete_threshold.
+        max_compacted_files: maximum number of new files for each table.
     """
     if delete_threshold is not None and not 0 <= delete_threshold <= 1:
         raise InvalidInput(
             f"The delete_threshold {delete_threshold} must be between 0 and 1.",
-            remedy="Give the share of deleted rows from which on a file is written anew.",
+            remedy="Pass the minimum fraction of deleted rows, such as 0.1.",
         )
 
     def choose(one: SeenTable) -> list[Group]:

@@ -1,1 +1,1 @@
-"""The import of a DuckLake: its metadata is read, numbered anew and written as a catalog."""
+"""Import of a DuckLake: read its metadata, assign new ids, and write a catalog."""

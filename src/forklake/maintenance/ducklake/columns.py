@@ -1,5 +1,5 @@
-"""How the columns of a DuckLake's files are found: by the numbers that DuckLake gave them, or by
-its own mapping where others wrote them."""
+"""Mapping of the columns of DuckLake files: by field id, or by the DuckLake name mapping for files
+that other programs wrote."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from forklake.model.names import folded
 
 @dataclass(slots=True)
 class Found:
-    """The columns of one file: names, and the fields whose bounds its footer tells."""
+    """The mapped columns of one file, and the fields for which its footer has statistics."""
 
     table: TableHistory
-    fields: Mapping[int, Field]  # all that there ever were, by id
+    fields: Mapping[int, Field]  # all columns that the table ever had, by id
     names: list[MappedName] = field(default_factory=list)
     leaves: dict[str, Field] = field(default_factory=dict)
 
     def by_number(self, nodes: Sequence[Node]) -> None:
-        """Columns of a file that DuckLake wrote."""
+        """Map the columns of a file that DuckLake wrote, by field id."""
         for node in nodes:
             if node.name not in LINEAGE and node.field_id in self.fields:
                 self._note(node, node.field_id, None)
 
     def by_mapping(self, nodes: Sequence[Node], mapping: Sequence[Row]) -> None:
-        """Columns of a file that others wrote."""
+        """Map the columns of a file of another program, by the rows of its name mapping."""
         inside: dict[tuple[int | None, str], Row] = {}
         for row in mapping:
             if row.get("is_partition"):
@@ -64,10 +64,11 @@ class Found:
             for inner in node.nodes:
                 self._note(inner, inner.field_id, position)
             for absent in parts.keys() - {inner.field_id for inner in node.nodes}:
-                # A name that is not in the file, where the column's own could be another's.
+                # Map it to a name that is not in the file: the name of the field itself could be
+                # another column of the file.
                 missing = f"_ducklake_missing_{absent}"
                 self.names.append(MappedName(missing, ColumnId(absent), parent=position))
-        else:  # elements, keys and values are there once, in their order
+        else:  # list elements, map keys and map values have no field ids: match them by order
             for inner, number in zip(node.nodes, sorted(parts), strict=False):
                 self._note(inner, number, position)
 

@@ -27,7 +27,7 @@ _SCOPES = {None: Scope.CATALOG, "schema": Scope.SCHEMA, "table": Scope.TABLE}
 
 @dataclass(slots=True)
 class TableHistory:
-    """A table through all its snapshots: where its files are, and what columns it ever had."""
+    """A table over all its snapshots: its folder, and all columns that it ever had."""
 
     old_id: int
     table_id: Any
@@ -37,7 +37,7 @@ class TableHistory:
     columns: list[Row] = field(default_factory=list)
 
     def fields_at(self, snapshot: int) -> tuple[Field, ...]:
-        """The columns at an old snapshot, as trees."""
+        """Return the columns at a snapshot of the DuckLake, as trees."""
         rows = [
             row
             for row in self.columns
@@ -47,16 +47,16 @@ class TableHistory:
         return _trees(sorted(rows, key=lambda row: row["column_order"]), None)
 
     def newest_fields(self) -> dict[int, Field]:
-        """Every column that there ever was, as it was last, by id."""
+        """Return the last version of every column that ever existed, by id."""
         newest = {row["column_id"]: row for row in sorted(self.columns, key=_begin)}
         return {number: _field(row, ()) for number, row in newest.items()}
 
     def types_of(self, column_id: int) -> set[str]:
-        """The types that a column ever had."""
+        """Return all types that a column ever had."""
         return {row["column_type"] for row in self.columns if row["column_id"] == column_id}
 
     def parts_of(self, column_id: int) -> dict[int, str]:
-        """The parts that a nested column ever had, with their last names."""
+        """Return all fields that a nested column ever had, by id, with their last names."""
         rows = (row for row in sorted(self.columns, key=_begin))
         return {
             row["column_id"]: row["column_name"]
@@ -93,7 +93,7 @@ def _field(row: Row, fields: tuple[Field, ...]) -> Field:
 
 @dataclass(slots=True)
 class Definitions:
-    """Reads all definitions; `tables` are those that can be seen at some snapshot."""
+    """Reader of all definitions; `tables` holds those that are visible at some snapshot."""
 
     source: Source
     numbers: Numbers
@@ -103,7 +103,7 @@ class Definitions:
     partitionings: set[int] = field(default_factory=set)
 
     def gather(self) -> None:
-        """Everything."""
+        """Read all definitions into `gathered`."""
         folders = self._schemas()
         self._tables(folders)
         self._columns()
@@ -115,7 +115,7 @@ class Definitions:
         self._options()
 
     def _seen(self, table: str) -> Iterable[tuple[Row, SnapshotId, int | None]]:
-        """The rows of a table that can be seen, with their begins and ends."""
+        """Yield the rows of a table that are visible at some snapshot, with begin and end."""
         for row in self.source.rows(table):
             seen = self.numbers.interval_of(row)
             if seen is not None:
@@ -146,7 +146,7 @@ class Definitions:
                 table_uuid=unique,
                 schema_id=self.numbers.entity(row["schema_id"]),
                 table_name=name,
-                # Of tables that were renamed, the folder is that of another name.
+                # The folder of a renamed table in the DuckLake has its old name.
                 path=f"{unique}/",
             )
             self.gathered.add(table, end)
@@ -185,7 +185,7 @@ class Definitions:
                 tag = _column_tag(table, row["column_id"], begin, PHYSICAL_NAME, name)
                 self.gathered.add(tag, end)
         for table in self.tables.values():
-            # No column gets a number again under which files have another.
+            # Never reuse the id of a dropped column: files still hold its values.
             highest = max((row["column_id"] for row in table.columns), default=0)
             self._tag(table.table_id, table.seen, HIGHEST_COLUMN, str(highest))
 
@@ -289,7 +289,7 @@ class Definitions:
                 continue
             try:
                 _, value = checked_option(key, row["value"], _SCOPES[scope])
-            except InvalidInput:  # a value that means nothing here
+            except InvalidInput:  # a value that is not valid in Forklake
                 continue
             option = e.Option(
                 begin_snapshot=SnapshotId(0),
@@ -307,19 +307,19 @@ def _joined(one: Interval, other: Interval) -> Interval:
 
 
 def _beneath(folder: str, row: Row) -> str:
-    """The full path of a row whose path may be relative to a folder."""
+    """Return the path of a row, resolved against a folder if it is relative."""
     path = str(row["path"]) if row["path"] is not None else ""
     return f"{folder.rstrip('/')}/{path}" if row["path_is_relative"] else path
 
 
 def full_path(folder: str, row: Row) -> str:
-    """The full path of a file."""
+    """Return the absolute path of a file."""
     path = _beneath(folder, row)
     return path if "://" in path else str(Path(path).absolute())
 
 
 def _default(row: Row) -> tuple[str | None, str | None]:
-    """The default of a column and its kind; a NULL without quotes is none."""
+    """Return the default of a column and its kind. DuckLake stores NULL as the text `NULL`."""
     value, kind = row["default_value"], row.get("default_value_type") or "literal"
     if value is None or (value == "NULL" and row["column_type"] != "varchar"):
         return None, None
@@ -336,7 +336,8 @@ def _require_type(table: TableHistory, row: Row) -> None:
         raise Unsupported(
             f"Column '{row['column_name']}' of table '{table.name}' has an unsupported type:"
             f" {row['column_type']}.",
-            remedy="Drop the column in the DuckLake, expire its snapshots, then import.",
+            remedy="Drop the column in the DuckLake, expire the snapshots that have it, and import"
+            " again.",
             column=row["column_name"],
         ) from reason
 
@@ -361,7 +362,7 @@ def _macro_part(row: Row, numbers: Numbers) -> dict[str, Any]:
 
 
 def _sort_key(key: Row, names: dict[str, Field]) -> SortKey | None:
-    """A key that is a column; None if it is more than that."""
+    """Return a sort key, or None if it is an expression and not a column."""
     column = names.get(key["expression"].strip('"'))
     if column is None:
         return None

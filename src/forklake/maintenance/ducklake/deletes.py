@@ -1,5 +1,5 @@
-"""Deletes of a DuckLake: its delete files are shared where they hold for one snapshot on, and taken
-apart where they tell of several."""
+"""Deletes of a DuckLake: delete files with deletes of one snapshot are shared, and those with
+deletes of several snapshots are split."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from forklake.maintenance.ducklake.statistics import Statistics
 from forklake.model.entities import DeleteFile, InlinedDelete
 from forklake.model.ids import DeleteFileId, SnapshotId
 
-# Hidden rows of a file that are kept in the metastore; more go to delete files of our own.
+# Maximum number of hidden rows of a file that are inlined; more are written to new delete files.
 _MOST_INLINED = 1_000
 
 
 @dataclass(slots=True)
 class Deletes:
-    """Reads the deletes of data files.
+    """Reader of the deletes of data files.
 
-    Delete files that are written on the way go to `folder`, whose path as it is stored is
-    `stored_folder`; `written` has their paths.
+    New delete files are written to `folder`, whose stored path is `stored_folder`; `written` holds
+    their paths.
     """
 
     definitions: Definitions
@@ -36,8 +36,7 @@ class Deletes:
     _inlined: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
 
     def load(self) -> None:
-        """Find the deletes of each data file: delete files, and positions in the metadata with
-        the snapshots in which they went."""
+        """Read the delete files and the inlined deletes (position, snapshot) of each data file."""
         source = self.definitions.source
         for row in source.rows("ducklake_delete_file"):
             if self.definitions.numbers.interval_of(row) is not None:
@@ -50,7 +49,10 @@ class Deletes:
     def of_file(
         self, table: TableHistory, row: Row, seen: Interval, path: str, *, tells: bool
     ) -> None:
-        """The deletes of a data file; `tells` if its rows tell in which snapshots they came."""
+        """Add the deletes of a data file.
+
+        The flag: whether the file stores, for each row, the snapshot that inserted it.
+        """
         numbers = self.definitions.numbers
         hidden = positions.Hidden(seen)
         deletes = self._files.get(row["data_file_id"], [])
@@ -100,9 +102,9 @@ class Deletes:
     def _write(self, table: TableHistory, row: Row, path: str, hidden: positions.Hidden) -> None:
         if self.folder is None:
             raise InvalidInput(
-                f"The file {path!r} was put together from several: which rows are seen when has to"
-                " be written to files, and there is no place for them.",
-                remedy="Name a data path for the new catalog.",
+                f"The file {path!r} was merged by DuckLake from several files: new delete files"
+                " must be written to hide its rows from older snapshots, and no folder was given.",
+                remedy="Pass a data path for the new catalog: `data_path` (`--data-path`).",
             )
         phases = list(hidden.phases())
         files = write_delete_files(self.folder, [Deleted(path, found) for _, found in phases])

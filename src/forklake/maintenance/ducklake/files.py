@@ -1,4 +1,4 @@
-"""Data files of a DuckLake: they stay where they are, and their footers tell what is in them."""
+"""Data files of a DuckLake: shared in place, with statistics from their footers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from forklake.model.entities import DataFile
 from forklake.model.files import SNAPSHOT_ID, MappedName
 from forklake.model.ids import MappingId, SnapshotId
 
-_MERGED = ("partial_max", "partial_file_info")  # columns, by version
+_MERGED = ("partial_max", "partial_file_info")  # columns of merged files, by DuckLake version
 
 
 @dataclass(slots=True)
 class DataFiles:
-    """Reads the data files of all tables, with their deletes."""
+    """Reader of the data files of all tables, with their deletes."""
 
     definitions: Definitions
     statistics: Statistics
@@ -38,7 +38,7 @@ class DataFiles:
     _names: dict[int, list[Row]] = field(default_factory=dict)
 
     def gather(self) -> None:
-        """All files that can be seen at some snapshot."""
+        """Read all files that are visible at some snapshot."""
         source, tables = self.definitions.source, self.definitions.tables
         for name in source.rows("ducklake_name_mapping"):
             self._names.setdefault(name["mapping_id"], []).append(name)
@@ -70,8 +70,8 @@ class DataFiles:
             found.by_mapping(contents.nodes, self._names.get(row["mapping_id"], []))
         if not found.names:
             raise Unsupported(
-                f"The file {path!r} does not tell the numbers of its columns.",
-                remedy="Rewrite it with DuckLake, then import.",
+                f"The file {path!r} has no field ids for its columns.",
+                remedy="Rewrite the file with DuckLake, and import again.",
                 path=path,
             )
         footer = contents.footer(found.leaves)
@@ -108,7 +108,7 @@ class DataFiles:
         self.statistics.bound(table, footer.bounds)
 
     def _mapping(self, table: TableHistory, names: Sequence[MappedName]) -> MappingId:
-        """The mapping for a file; files that look the same have one."""
+        """Return the name mapping for a file; files with equal columns share one."""
         key = table.old_id, tuple(names)
         if key not in self._mappings:
             number = self._mappings[key] = MappingId(self.definitions.numbers.files.take())
@@ -136,14 +136,14 @@ class DataFiles:
 def _refuse_unreadable(path: str, row: Row, *, tells: bool) -> None:
     if not tells and any(row.get(name) is not None for name in _MERGED):
         raise Unsupported(
-            f"The file {path!r} was put together from several, and does not tell which rows came"
-            " when.",
-            remedy="Expire all snapshots of the DuckLake but the last one, then import.",
+            f"The file {path!r} was merged by DuckLake from several files, and does not store the"
+            " snapshots of its rows.",
+            remedy="Expire all snapshots of the DuckLake except the last one, and import again.",
             path=path,
         )
     if row["encryption_key"] is not None:
         raise Unsupported(
-            f"The file {path!r} is encrypted, in a way that only DuckDB reads.",
+            f"The file {path!r} is encrypted in a format that only DuckDB reads.",
             remedy="Import a DuckLake that is not encrypted.",
             path=path,
         )

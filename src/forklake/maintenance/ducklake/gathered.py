@@ -1,4 +1,4 @@
-"""The rows of a catalog to be: gathered with local numbers, then written with final ones."""
+"""Rows of the new catalog: collected with local ids, then written with final ids."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _SNAPSHOT_COLUMNS = frozenset({"begin_snapshot", "end_snapshot"})
 
 @dataclass(slots=True)
 class InlinedValues:
-    """Rows that live in the metastore, of a table with some columns; each row has its id, begin,
-    end and stored values, in the order of the columns."""
+    """Inlined rows of a table with the same columns.
+
+    Each row holds its row id, begin, end, and its stored values in the order of the columns.
+    """
 
     table_id: int
     seen: Interval  # of the table
@@ -29,7 +31,7 @@ class InlinedValues:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """What local numbers have become."""
+    """Translation of local ids to final ids."""
 
     catalog_id: CatalogId
     snapshots: list[int]
@@ -37,19 +39,19 @@ class Final:
     files: list[int]
 
     def snapshot(self, position: int | None) -> int | None:
-        """A snapshot by its position."""
+        """Return the id of a snapshot by its position."""
         return None if position is None else self.snapshots[position]
 
     def entity(self, number: int | None) -> Any:
-        """A schema, table, view, macro or partitioning."""
+        """Return the id of a schema, table, view, macro or partitioning."""
         return number if number is None or number >= 0 else self.entities[-number - 1]
 
     def file(self, number: int | None) -> Any:
-        """A file or mapping."""
+        """Return the id of a file or name mapping."""
         return number if number is None or number >= 0 else self.files[-number - 1]
 
     def of_column(self, column: str) -> Callable[[Any], Any] | None:
-        """How values of a column become final."""
+        """Return the function that translates values of a column, or None."""
         if column == "catalog_id":
             return lambda _: self.catalog_id
         if column in _SNAPSHOT_COLUMNS:
@@ -61,29 +63,29 @@ class Final:
 
 @dataclass(slots=True)
 class Gathered:
-    """Rows by table."""
+    """All rows of the new catalog, by table."""
 
     rows: dict[str, tuple[tuple[str, ...], list[Values]]] = field(default_factory=dict)
     inlined: list[InlinedValues] = field(default_factory=list)
-    # The snapshots at which definitions changed.
+    # Positions of the snapshots that changed definitions.
     defined: set[int] = field(default_factory=set)
 
     def add(self, row: Row, end: int | None) -> None:
-        """A versioned row; its `begin_snapshot` and end are positions among the snapshots."""
+        """Add a versioned row; its begin and end are positions in the list of snapshots."""
         kind = KIND_OF[type(row)]
         if kind in DEFINITIONS:
             self.defined |= {row.begin_snapshot} if end is None else {row.begin_snapshot, end}
         self._to(kind.name, (*kind.columns, "end_snapshot")).append((*astuple(row), end))
 
     def add_child(self, child: Child) -> None:
-        """A row that never changes."""
+        """Add an immutable row."""
         self._to(child.NAME, child.columns()).append(astuple(child))
 
     def _to(self, table: str, columns: tuple[str, ...]) -> list[Values]:
         return self.rows.setdefault(table, (columns, []))[1]
 
     def inserts(self, final: Final) -> Iterator[Insert]:
-        """Everything but inlined rows, with final numbers."""
+        """Yield the inserts of all rows except inlined ones, with final ids."""
         for table, (columns, rows) in self.rows.items():
             turned = [
                 (position, turn)

@@ -1,8 +1,8 @@
-"""Rows of a data file that cannot be seen at some snapshots: not yet, or not any more.
+"""Rows of a data file that some snapshots do not see: not inserted yet, or already deleted.
 
-DuckLake puts files together in place. Its files then tell, row by row, in which of its snapshots
-a row came, and its delete files in which one it went. Here such rows are deleted for the snapshots
-at which they are not to be seen.
+DuckLake merges files in place. A merged data file stores, for each row, the snapshot that inserted
+it, and a merged delete file the snapshot that deleted it. The import writes deletes that hide such
+rows from the other snapshots.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ _POSITION = "pos"
 
 @dataclass(slots=True)
 class Hidden:
-    """Positions of one data file, each with the snapshots at which it is hidden."""
+    """Hidden row positions of one data file, each with the snapshots from which it is hidden."""
 
     seen: Interval  # of the file itself
     _parts: list[pa.Table] = field(default_factory=list)
 
     def add(self, positions: Any, begins: Any, ends: Any) -> None:
-        """Hide rows for some snapshots of those at which the file is there. Begins and ends are
-        arrays, or the same for all rows."""
+        """Hide rows from the snapshots of [begin, end) at which the file is visible.
+
+        Begins and ends are arrays, or one number for all rows.
+        """
         count = len(positions)
         first, last = self.seen[0], LATER if self.seen[1] is None else self.seen[1]
         begins = pc.max_element_wise(_column(begins, count), first)
@@ -55,7 +57,7 @@ class Hidden:
             yield row["position"], (row["begin"], _end(row["end"]))
 
     def phases(self) -> Iterator[tuple[Interval, pa.Array]]:
-        """The same as stretches of snapshots, with all positions that are hidden in each."""
+        """Yield intervals of snapshots, each with all positions that are hidden in it."""
         rows = self._rows()
         bounds = sorted({*_different(rows["begin"]), *_different(rows["end"])})
         for begin, end in pairwise(bounds):
@@ -82,14 +84,14 @@ def _end(position: int) -> int | None:
 
 
 def hide_until_inserted(hidden: Hidden, path: str, row: Row, numbers: Numbers) -> None:
-    """Hide the rows of a data file until the snapshots in which they came."""
+    """Hide the rows of a data file from the snapshots before they were inserted."""
     began = row["begin_snapshot"]
     came = _read(path, SNAPSHOT_ID).fill_null(began)
     hidden.add(pa.arange(0, len(came)), hidden.seen[0], _new(came, numbers))
 
 
 def hide_deleted(hidden: Hidden, folder: str, delete: Row, numbers: Numbers) -> None:
-    """Hide the rows that a delete file names, from the snapshots on in which they went."""
+    """Hide the rows of a delete file from the snapshots after they were deleted."""
     path = full_path(folder, delete)
     went = numbers.position(delete["begin_snapshot"])
     if SNAPSHOT_ID in _names(path):
@@ -98,26 +100,26 @@ def hide_deleted(hidden: Hidden, folder: str, delete: Row, numbers: Numbers) -> 
 
 
 def hide_inlined(hidden: Hidden, deleted: Sequence[tuple[int, int]], numbers: Numbers) -> None:
-    """Hide rows by positions and the snapshots in which they went."""
+    """Hide rows of inlined deletes: pairs of position and deleting snapshot."""
     positions = pa.array([position for position, _ in deleted], pa.int64())
     went = pa.array([numbers.position(snapshot) for _, snapshot in deleted], pa.int64())
     hidden.add(positions, went, LATER)
 
 
 def _new(snapshots: pa.Array, numbers: Numbers) -> pa.Array:
-    """The positions of old snapshots."""
+    """Translate old snapshot ids to positions."""
     encoded = snapshots.dictionary_encode()
     known = [numbers.position(old) for old in encoded.dictionary.to_pylist()]
     return pa.array(known, pa.int64()).take(encoded.indices)
 
 
 def tells_snapshots(folder: str, delete: Row) -> bool:
-    """Whether a delete file holds deletes of several snapshots."""
+    """Return whether a delete file stores the snapshot of each delete."""
     if delete["format"] != "parquet":
         raise Unsupported(
-            f"The delete file {full_path(folder, delete)!r} is a {delete['format']}, which is not"
-            " read.",
-            remedy="Rewrite the table's files with the program that wrote it, then import.",
+            f"The delete file {full_path(folder, delete)!r} has the format {delete['format']},"
+            " which cannot be imported.",
+            remedy="Rewrite the data files of the table in the DuckLake, and import again.",
         )
     return SNAPSHOT_ID in _names(full_path(folder, delete))
 

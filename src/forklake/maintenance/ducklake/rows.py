@@ -1,4 +1,4 @@
-"""Rows that live in the metadata of a DuckLake come to the metastore."""
+"""Import of inlined rows from the metadata of a DuckLake."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from forklake.model.inlining import checked, to_stored
 
 @dataclass(slots=True)
 class InlinedRows:
-    """Reads the rows of all tables."""
+    """Reader of the inlined rows of all tables."""
 
     definitions: Definitions
     statistics: Statistics
 
     def gather(self) -> None:
-        """All rows that can be seen at some snapshot."""
+        """Read all inlined rows that are visible at some snapshot."""
         for known in self.definitions.source.rows("ducklake_inlined_data_tables"):
             table = self.definitions.tables.get(known["table_id"])
             if table is not None:
@@ -47,7 +47,7 @@ class InlinedRows:
         self.definitions.gathered.inlined.append(found)
 
     def _begin_of(self, known: Row) -> int:
-        """The first snapshot of the version of a table that some rows were inserted with."""
+        """Return the first snapshot with the schema version that some rows were inserted with."""
         version, table_id = known["schema_version"], known["table_id"]
         begins = [
             int(row["begin_snapshot"])

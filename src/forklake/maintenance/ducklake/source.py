@@ -1,4 +1,4 @@
-"""The metadata of a DuckLake as its own database holds it: read at one moment, never written."""
+"""Read-only access to the metadata database of a DuckLake, in one database snapshot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TEXTS = frozenset({"varchar", "json", "uuid"})
 
 
 class Source:
-    """The tables of a DuckLake's metadata."""
+    """The metadata tables of a DuckLake."""
 
     def __init__(self, address: str, fetch: Callable[[str], list[Row]], tables: set[str]) -> None:
         self.address = address
@@ -33,25 +33,26 @@ class Source:
         self._tables = tables
 
     def rows(self, table: str) -> list[Row]:
-        """The rows of a table; none if this version has no such table."""
+        """Return the rows of a table, or none if this DuckLake version does not have it."""
         return self._fetch(table) if table in self._tables else []
 
     def require_version(self) -> None:
-        """Unsupported if it is none of the versions that are understood."""
+        """Raise NotFound or Unsupported if this is not a DuckLake that can be imported."""
         values = {row["key"]: row["value"] for row in self.rows("ducklake_metadata")}
         if "version" not in values:
             raise NotFound(
-                f"There is no DuckLake in {self.address}.",
-                remedy="Name the database that holds its metadata.",
+                f"{self.address} does not hold a DuckLake.",
+                remedy="Name the database, and the schema, that hold its metadata.",
             )
         if values["version"] not in VERSIONS:
             raise Unsupported(
-                f"The DuckLake in {self.address} has version {values['version']}.",
-                remedy=f"Versions that can be imported: {', '.join(VERSIONS)}.",
+                f"The DuckLake in {self.address} has version {values['version']}, which cannot be"
+                " imported.",
+                remedy=f"Migrate it to one of these versions: {', '.join(VERSIONS)}.",
             )
         if values.get("encrypted") == "true":
             raise Unsupported(
-                f"The files of the DuckLake in {self.address} are encrypted, in a way that only"
+                f"The files of the DuckLake in {self.address} are encrypted in a format that only"
                 " DuckDB reads.",
                 remedy="Copy it to a DuckLake that is not encrypted, and import that.",
             )
@@ -59,7 +60,7 @@ class Source:
 
 @contextmanager
 def open_source(uri: str, metadata_schema: str | None = None) -> Iterator[Source]:
-    """The DuckLake at an address: `ducklake:lake.ducklake` or `ducklake:postgres:dbname=lake`."""
+    """Open the DuckLake at `ducklake:lake.ducklake` or `ducklake:postgres:dbname=lake`."""
     target = parse_uri(uri)
     match target.backend:
         case "postgresql":
@@ -73,8 +74,9 @@ def open_source(uri: str, metadata_schema: str | None = None) -> Iterator[Source
             )
         case other:
             raise Unsupported(
-                f"{uri!r} is no DuckLake to import: it is not there, or a file of {other}.",
-                remedy="Name a DuckDB file that exists, or a PostgreSQL database.",
+                f"{uri!r} is not a DuckLake that can be imported: the file does not exist, or is a"
+                f" file of {other}.",
+                remedy="Name an existing DuckDB file, or a PostgreSQL database.",
             )
     with opened as source:
         source.require_version()
@@ -88,7 +90,7 @@ def _duckdb(target: Target, schema: str) -> Iterator[Source]:
     except duckdb.Error as reason:
         raise Unavailable(
             f"The DuckLake {target.location!r} cannot be opened: {reason}.",
-            remedy="Close the programs that write to it.",
+            remedy="Check the path, and close programs that write to the file.",
         ) from reason
     with connection:
         connection.execute("BEGIN")
@@ -110,8 +112,8 @@ def _postgres(target: Target, schema: str) -> Iterator[Source]:
         connection = psycopg.connect(target.location, row_factory=dict_row)
     except psycopg.Error as reason:
         raise Unavailable(
-            f"The PostgreSQL of the DuckLake cannot be reached: {reason}.",
-            remedy="Check the address.",
+            f"Cannot connect to the PostgreSQL database of the DuckLake: {reason}.",
+            remedy="Check the address and the credentials.",
         ) from reason
     with connection:
         connection.set_read_only(True)
@@ -127,12 +129,15 @@ def _postgres(target: Target, schema: str) -> Iterator[Source]:
         yield Source(schema, fetch, {row["table_name"] for row in names.fetchall()})
 
 
-# Values of rows that live in the metadata
+# Inlined values
 
 
 def values_of(field: Field, stored: Sequence[Any]) -> list[Any]:
-    """Values of a column as Python has them. Those that a database cannot hold are DuckDB's text
-    for them; PostgreSQL has texts as bytes, since it takes no NUL in a text."""
+    """Return stored values of a column as Python values.
+
+    Types that the database does not have are stored as text of DuckDB. PostgreSQL stores text as
+    bytes, since its text type does not accept NUL characters.
+    """
     if field.type == "blob":
         return [None if one is None else bytes(one) for one in stored]
     texts = [one.decode() if isinstance(one, bytes) else one for one in stored]
@@ -142,7 +147,7 @@ def values_of(field: Field, stored: Sequence[Any]) -> list[Any]:
 
 
 def _cast(field: Field, texts: Sequence[Any]) -> list[Any]:
-    """What DuckDB reads in texts."""
+    """Parse texts with a DuckDB cast."""
     given = pa.table({"v": pa.array([None if one is None else str(one) for one in texts])})
     with duckdb.connect() as connection:
         connection.register("given", given)
@@ -152,13 +157,13 @@ def _cast(field: Field, texts: Sequence[Any]) -> list[Any]:
         except duckdb.Error as reason:
             raise InvalidInput(
                 f"Values of column '{field.name}' are not of type {field.type}: {reason}.",
-                remedy="Flush the rows of that table to files, with the program that wrote them.",
+                remedy="Flush the inlined rows of that table in the DuckLake, and import again.",
             ) from reason
     return found
 
 
 def _plain(field: Field, value: Any) -> Any:
-    """A value of Arrow or of PostgreSQL as one of the field's type."""
+    """Convert a value of Arrow or psycopg to the Python type of a field."""
     if value is None:
         return None
     match field.type:

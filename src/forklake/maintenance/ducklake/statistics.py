@@ -16,7 +16,7 @@ from forklake.model.statistics import widened
 
 @dataclass(slots=True)
 class _Tally:
-    """How the rows and bytes of a table change from snapshot to snapshot."""
+    """Changes of the row count and size of a table at each snapshot, and bounds of its files."""
 
     rows: dict[int, int] = field(default_factory=dict)
     size: dict[int, int] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts what the tables hold while it is read."""
+    """Accumulator of table and column statistics while files and rows are read."""
 
     definitions: Definitions
     _tallies: dict[int, _Tally] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Statistics:
         return self._tallies.setdefault(table.old_id, _Tally())
 
     def count(self, table: TableHistory, seen: Interval, rows: int, size: int = 0) -> None:
-        """Note rows and bytes that are there from one snapshot to another."""
+        """Add rows and bytes that are visible from one snapshot to another."""
         tally = self._of(table)
         for at, sign in ((seen[0], 1), (seen[1], -1)):
             if at is not None:
@@ -42,12 +42,12 @@ class Statistics:
                 tally.size[at] = tally.size.get(at, 0) + sign * size
 
     def bound(self, table: TableHistory, bounds: Iterable[ColumnBounds]) -> None:
-        """Note what a file says about its columns."""
+        """Add the column bounds of a file."""
         for one in bounds:
             self._of(table).bounds.setdefault(one.column_id, []).append(one)
 
     def gather(self) -> None:
-        """The statistics of all tables."""
+        """Add the statistics of all tables to the gathered rows."""
         next_ids = {
             row["table_id"]: row["next_row_id"]
             for row in self.definitions.source.rows("ducklake_table_stats")

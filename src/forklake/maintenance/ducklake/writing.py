@@ -1,4 +1,4 @@
-"""Writes an imported catalog: all its rows and snapshots, in one transaction."""
+"""Write an imported catalog: all rows and snapshots in one transaction."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _VERSION_COLUMNS = ("catalog_id", "begin_snapshot", "schema_version")
 
 @dataclass(frozen=True, slots=True)
 class PastSnapshot:
-    """A snapshot of the DuckLake, oldest first: when it was, and who changed what."""
+    """Time, changes and commit information of a snapshot of the DuckLake."""
 
     time: datetime
     changes: str | None
@@ -54,7 +54,7 @@ class PastSnapshot:
 
 
 def past_snapshots(snapshots: Sequence[Row], changes: Sequence[Row]) -> list[PastSnapshot]:
-    """The snapshots that are left of a DuckLake, in their order."""
+    """Return the retained snapshots of a DuckLake, oldest first."""
     known = {row["snapshot_id"]: row for row in changes}
     found = []
     for snapshot in snapshots:
@@ -65,7 +65,7 @@ def past_snapshots(snapshots: Sequence[Row], changes: Sequence[Row]) -> list[Pas
 
 
 def has_folder(connection: Connection, folder: str) -> bool:
-    """Whether a folder is, or was, a catalog's."""
+    """Return whether a catalog, dropped ones included, uses a folder."""
     text = "SELECT catalog_id FROM ducklake_catalog WHERE path = :path"
     return bool(connection.fetch(text, path=folder))
 
@@ -77,10 +77,11 @@ def write_catalog(
     numbers: Numbers,
     gathered: Gathered,
 ) -> CatalogRow:
-    """The catalog with its whole history; `row` is how it shall be, but for its numbers."""
+    """Create the catalog with its whole history, and return `row` with its final ids."""
     with database.writing() as connection:
         if find_catalog(connection, row.catalog_name) or has_folder(connection, row.path):
-            raise taken([row.catalog_name])  # or was: the folder was another's meanwhile
+            # The folder is derived from the name: a concurrent import took it.
+            raise taken([row.catalog_name])
         if row.data_path is not None:
             claim_data_path(connection, row.data_path)
         connection.run(connection.lock(Lock.FENCE, shared=True))
@@ -137,10 +138,10 @@ def _snapshots(
 
 
 def _changes(text: str | None, numbers: Numbers, final: Final) -> str:
-    """What a snapshot changed, with the numbers that objects have here."""
+    """Return the changes of a snapshot as text, with the new object ids."""
     try:
         found = parse_changes(text)
-    except Corruption:  # a kind of change that is not known here
+    except Corruption:  # a kind of change that Forklake does not have
         return ""
     kept = (
         one
@@ -159,7 +160,7 @@ def _object(old: int, numbers: Numbers, final: Final) -> int:
 def _inlined(
     connection: Connection, tables: Sequence[InlinedValues], final: Final
 ) -> Iterator[Operation]:
-    """Rows of the metastore, and the tables for them."""
+    """Yield the creation of tables for inlined rows, and the inserts of the rows."""
     made = set()
     for one in tables:
         table_id = final.entity(one.table_id)
