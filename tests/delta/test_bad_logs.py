@@ -60,7 +60,7 @@ PARTITIONED = with_metadata(schemaString=column("date"), partitionColumns=["c"])
 BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
     "a gap": (lambda log: log.commit(3, add("c")), Corruption, "no commit of version 2"),
     "garbage": (text(SECOND, '{"add":x}'), Corruption, "cannot be read as JSON"),
-    "no object": (text(SECOND, "[]"), Corruption, "which is no object"),
+    "no object": (text(SECOND, "[]"), Corruption, "which is not an object"),
     "half a commit": (
         text(SECOND, json.dumps(add("c")) + '\n{"add":{"path":"d"'),
         Corruption,
@@ -72,9 +72,9 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
     "one file with two vectors": (
         after(add("c", **vector("x" * 20)), add("c")),
         Corruption,
-        "has a file twice",
+        "adds a file twice",
     ),
-    "a negative size": (after(add("c", size=-1)), Corruption, "has the size -1"),
+    "a negative size": (after(add("c", size=-1)), Corruption, "has the invalid size -1"),
     "a broken schema": (after(with_metadata(schemaString="{")), Corruption, "is not JSON"),
     "no schema": (
         after(with_metadata(schemaString='{"type":"struct","fields":[]}')),

@@ -66,7 +66,7 @@ def test_a_table_is_read_exactly_if_its_features_are(name: str) -> None:
 
 def test_unknown_features_stop_readers_only_if_they_concern_readers() -> None:
     require_readable(protocol(1, 7, None, {"fromTheFuture"}))
-    with pytest.raises(Unsupported, match="'fromTheFuture' \\(not known\\)"):
+    with pytest.raises(Unsupported, match="'fromTheFuture' \\(unknown\\)"):
         require_readable(listed("deletionVectors", "fromTheFuture"))
 
 

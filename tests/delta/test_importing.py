@@ -230,11 +230,11 @@ def test_a_log_that_was_rewritten_is_noticed(catalog: Catalog, written: HandWrit
     ):
         path = written.commit(1, *other)
         written.commit(2, add("d", **TEN))
-        with pytest.raises(Conflict, match="has another version 1 than the table"):
+        with pytest.raises(Conflict, match="its version 1 differs from the one in the table"):
             load(catalog, written)
     path.unlink()
     (written.folder / f"{2:020d}.json").unlink()
-    with pytest.raises(Conflict, match="ends at version 0, and the table is at version 1"):
+    with pytest.raises(Conflict, match="ends at version 0, but the table is at version 1"):
         load(catalog, written)
     assert len(catalog.snapshots()) == snapshots
     path.write_text(before)
@@ -380,7 +380,7 @@ def test_a_variant_is_the_struct_of_its_two_parts(
         ({"minReaderVersion": 5, "minWriterVersion": 7, "readerFeatures": []}, "reader version 5"),
         ({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["new"]}, "'new'"),
         ({"minReaderVersion": 3, "minWriterVersion": 7}, "without the list 'readerFeatures'"),
-        (None, "does not say what it demands"),
+        (None, "has no protocol"),
     ],
 )
 def test_what_is_not_known_of_readers_keeps_rows_from_being_read(
@@ -394,7 +394,7 @@ def test_what_is_not_known_of_readers_keeps_rows_from_being_read(
     with pytest.raises(Unsupported, match=reason) as refused:
         state.require_readable(state.table("t"))
     assert "ignore_features=True" in str(refused.value)
-    with pytest.raises(InvalidInput, match="imported without ignoring features"):
+    with pytest.raises(InvalidInput, match="imported without ignore_features"):
         load(strict, written, ignore_features=True)
     load(bold, written, ignore_features=True)
     state = bold.now().state

@@ -1,1 +1,1 @@
-"""The Delta face of lake tables: reading, importing and writing Delta logs."""
+"""Lake tables as Delta tables: reading, importing and writing Delta logs."""

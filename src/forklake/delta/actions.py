@@ -1,8 +1,7 @@
-"""Actions: what the files of a Delta log say, one frozen value for each.
+"""Actions of a Delta log as frozen values.
 
-Reading an action and writing it again changes nothing: fields of an action that are not known
-are kept in `extra`, actions that are not known are kept as `Unknown`, and what is text inside the
-action (the schema, the statistics) stays the text it was.
+Parsing and writing an action preserves it: unknown fields are kept in `extra`, unknown actions as
+`Unknown`, and JSON text inside an action (the schema, the statistics) as the same text.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from forklake.errors import Corruption
 
 Value = TypeVar("Value")
 
-# The schema of a table that has none yet: some writers make the table first, the columns later.
+# The schema of a table without columns: some writers create the table first, the columns later.
 NO_COLUMNS = '{"type":"struct","fields":[]}'
 
 
@@ -39,7 +38,7 @@ class Action(Body):
     kind: ClassVar[str]
 
     def to_json(self) -> dict[str, Any]:
-        """The action as an object of JSON."""
+        """Return the action as a JSON object."""
         return {self.kind: self.body()}
 
 
@@ -48,7 +47,7 @@ class Action(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format(Body):
-    """How data files are encoded."""
+    """The encoding of data files."""
 
     provider: str = told("provider", TEXT, default="parquet")
     options: Mapping[str, str | None] = told("options", PAIRS, default_factory=dict)
@@ -56,7 +55,7 @@ class Format(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionVector(Body):
-    """Where the deleted rows of a data file are listed."""
+    """Reference to the deletion vector of a data file: the positions of its deleted rows."""
 
     storage_type: str = told("storageType", TEXT)
     path_or_inline: str = told("pathOrInlineDv", TEXT)
@@ -66,7 +65,7 @@ class DeletionVector(Body):
 
     @property
     def unique_id(self) -> str:
-        """What tells one deletion vector of a file from another."""
+        """The id that distinguishes deletion vectors of one file."""
         place = "" if self.offset is None else f"@{self.offset}"
         return f"{self.storage_type}{self.path_or_inline}{place}"
 
@@ -79,7 +78,7 @@ _FORMAT, _VECTOR = part(Format), part(DeletionVector)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol(Action):
-    """Who may read and write the table."""
+    """Versions and features that readers and writers of the table must support."""
 
     kind: ClassVar[str] = "protocol"
     min_reader_version: int = told("minReaderVersion", WHOLE)
@@ -90,7 +89,7 @@ class Protocol(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata(Action):
-    """What the table is: the newest one replaces all that was said before."""
+    """Schema and properties of the table. The newest one replaces all earlier ones."""
 
     kind: ClassVar[str] = "metaData"
     id: str = told("id", TEXT)
@@ -105,7 +104,7 @@ class Metadata(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add(Action):
-    """A data file is in the table from here on, with these facts about it."""
+    """Adds a data file to the table, or replaces the facts about it."""
 
     kind: ClassVar[str] = "add"
     path: str = told("path", PATH)
@@ -123,7 +122,7 @@ class Add(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remove(Action):
-    """A data file is in the table no longer."""
+    """Removes a data file from the table."""
 
     kind: ClassVar[str] = "remove"
     path: str = told("path", PATH)
@@ -141,7 +140,7 @@ class Remove(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cdc(Action):
-    """A file of changed rows, which belongs to its version alone."""
+    """A change data file, which belongs to its version only."""
 
     kind: ClassVar[str] = "cdc"
     path: str = told("path", PATH)
@@ -153,7 +152,7 @@ class Cdc(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Txn(Action):
-    """How far an application has got with its own work."""
+    """The newest version that an application has written, in its own numbering."""
 
     kind: ClassVar[str] = "txn"
     app_id: str = told("appId", TEXT)
@@ -163,7 +162,7 @@ class Txn(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainMetadata(Action):
-    """Settings of a domain, kept as text; a removed one is a tombstone."""
+    """Settings of a domain, as text. `removed` marks a tombstone."""
 
     kind: ClassVar[str] = "domainMetadata"
     domain: str = told("domain", TEXT)
@@ -173,7 +172,7 @@ class DomainMetadata(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointMetadata(Action):
-    """What a V2 checkpoint says about itself."""
+    """Metadata of a V2 checkpoint."""
 
     kind: ClassVar[str] = "checkpointMetadata"
     version: int = told("version", WHOLE)
@@ -182,7 +181,7 @@ class CheckpointMetadata(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sidecar(Action):
-    """A file beside a V2 checkpoint that holds a part of its adds and removes."""
+    """A file of a V2 checkpoint that holds a part of its adds and removes."""
 
     kind: ClassVar[str] = "sidecar"
     path: str = told("path", PATH)
@@ -193,28 +192,28 @@ class Sidecar(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitInfo(Action):
-    """Who made the commit, when and how. Writers say what they like, so all of it is `extra`."""
+    """Author, time and operation of a commit. All fields are optional, so all are in `extra`."""
 
     kind: ClassVar[str] = "commitInfo"
 
     @property
     def timestamp(self) -> int | None:
-        """When the writer made the commit, in milliseconds."""
+        """The time of the commit by the clock of the writer, in milliseconds."""
         return _typed(int, self.extra.get("timestamp"))
 
     @property
     def in_commit_timestamp(self) -> int | None:
-        """When the commit was made as the table counts time, in milliseconds."""
+        """The monotonic in-commit timestamp of the table, in milliseconds."""
         return _typed(int, self.extra.get("inCommitTimestamp"))
 
     @property
     def operation(self) -> str | None:
-        """What was done, in the writer's word."""
+        """The operation, as the writer named it."""
         return _typed(str, self.extra.get("operation"))
 
     @property
     def txn_id(self) -> str | None:
-        """The writer's own mark, by which it knows its commit again."""
+        """The transaction id by which a writer recognizes its own commit."""
         return _typed(str, self.extra.get("txnId"))
 
 
@@ -224,13 +223,13 @@ def _typed(kind: type[Value], value: Any) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An action that this version does not know."""
+    """An action of a kind that this version of Forklake does not support."""
 
     kind: str
     body: Any
 
     def to_json(self) -> dict[str, Any]:
-        """The action as an object of JSON."""
+        """Return the action as a JSON object."""
         return {self.kind: self.body}
 
 
@@ -254,29 +253,29 @@ KINDS: dict[str, type[Action]] = {
 
 
 def parse(kind: str, body: Any) -> AnyAction:
-    """The action that a log holds; Corruption says what is wrong with it."""
+    """Parse an action of a log. Raise Corruption if a field is missing or wrong."""
     known = KINDS.get(kind)
     if known is None:
         return Unknown(kind, body)
     try:
         return known.from_body(body)
     except ValueError:
-        wrong = f"It is {str(body)[:100]!r} and no object."
+        wrong = f"It is {str(body)[:100]!r}, which is not an object."
     except Corruption as reason:
         wrong = reason.message
     raise Corruption(
         f"The action '{kind}' cannot be read. {wrong}",
-        remedy="The Delta log was written wrongly or damaged.",
+        remedy="The Delta log is damaged or was written incorrectly: restore it from a backup.",
         action=kind,
     )
 
 
 def to_text(action: AnyAction) -> str:
-    """The action as a line of a commit has it, without the end of the line."""
+    """Return the action as a line of a commit file, without the line break."""
     return json.dumps(action.to_json(), separators=(",", ":"), ensure_ascii=False)
 
 
 def from_text(text: str) -> AnyAction:
-    """The action of a line; `to_text` of it is the line again."""
+    """Parse a line of a commit file; the inverse of `to_text`."""
     ((kind, body),) = json.loads(text).items()
     return parse(kind, body)

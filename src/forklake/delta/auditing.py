@@ -1,6 +1,6 @@
-"""Auditing Delta tables: whether the metastore, the log and the files say the same.
+"""Audit of Delta tables: whether the metastore, the log and the files agree.
 
-Nothing is changed or made good here.
+The audit changes and repairs nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from forklake.store.delta_log import actions_without_version
 
 
 class FindingKind(StrEnum):
-    """What can be wrong with a Delta table."""
+    """Kinds of problems of a Delta table."""
 
     VERSION_GAP = "version gap"
     STRAY_ACTION = "stray action"
@@ -44,7 +44,7 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong with a table."""
+    """A problem of a Delta table."""
 
     table: str
     kind: FindingKind
@@ -52,21 +52,21 @@ class Finding:
 
 
 def audit_catalog(catalog: Catalog) -> list[Finding]:
-    """All that is wrong with the Delta tables of a catalog; nothing if all is well."""
+    """Return all problems of the Delta tables of a catalog."""
     return [one for standing in standings(catalog) for one in audit_table(catalog, standing)]
 
 
 def audit_table(catalog: Catalog, standing: Standing) -> list[Finding]:
-    """All that is wrong with one Delta table."""
+    """Return all problems of one Delta table."""
     audit = _Audit(catalog, standing)
     told = [(kind, message) for kind, check in _OF_THE_METASTORE for message in check(audit)]
-    if audit.compared >= 0:  # else nothing was mirrored yet, which is a lag
+    if audit.compared >= 0:  # otherwise nothing is mirrored yet, which `_lag` reports
         told += _of_the_log(audit)
     return [Finding(standing.name, *one) for one in dict.fromkeys(told)]
 
 
 class _Audit:
-    """One table under audit. Its log is compared at the newest version that it should have."""
+    """Audit of one table. Its log is compared at the newest version that it should have."""
 
     def __init__(self, catalog: Catalog, standing: Standing) -> None:
         self.catalog = catalog
@@ -79,7 +79,7 @@ class _Audit:
         )
 
     def seen(self) -> Snapshotted:
-        """The lake at the version; if it is the newest, the table has not changed since."""
+        """Return the catalog at the compared version."""
         if self.compared == self.standing.version:
             return self.catalog.now()
         return self.catalog.at(version=self.face.version(self.compared).begin_snapshot)
@@ -109,11 +109,11 @@ def _as_far_as_readable(
         yield FindingKind.NOT_READABLE, reason.message
 
 
-# What the metastore tells by itself
+# Checks of the metastore alone
 
 
 def _gaps(audit: _Audit) -> Iterator[str]:
-    """A gap is none if what follows says everything anew: so a checkpoint bridges lost commits."""
+    """Yield gaps, except before versions with full state: checkpoints bridge lost commits."""
     for before, after in pairwise(audit.versions):
         if after.version == before.version + 1:
             continue
@@ -129,7 +129,7 @@ def _gaps(audit: _Audit) -> Iterator[str]:
 def _strays(audit: _Audit) -> Iterator[str]:
     catalog, table = audit.catalog, audit.standing.table
     for version in actions_without_version(catalog.database, catalog.catalog_id, table.table_id):
-        yield f"There are actions of version {version}, and there is no such version."
+        yield f"There are actions of version {version}, but this version does not exist."
 
 
 def _lag(audit: _Audit) -> Iterator[str]:
@@ -144,19 +144,19 @@ def _failure(audit: _Audit) -> Iterator[str]:
         yield f"{status.state}: {status.last_error}"
 
 
-# What the log has beyond the version that is compared
+# Checks of versions in the log after the compared one
 
 
 def _behind(audit: _Audit, log: DeltaLog) -> Iterator[str]:
     if audit.standing.is_followed and log.latest_version > audit.compared:
         yield (
-            f"The log has version {log.latest_version}, and the table follows it to"
-            f" {audit.compared} only."
+            f"The log has version {log.latest_version}, but the table follows it only up to version"
+            f" {audit.compared}. Run `forklake delta import` again."
         )
 
 
 def _foreign_commits(audit: _Audit, log: DeltaLog) -> Iterator[str]:
-    """Commits of others; ours are there if the mirror was cut short after writing them."""
+    """Yield commits of other writers. Our own exist if the mirror stopped after writing them."""
     if audit.standing.is_followed:
         return
     ours = {(one.version, one.transaction_id) for one in audit.versions}

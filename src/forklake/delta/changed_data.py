@@ -1,7 +1,7 @@
-"""Change data files: what a version did to rows, for readers of a table's change data feed.
+"""Change data files: the changed rows of a version, for readers of the Delta change data feed.
 
-Readers find out by themselves what a version did that only added files, or only removed whole
-ones. All else is told to them row by row, out of the lake's own change feed.
+Readers derive the changes of versions that only added files, or only removed whole files. For all
+other versions, the change feed of the lake is written to change data files.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from forklake.spark.writing.inline import file_schema
 
 _FOLDER = "_change_data"
 _TYPE = pa.field("_change_type", pa.string())
-_ROWS = 1_000_000  # of a file, at most
+_ROWS = 1_000_000  # maximum number of rows in a file
 
 
 def must_tell(changes: TableChanges, at: SnapshotId) -> bool:
-    """Whether readers cannot know from files alone what a snapshot did to rows."""
+    """Return whether a snapshot needs change data files: files alone do not show its changes."""
     if at in changes.rewrites:
         return False
     ended = [one for one in changes.deleted if one.snapshot_id == at]
@@ -45,7 +45,7 @@ def must_tell(changes: TableChanges, at: SnapshotId) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChangedData:
-    """The rows that a version changed, for readers at a location."""
+    """Writer of the rows that a version changed, for readers at a location."""
 
     seen: Snapshotted
     table: Table
@@ -53,8 +53,10 @@ class ChangedData:
     location: str
 
     def written(self, changes: TableChanges) -> list[Cdc]:
-        """The files that tell of them, made anew each time: those that no commit names are seen
-        by nobody."""
+        """Write the changed rows to new files, and return their actions.
+
+        Each call writes new files: files that no commit references are invisible to readers.
+        """
         at = self.seen.snapshot_id
         fields = self.seen.state.fields(self.table)
         parts = Planner(self.seen, self.table, fields).changed_rows(Changes(changes, at - 1, at))
@@ -72,7 +74,7 @@ class ChangedData:
     def _by_partition(
         self, fields: Sequence[Field], rows: pa.Table
     ) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
-        """The rows of each partition, with its values as a log has them."""
+        """Yield the rows of each partition, with the partition values in the form of the log."""
         keys = self._keys(fields)
         if not keys:
             yield (), rows
@@ -107,7 +109,7 @@ class ChangedData:
 
 
 def _bundled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Rows in tables of a bounded size."""
+    """Combine batches into tables of bounded size."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > _ROWS:

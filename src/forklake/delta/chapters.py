@@ -1,7 +1,7 @@
-"""Chapters: some versions of a Delta table in a row, and what the metastore knows of them.
+"""Batch of consecutive Delta versions with their metadata.
 
-A mirror tells one version after the other; to ask for each of them by itself would cost many
-questions a version. Here they are asked once for many.
+A mirror writes versions one by one. Reading the metadata of each version separately would need many
+queries, so it is read once for the whole batch.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ N = TypeVar("N", Txn, DomainMetadata)
 
 @dataclass(slots=True)
 class Changed:
-    """What one version did to files."""
+    """The files that one version ended and began."""
 
     gone: list[ScanFile] = field(default_factory=list)
     new: list[ScanFile] = field(default_factory=list)
-    is_rewrite: bool = False  # the rows stayed the same
+    is_rewrite: bool = False  # the rows did not change
 
 
 class Chapter:
-    """Versions in a row, each of which a mirror will tell."""
+    """Consecutive versions of a Delta table that a mirror will write."""
 
     def __init__(
         self, catalog: Catalog, table: Table, face: DeltaTable, versions: Sequence[DeltaVersion]
@@ -66,9 +66,9 @@ class Chapter:
         self.all_changes = self._changes(last, versions[0].begin_snapshot)
         self._changed = _by_snapshot(self.all_changes)
         touched = [file for one in self._changed.values() for file in (*one.gone, *one.new)]
-        self.known = known_of(last, table, touched)  # of all files that the versions touch
+        self.known = known_of(last, table, touched)  # metadata of all files of these versions
         self._groups = self._read_groups(last)
-        # After all that: what has expired meanwhile may be missing.
+        # Checked last: rows that expired during the queries above may be missing in them.
         self._schema_versions = self._retained()
 
     def _retained(self) -> dict[SnapshotId, int]:
@@ -79,36 +79,37 @@ class Chapter:
                 raise NotFound(
                     f"Version {one.version} of the Delta table '{self.table.table_name}' has"
                     " expired before it was mirrored.",
-                    remedy="Publish the table to another place; it begins anew there.",
+                    remedy="Publish the table to another location, where its log begins again:"
+                    " `forklake delta publish`.",
                 )
         return found
 
     def view(self, version: DeltaVersion) -> Snapshotted:
-        """The catalog at a version; definitions are read again only where they changed."""
+        """Return the catalog at a version. Definitions are read once for each schema version."""
         number = self._schema_versions[version.begin_snapshot]
         if number not in self._states:
             self._states[number] = self._catalog.at(version=version.begin_snapshot).state
         return self._catalog.seen(self._states[number].seen_at(version.begin_snapshot))
 
-    # What versions say
+    # Actions of versions
 
     def kept(self, version: DeltaVersion) -> list[AnyAction]:
-        """What was said of a version before."""
+        """Return the actions of a version that the metastore stores."""
         return self._kept.get(version.version, [])
 
     def newest(self, view: Snapshotted, kind: type[N]) -> list[N]:
-        """The newest actions of a kind, of each application or domain."""
+        """Return the newest action of each application (Txn) or domain (DomainMetadata)."""
         rows = FaceReading(view, self.table).actions((kind.kind,))
         newest = {one.key: one.body for one in rows}
         return [kind.from_body(json.loads(body)) for body in newest.values()]
 
     def location_at(self, view: Snapshotted) -> str | None:
-        """Where the log of the table was at the time: a fork has another place."""
+        """Return the location of the log at that time. Each fork has its own location."""
         face = find_face(view.state, self.table)
         return None if face is None else face.location
 
     def participants(self, version: DeltaVersion) -> list[dict[str, Any]]:
-        """The tables that were changed together with this one, itself included."""
+        """Return the tables changed by the same group commit, including this one."""
         state = self.view(version).state
         return [
             {"tableId": face.delta_id, "version": one.version}
@@ -130,19 +131,19 @@ class Chapter:
             found.setdefault(one.begin_snapshot, []).append(one)
         return found
 
-    # What versions did to files
+    # Files of versions
 
     def changes(self, version: DeltaVersion) -> Changed:
-        """The files that a version ended and began."""
+        """Return the files that a version ended and began."""
         return self._changed.get(version.begin_snapshot) or Changed()
 
     def first_since(self, view: Snapshotted, time: int) -> SnapshotId | None:
-        """The snapshot of the first version after a time."""
+        """Return the snapshot of the first version after a time, or None."""
         versions = FaceReading(view, self.table).versions_since(time)
         return versions[0].begin_snapshot if versions else None
 
     def removed(self, view: Snapshotted, since: int) -> Iterator[tuple[int, ScanFile]]:
-        """The files that ended after a time, and when; as far as it is known still."""
+        """Yield the files that ended after a time, with their end; expired ones are missing."""
         versions = FaceReading(view, self.table).versions_since(since)
         if versions:
             times = {one.begin_snapshot: one.timestamp for one in versions}

@@ -1,5 +1,4 @@
-"""Checking a Delta log before anything of it is loaded, so that a log that is not right changes
-nothing."""
+"""Validation of a Delta log before any of it is loaded, so that an invalid log changes nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from forklake.errors import Corruption
 
 @dataclass(slots=True)
 class _Keys(State):
-    """A state that of files knows only which there are."""
+    """A replayed state that keeps only the keys of files, to save memory."""
 
     keys: set[FileKey] = field(default_factory=set)
 
@@ -34,10 +33,11 @@ class _Keys(State):
 
 
 class LogCheck:
-    """Goes through versions of a log as the loader will.
+    """Check of the versions of a log, in the order in which the loader will load them.
 
     Args:
-        metadata: what the table is before the first of them, and `live` the files it has then.
+        metadata: the metadata of the table before the first of them.
+        live: the files of the table before the first of them.
     """
 
     def __init__(
@@ -50,18 +50,18 @@ class LogCheck:
         self._keys = () if metadata is None else _partition_fields(metadata)
 
     def run(self, log: DeltaLog, after: int, checked: Callable[[int], None]) -> None:
-        """Check all versions after one; Corruption or Unsupported says what is wrong.
+        """Check all versions after `after`. Raise Corruption or Unsupported if one is invalid.
 
         Args:
-            checked: is told after each version how many files it adds.
+            checked: is called after each version with the number of files that it adds.
         """
         for version in log.versions(after):
             checked(self._check(version))
         require_columns(self._state)
         if self._is_whole and len(self._live) != len(self._state.keys):
             raise Corruption(
-                f"The Delta log at {self._location!r} has a file twice, with different rows"
-                " deleted.",
+                f"The Delta log at {self._location!r} adds a file twice, with different deletion"
+                " vectors.",
                 remedy="Restore the log from a backup.",
             )
 
@@ -83,16 +83,16 @@ class LogCheck:
         key_values(self._keys, add)
         if add.size < 0:
             raise Corruption(
-                f"The file {add.path!r} has the size {add.size}.",
+                f"The file {add.path!r} has the invalid size {add.size}.",
                 remedy="Restore the log from a backup.",
             )
         vector = add.deletion_vector
         if vector is not None and vector_file(vector, self._location) is None:
-            read_deleted(vector, self._location)  # what is in the log itself must be right
+            read_deleted(vector, self._location)  # raises if an inline vector is damaged
 
 
 def _partition_fields(metadata: Metadata) -> tuple[DeltaField, ...]:
-    """The partition columns; Unsupported if a column has a type that the lake has not."""
+    """Return the partition columns. Raise Unsupported if the lake lacks the type of a column."""
     mapping = DeltaColumnMapping.of(metadata.configuration)
     fields = parse_schema(metadata.schema_string, mapping)
     by_name = {one.name: one for one in fields}

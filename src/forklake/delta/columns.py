@@ -1,7 +1,7 @@
-"""Files of a Delta table as columns, for checkpoints: no object is made for any of them.
+"""Files of a Delta table as Arrow columns, for checkpoints: no object is created for each file.
 
-So are told files that need nothing but their rows in the metastore: no row of them is deleted, and
-no other log has told of them in words of its own. There are few of the others.
+This covers files that are described by their rows in the metastore alone: no row of them was
+deleted, and no imported log has an action for them. The few other files are handled one by one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_VALUES = pa.map_(pa.string(), pa.string())
 
 
 class FileColumns:
-    """Plain files of a table at a snapshot: live ones, and removed ones since another snapshot."""
+    """Plain files of a table at a snapshot: live ones, and those removed since a snapshot."""
 
     def __init__(
         self, seen: Snapshotted, table: Table, paths: DataPaths, metadata: Metadata, location: str
@@ -46,7 +46,7 @@ class FileColumns:
             self._special = self._read_special(reader)
 
     def live(self) -> tuple[pa.RecordBatch, set[int]]:
-        """The live files as a checkpoint wants them, and the numbers of those that are not here."""
+        """Return the plain live files as checkpoint columns, and the ids of all other files."""
         leaves = statistics_leaves(self._seen.state.fields(self._table))
         found = self._seen.file_columns(self._table, [leaf.column_id for leaf in leaves.values()])
         is_plain, others = self._divided(found.files)
@@ -64,7 +64,7 @@ class FileColumns:
         return pa.RecordBatch.from_pydict(columns), others
 
     def removed(self, since: SnapshotId) -> tuple[pa.RecordBatch, set[int]]:
-        """The same of the files that ended since a snapshot."""
+        """Return the files that ended since a snapshot, in the same form."""
         schema = FILE.append(pa.field("seen_until", pa.int64()))
         with self._seen.reading() as reader:
             ended = reader.history(
@@ -77,7 +77,7 @@ class FileColumns:
         return pa.RecordBatch.from_pydict(columns), others | set(self._special.to_pylist())
 
     def _read_special(self, reader: Reader) -> pa.Array:
-        """The numbers of files that had deletes at any time, or that another log told of."""
+        """Return the ids of files that ever had deletes, or that have an action of another log."""
         scope = self._table.table_id
         told = f"SELECT data_file_id FROM {FileAction.NAME} WHERE table_id = :scope"
         statements = [
@@ -89,9 +89,9 @@ class FileColumns:
         return found["data_file_id"].unique()
 
     def _divided(self, files: pa.Table) -> tuple[pa.ChunkedArray, set[int]]:
-        """Which files are plain, and the numbers of the others."""
+        """Return a mask of the plain files, and the ids of the others."""
         numbers = files["data_file_id"]
-        if self._metadata.partition_columns:  # whose values must be told
+        if self._metadata.partition_columns:  # their partition values must be written
             is_special = pc.is_valid(numbers)
         else:
             is_special = pc.is_in(numbers, self._special)
@@ -105,7 +105,7 @@ class FileColumns:
         }
 
     def _time(self, snapshots: pa.ChunkedArray) -> pa.Array:
-        """The times of versions; what was before all of them is as old as the table for Delta."""
+        """Return the times of versions; files older than all versions get the table's own time."""
         places = pc.index_in(snapshots, self._times["begin_snapshot"])
         times = self._times["timestamp"].take(places).combine_chunks()
         return pc.fill_null(times, self._metadata.created_time or 0)

@@ -1,7 +1,7 @@
-"""Comparing the two sides of a Delta table at one version: what its log says, what the lake has.
+"""Comparison of a Delta table at one version: its log against the lake.
 
-The log is read as anybody else would read it, and compared with the rows of the lake themselves,
-not with what the mirror would write. Each function says in sentences what differs.
+The log is read as any Delta reader reads it, and compared with the rows of the lake, not with what
+the mirror would write. Each function yields differences as sentences.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
 
 A = TypeVar("A", bound=Action)
-_NAMED = 3  # of many, this many are named
+_NAMED = 3  # maximum number of names in a message
 
 
 class Sides:
-    """A Delta table at one version, from both sides."""
+    """A Delta table at one version, as its log and as the lake have it."""
 
     def __init__(self, log: State, seen: Snapshotted, table: Table, location: str) -> None:
         self.log = log
@@ -42,12 +42,12 @@ class Sides:
         self.files = seen.scan_files(table)
 
     def kept(self, kind: type[A]) -> A | None:
-        """What the metastore has kept of what was said of the table itself."""
+        """Return the newest table action of a kind that the metastore stores, or None."""
         return stated(FaceReading(self.seen, self.table), kind)
 
     @cached_property
     def pairs(self) -> dict[int, tuple[Add, ScanFile]]:
-        """The files of the log that are files of the lake, by their number."""
+        """The files that both the log and the lake have, by file id."""
         found: dict[int, tuple[Add, ScanFile]] = {}
         for add in self.log.adds.values():
             file = self._file_at(full_path(self.location, add.path))
@@ -60,7 +60,7 @@ class Sides:
 
     @cached_property
     def _by_path(self) -> dict[str, ScanFile]:
-        """Files under the paths that they have, or had in the log that they came from."""
+        """Files by their current path, and by their path in the log they were imported from."""
         by_number = {one.file.data_file_id: one for one in self.files}
         found = {one.path: one for one in self.files}
         for row in self.seen.file_actions(self.table, sorted(by_number)):
@@ -72,7 +72,7 @@ class Sides:
 
     @cached_property
     def _by_name(self) -> dict[str, ScanFile]:
-        """Files under their second names, which begin with their numbers."""
+        """Files by the name of their link in the mirror, which begins with the file id."""
         return {f"{int(one.file.data_file_id)}-{basename(one.path)}": one for one in self.files}
 
 
@@ -80,22 +80,22 @@ class Sides:
 
 
 def file_drift(sides: Sides) -> Iterator[str]:
-    """Files that only one side has, or with other rows deleted."""
+    """Yield files that only one side has, or that have different deleted rows."""
     at, pairs = f"At version {sides.log.version}", sides.pairs
     known = {id(add) for add, _ in pairs.values()}
     strange = [add.path for add in sides.log.adds.values() if id(add) not in known]
     if strange:
-        yield f"{at} the log has files that the table has not: {_some(strange)}."
+        yield f"{at} the log has files that the table does not have: {_some(strange)}."
     lost = [one.path for one in sides.files if int(one.file.data_file_id) not in pairs]
     if lost:
         yield f"{at} the log lacks files of the table: {_some(lost)}."
     other = [add.path for add, file in pairs.values() if _differ(add, file, sides.location)]
     if other:
-        yield f"{at} other rows are deleted in the log than in the table, of: {_some(other)}."
+        yield f"{at} the log and the table delete different rows of these files: {_some(other)}."
 
 
 def _differ(add: Add, file: ScanFile, location: str) -> bool:
-    """Whether other rows are deleted; of files that are missing nothing can be said."""
+    """Return whether different rows are deleted. Missing files are not compared."""
     with suppress(NotFound):
         return _told(add, location) != _deleted(file)
     return False
@@ -118,7 +118,7 @@ def _deleted(file: ScanFile) -> set[int]:
 
 
 def missing_files(sides: Sides) -> Iterator[str]:
-    """Files that the log names and nobody finds."""
+    """Yield files that the log references and that do not exist."""
     named = {full_path(sides.location, one.path) for one in sides.log.adds.values()}
     for add in sides.log.adds.values():
         if vector := add.deletion_vector:
@@ -128,27 +128,27 @@ def missing_files(sides: Sides) -> Iterator[str]:
     there = for_each_file(exists, elsewhere)
     missing = [path for path, is_there in zip(elsewhere, there, strict=True) if not is_there]
     if missing:
-        yield f"The log names files that do not exist: {_some(missing)}."
+        yield f"The log references files that do not exist: {_some(missing)}."
 
 
-# The table itself
+# Table definition
 
 
 def column_drift(sides: Sides) -> Iterator[str]:
-    """Other columns, partition columns or properties."""
+    """Yield differences of columns, partition columns and properties."""
     told, kept = sides.log.metadata, sides.kept(Metadata)
-    assert told is not None  # or it could not have been replayed
+    assert told is not None  # `replay` requires it
     mapping = DeltaColumnMapping.of(told.configuration)
     in_log = _outline(parse_schema(told.schema_string, mapping))
     in_lake = _outline(sides.seen.state.fields(sides.table))
     if in_log != in_lake:
         differing = sorted({one[0] for one in {*in_log} ^ {*in_lake}}) or ["their order"]
-        yield f"The columns differ in the log and in the table: {_some(differing)}."
+        yield f"The columns of the log and of the table differ: {_some(differing)}."
     if kept is not None and told.partition_columns != kept.partition_columns:
-        yield f"The log says other partition columns: {_some(told.partition_columns)}."
+        yield f"The log has different partition columns: {_some(told.partition_columns)}."
     if kept is not None and told.configuration != kept.configuration:
         other = {name for name, _ in {*told.configuration.items()} ^ {*kept.configuration.items()}}
-        yield f"The log says other properties: {_some(sorted(other))}."
+        yield f"The log has different properties: {_some(sorted(other))}."
 
 
 def _outline(fields: Iterable[Any]) -> tuple[tuple[Any, ...], ...]:
@@ -156,7 +156,7 @@ def _outline(fields: Iterable[Any]) -> tuple[tuple[Any, ...], ...]:
 
 
 def protocol_drift(sides: Sides) -> Iterator[str]:
-    """The log may demand more than was kept of another log, and never less."""
+    """Yield requirements that the protocol of the log lacks; additional ones are allowed."""
     told, kept = sides.log.protocol, sides.kept(Protocol)
     if told is None or kept is None:
         return
@@ -167,10 +167,10 @@ def protocol_drift(sides: Sides) -> Iterator[str]:
     if told.min_writer_version < kept.min_writer_version:
         lost.add(f"writer version {kept.min_writer_version}")
     if lost:
-        yield f"The protocol in the log does not demand {_some(sorted(lost))}."
+        yield f"The protocol of the log does not require {_some(sorted(lost))}."
 
 
 def _some(names: Sequence[str]) -> str:
-    """A few of many names."""
+    """Return the first names of a list as text."""
     shown = ", ".join(repr(one) for one in names[:_NAMED])
     return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"

@@ -1,7 +1,7 @@
-"""What a Delta log says of a table itself: its protocol and its metadata, at one version.
+"""Protocol and metadata actions of a Delta table at one version.
 
-What an imported log said stays as it was until the table's columns change. What is told anew is as
-little as is true, so that as many readers as possible can read the table.
+Metadata of an imported log stays unchanged until the columns of the table change. New protocols
+require as little as possible, so that as many readers as possible can read the table.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from forklake.model.fields import Field
 from forklake.model.ids import ColumnId
 from forklake.model.names import folded
 
-# A feature that only writers must know, and none but us does: it keeps other writers away, and
-# every reader still reads.
+# A writer feature that only Forklake supports: it makes other writers refuse the table, but no
+# reader.
 GUARD = "sqlCommitOnly"
 _MODE, _HIGHEST = "delta.columnMapping.mode", "delta.columnMapping.maxColumnId"
 _LISTED_READER, _LISTED_WRITER = 3, 7
 _FOR_READERS = frozenset({"columnMapping", "deletionVectors", "timestampNtz"})
-# What the versions of before the lists stood for, which a list must name.
+# Features implied by writer versions without a feature list. A list must name them explicitly.
 _OF_WRITER_VERSIONS = (
     (2, ("appendOnly", "invariants")),
     (3, ("checkConstraints",)),
@@ -41,7 +41,7 @@ _OF_WRITER_VERSIONS = (
 
 
 class Description:
-    """The protocol and metadata of a Delta table at one of its versions."""
+    """Builder of the protocol and metadata of a Delta table at one of its versions."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class Description:
     ) -> None:
         self._fields = fields
         self._face = face
-        self._protocol = protocol  # the newest that was told, by another log or by ours
+        self._protocol = protocol  # the newest one, of an imported log or of our own
         self._metadata = metadata
 
     def metadata(self, name: str, created: int) -> Metadata:
-        """What the table is; name and time are told of one that was not told of before."""
+        """Return the metadata. `name` and `created` are used if the table has no earlier one."""
         stated = self._metadata
         base = replace(
             stated or Metadata(id="", name=name, schema_string="", created_time=created),
@@ -78,14 +78,15 @@ class Description:
         )
 
     def _said(self, stated: Metadata) -> dict[ColumnId, Mapping[str, Any]]:
-        """What the schema said of columns that are still there: rules, defaults, comments."""
+        """Return the schema metadata of remaining columns: rules, defaults, comments."""
         mapping = DeltaColumnMapping.of(stated.configuration)
         return dict(_said(parse_schema(stated.schema_string, mapping), self._fields))
 
     def _partition_columns(self, stated: Metadata) -> tuple[str, ...]:
-        """The columns by which the log says that the table is partitioned, as they are named now.
+        """Return the partition columns of the log under their current names.
 
-        Tables of the lake's own have all their columns in their files, and are not for Delta.
+        Tables that were created in the lake have none: their files hold all columns, and Delta
+        readers expect that files do not hold partition columns.
         """
         mapping = DeltaColumnMapping.of(stated.configuration)
         before = parse_schema(stated.schema_string, mapping)
@@ -94,21 +95,21 @@ class Description:
         return tuple(names[in_files[folded(one)]] for one in stated.partition_columns)
 
     def _mapping(self, base: Metadata) -> DeltaColumnMapping:
-        """Columns need names of their own in files as soon as one was renamed, and from then on."""
+        """Return the mapping mode: a table with a renamed column keeps mapping by name forever."""
         before = DeltaColumnMapping.of(base.configuration)
         if before is DeltaColumnMapping.NONE and _has_other_names(self._fields):
             return DeltaColumnMapping.NAME
         return before
 
     def _is_still_true(self, stated: Metadata) -> bool:
-        """Whether the table has the columns that were told."""
+        """Return whether the table still has the columns of the last metadata."""
         mapping = DeltaColumnMapping.of(stated.configuration)
         return _same(parse_schema(stated.schema_string, mapping), self._fields)
 
     def protocol(self, metadata: Metadata, *, has_vectors: bool) -> Protocol:
-        """Who may read and write the table: what was told, and what has become true since.
+        """Return the protocol: all features required before, and those required now.
 
-        Never less than was told, whatever has ceased to be true.
+        A feature is never removed, even if the table no longer uses it.
         """
         stated = self._protocol or Protocol(min_reader_version=1, min_writer_version=1)
         writers = _writer_features(stated) | self._features(metadata, has_vectors)

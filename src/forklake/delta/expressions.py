@@ -1,8 +1,8 @@
-"""Expressions of another party's log: which of them may be computed here.
+"""Validation of SQL expressions from foreign Delta logs: which ones are safe to evaluate.
 
-They run inside Spark, where some functions read files, call methods of Java or give another answer
-each time. So only expressions are taken that are made of the columns of one row, operators, and
-functions that are listed here because they do nothing but compute.
+Spark evaluates them, and some Spark functions read files, call Java methods or are not
+deterministic. So an expression is accepted only if it consists of columns of one row, operators,
+and functions of the list below, which only compute.
 """
 
 from __future__ import annotations
@@ -41,54 +41,54 @@ _FUNCTIONS = frozenset(
     weekofyear width_bucket xxhash64 year
     """.split()
 )
-# Words before a parenthesis that are no functions.
+# Words before a parenthesis that are not functions.
 _WORDS = frozenset("and or not in between when then else case like is div dec numeric".split())
-# Where two parsers may not agree on what is text and what is not.
+# Where sqlglot and Spark may disagree about what is a literal or a comment.
 _AMBIGUOUS = ("\\", "--", "/*")
 _OF_OTHERS = (exp.Query, exp.Window, exp.Placeholder, exp.Parameter, exp.Star)
 _WITHOUT_PARENTHESES = tuple(Spark.parser_class.NO_PAREN_FUNCTIONS.values())
 
 
 class Unusable(Exception):
-    """An expression that is not computed here, and why."""
+    """The reason why an expression is not evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression that may be computed, and the columns that it names."""
+    """A safe expression, and the columns that it reads."""
 
     text: str
     columns: tuple[str, ...]
 
 
 def usable(text: str, columns: Collection[str]) -> Expression:
-    """The expression, if it is one over these columns that does nothing but compute."""
+    """Return the expression if it is safe and reads only `columns`. Raise Unusable otherwise."""
     if any(one in text for one in _AMBIGUOUS):
-        raise Unusable("it has escapes or comments in it")
+        raise Unusable("it contains escapes or comments")
     try:
         parsed = sqlglot.parse_one(text, read="spark", into=exp.Condition)
         tokens = Spark().tokenize(text)
     except (SqlglotError, RecursionError):
-        raise Unusable("it cannot be read") from None
+        raise Unusable("it cannot be parsed") from None
     _refuse_calls(tokens)
     if parsed.find(*_OF_OTHERS) or parsed.find(*_WITHOUT_PARENTHESES):
-        raise Unusable("it needs more than the row itself")
+        raise Unusable("it reads more than its row")
     known = {folded(name): name for name in columns}
     named = {folded(one.parts[0].name) for one in parsed.find_all(exp.Column)}
     if named - known.keys():
-        raise Unusable(f"there is no column '{min(named - known.keys())}'")
+        raise Unusable(f"the column '{min(named - known.keys())}' does not exist")
     return Expression(text, tuple(sorted(known[name] for name in named)))
 
 
 def _refuse_calls(tokens: list[Token]) -> None:
-    """Unusable if a function is called that is not listed, or one of a schema."""
+    """Raise Unusable if a function is not in the list, or is qualified with a schema."""
     before = None
     for token, after in pairwise(tokens):
         is_called = after.token_type is TokenType.L_PAREN and _is_word(token)
         if is_called and token.text.lower() not in _FUNCTIONS | _WORDS:
             raise Unusable(f"the function '{token.text}' is not known to be safe")
         if is_called and before is not None and before.token_type is TokenType.DOT:
-            raise Unusable(f"the function '{token.text}' is one of a schema")
+            raise Unusable(f"the function '{token.text}' is qualified with a schema")
         before = token
 
 

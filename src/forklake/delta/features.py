@@ -1,8 +1,7 @@
-"""Table features: what a Delta table may demand of those who read and write it, in one table.
+"""Table features: what a Delta table may require of its readers and writers, as one literal table.
 
-A reader must refuse a table that demands something unknown of readers, and may overlook what is
-demanded of writers alone. A writer must know everything; what it knows but cannot do stops it
-only where the table makes use of it.
+A reader must refuse a table that requires an unknown reader feature, and may ignore features that
+are required of writers only. A writer must support every feature that the table uses.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from forklake.errors import Corruption, Unsupported
 class Feature:
     """One table feature.
 
-    `sign` begins a table property, or a key in the schema, that shows that the table makes use of
-    the feature; a feature without a sign is in use wherever it is listed.
+    `sign` is the prefix of a table property, or of a key in the schema, that shows that the table
+    uses the feature. A feature without a sign counts as used wherever it is listed.
     """
 
     name: str
@@ -37,50 +36,50 @@ def _writers(name: str, meaning: str, *, write: bool = False, sign: str = "") ->
     return Feature(name, meaning, False, True, write, sign)
 
 
-# Those that end in -preview are early names of the same feature.
+# Names that end in -preview are early names of the same feature.
 FEATURES: dict[str, Feature] = {
     one.name: one
     for one in (
         _both("columnMapping", "columns have physical names", read=True, write=True),
-        _both("deletionVectors", "rows are deleted beside their file", read=True, write=True),
+        _both("deletionVectors", "deleted rows are marked, not rewritten", read=True, write=True),
         _both("timestampNtz", "timestamps without a time zone", read=True, write=True),
         _both("v2Checkpoint", "checkpoints have sidecar files", read=True),
-        _both("vacuumProtocolCheck", "who cleans up must know all features", read=True, write=True),
+        _both("vacuumProtocolCheck", "vacuum must support all features", read=True, write=True),
         _both("typeWidening", "older files have narrower types", read=True),
         _both("typeWidening-preview", "older files have narrower types", read=True),
         _both("variantType", "columns of type variant", read=True),
         _both("variantType-preview", "columns of type variant", read=True),
-        _both("variantShredding", "variants are cut into columns", read=False),
-        _both("variantShredding-preview", "variants are cut into columns", read=False),
-        # What their catalog has not published yet is not seen; what is published is final.
+        _both("variantShredding", "variants are split into columns", read=False),
+        _both("variantShredding-preview", "variants are split into columns", read=False),
+        # Commits that the catalog has not published yet are not read; published ones are final.
         _both("catalogManaged", "a catalog decides on commits", read=True),
         _both("catalogOwned", "a catalog decides on commits", read=True),
         _both("catalogOwned-preview", "a catalog decides on commits", read=True),
         _both("geospatial", "columns of type geometry and geography", read=False),
         _writers("appendOnly", "rows are never deleted", write=True),
-        _writers("invariants", "columns have conditions", write=True),
-        _writers("checkConstraints", "rows have conditions", write=True),
+        _writers("invariants", "column constraints", write=True),
+        _writers("checkConstraints", "CHECK constraints", write=True),
         _writers("generatedColumns", "columns are computed", write=True),
         _writers("allowColumnDefaults", "columns have defaults", write=True),
-        _writers("identityColumns", "columns count", write=True),
-        _writers("changeDataFeed", "changes are kept", write=True),
-        _writers("rowTracking", "rows have ids"),  # as soon as it is listed, in use or not
+        _writers("identityColumns", "columns with generated numbers", write=True),
+        _writers("changeDataFeed", "changed rows are recorded", write=True),
+        _writers("rowTracking", "rows have ids"),  # required as soon as it is listed, used or not
         _writers("domainMetadata", "settings of domains", write=True),
-        _writers("inCommitTimestamp", "commits say when they were made", write=True),
-        _writers("inCommitTimestamp-preview", "commits say when they were made", write=True),
-        _writers("clustering", "rows lie clustered"),
-        _writers("liquid", "rows lie clustered"),
+        _writers("inCommitTimestamp", "commits contain their time", write=True),
+        _writers("inCommitTimestamp-preview", "commits contain their time", write=True),
+        _writers("clustering", "rows are clustered"),
+        _writers("liquid", "rows are clustered"),
         _writers("icebergCompatV1", "readable as Iceberg", sign="delta.enableIcebergCompatV1"),
         _writers("icebergCompatV2", "readable as Iceberg", sign="delta.enableIcebergCompatV2"),
         _writers("icebergCompatV3", "readable as Iceberg", sign="delta.enableIcebergCompatV3"),
-        _writers("icebergWriterCompatV1", "Iceberg's names", sign="delta.enableIcebergWriter"),
+        _writers("icebergWriterCompatV1", "Iceberg column names", sign="delta.enableIcebergWriter"),
         _writers("materializePartitionColumns", "partition columns are in the files"),
-        _writers("collations", "texts have an order of their own"),
-        _writers("collations-preview", "texts have an order of their own"),
+        _writers("collations", "texts have a collation"),
+        _writers("collations-preview", "texts have a collation"),
     )
 }
 
-# What the versions before the list of features stand for; each includes those before it.
+# Features implied by versions without a feature list; each version includes those before it.
 _OF_READER_VERSION: dict[int, tuple[str, ...]] = {2: ("columnMapping",)}
 _OF_WRITER_VERSION = {
     2: ("appendOnly", "invariants"),
@@ -95,7 +94,7 @@ _AT_OWN_RISK = "To read it at your own risk, import it with ignore_features=True
 
 
 def reader_features(protocol: Protocol) -> frozenset[str]:
-    """The features that a reader of the table must know."""
+    """Return the features that a reader of the table must support."""
     version, listed = protocol.min_reader_version, protocol.reader_features
     _require_version("reader", version, _LISTED_FOR_READERS)
     if version < _LISTED_FOR_READERS:
@@ -104,7 +103,7 @@ def reader_features(protocol: Protocol) -> frozenset[str]:
 
 
 def writer_features(protocol: Protocol) -> frozenset[str]:
-    """The features that a writer of the table must know."""
+    """Return the features that a writer of the table must support."""
     version, listed = protocol.min_writer_version, protocol.writer_features
     _require_version("writer", version, _LISTED_FOR_WRITERS)
     if version < _LISTED_FOR_WRITERS:
@@ -113,9 +112,9 @@ def writer_features(protocol: Protocol) -> frozenset[str]:
 
 
 def why_unreadable(protocol: Protocol | None) -> str | None:
-    """What keeps rows from being read, if anything does: a log can be followed all the same."""
+    """Return why rows cannot be read, or None. The log of such a table can still be followed."""
     if protocol is None:
-        return f"Its Delta log does not say what it demands of readers. {_AT_OWN_RISK}"
+        return f"Its Delta log has no protocol, so its requirements are unknown. {_AT_OWN_RISK}"
     try:
         require_readable(protocol)
     except (Unsupported, Corruption) as reason:
@@ -124,9 +123,9 @@ def why_unreadable(protocol: Protocol | None) -> str | None:
 
 
 def why_unwritable(protocol: Protocol | None, metadata: Metadata | None) -> str | None:
-    """What keeps rows from being changed here, also in a fork, if anything does."""
+    """Return why rows cannot be changed, in forks either, or None."""
     if protocol is None or metadata is None:
-        return "Its Delta log does not say what it demands of writers."
+        return "Its Delta log has no protocol, so its requirements for writers are unknown."
     try:
         require_writable(protocol, metadata)
     except (Unsupported, Corruption) as reason:
@@ -135,7 +134,7 @@ def why_unwritable(protocol: Protocol | None, metadata: Metadata | None) -> str 
 
 
 def require_readable(protocol: Protocol) -> None:
-    """Unsupported if the table demands something of its readers that is not done here."""
+    """Raise Unsupported if the table requires a reader feature that Forklake does not support."""
     demanded = reader_features(protocol)
     missing = sorted(name for name in demanded if not _can_read(FEATURES.get(name)))
     if missing:
@@ -143,7 +142,7 @@ def require_readable(protocol: Protocol) -> None:
 
 
 def require_writable(protocol: Protocol, metadata: Metadata) -> None:
-    """Unsupported if the table demands something of its writers that is not done here."""
+    """Raise Unsupported if the table requires a writer feature that Forklake does not support."""
     require_readable(protocol)
     demanded = writer_features(protocol)
     missing = sorted(name for name in demanded if not _can_write(FEATURES.get(name), metadata))
@@ -176,8 +175,8 @@ def _until(table: dict[int, tuple[str, ...]], version: int) -> frozenset[str]:
 def _listed(field: str, version: int, names: frozenset[str] | None) -> frozenset[str]:
     if names is None:
         raise Corruption(
-            f"The table's protocol has version {version} without the list '{field}'.",
-            remedy="The Delta log was written wrongly or damaged.",
+            f"The protocol of the Delta table has version {version} without the list '{field}'.",
+            remedy="The Delta log is damaged or was written incorrectly: restore it from a backup.",
         )
     return names
 
@@ -185,8 +184,8 @@ def _listed(field: str, version: int, names: frozenset[str] | None) -> frozenset
 def _require_version(who: str, version: int, newest: int) -> None:
     if not 1 <= version <= newest:
         raise Unsupported(
-            f"The Delta table demands {who} version {version}; known are 1 to {newest}.",
-            remedy="Use a newer version of Forklake, if there is one that knows it.",
+            f"The Delta table requires {who} version {version}; supported are 1 to {newest}.",
+            remedy="Use a newer version of Forklake that supports it, if there is one.",
             version=version,
         )
 
@@ -194,12 +193,12 @@ def _require_version(who: str, version: int, newest: int) -> None:
 def _unsupported(done: str, missing: list[str]) -> Unsupported:
     named = ", ".join(_described(name) for name in missing)
     return Unsupported(
-        f"The Delta table cannot be {done}: it demands {named}.",
-        remedy="Drop the feature from the table with the engine that made it.",
+        f"The Delta table cannot be {done}: it requires {named}.",
+        remedy="Drop the feature from the table with the engine that created the table.",
         features=tuple(missing),
     )
 
 
 def _described(name: str) -> str:
     known = FEATURES.get(name)
-    return f"'{name}' ({known.meaning})" if known else f"'{name}' (not known)"
+    return f"'{name}' ({known.meaning})" if known else f"'{name}' (unknown)"

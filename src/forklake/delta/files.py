@@ -1,4 +1,4 @@
-"""Files of a Delta log as files of a lake's table: sizes, rows, bounds, partitions, deletes."""
+"""Conversion of file actions of a Delta log to data files and delete files of a lake table."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _as_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def text_of(action: AnyAction) -> str:
-    """The body of an action as the log has it."""
+    """Return the body of an action as JSON text."""
     ((_, body),) = action.to_json().items()
     return _as_text(body)
 
 
 class Staged(NamedTuple, Generic[Number, File]):
-    """A file that a transaction adds, with the number that it has there."""
+    """A file that a transaction adds, with its local id in the transaction."""
 
     number: Number
     file: File
 
 
 class NewFiles:
-    """Adds the files of one version to a transaction."""
+    """Writer of the files of one version into a transaction."""
 
     def __init__(
         self, transaction: Transaction, catalog: Catalog, table: Table, shape: TableShape
@@ -56,7 +56,7 @@ class NewFiles:
         self._shape = shape
 
     def add(self, adds: Mapping[str, Add]) -> dict[str, Staged[DataFileId, NewDataFile]]:
-        """Add data files, by their full paths."""
+        """Add data files, given by full path. Missing row counts are read from the footers."""
         leaves = self._shape.leaves
         told = {path: parse_statistics(add.stats, leaves) for path, add in adds.items()}
         untold = [path for path, (rows, _) in told.items() if rows is None]
@@ -74,7 +74,7 @@ class NewFiles:
         location: str,
         replaced: Sequence[DeleteFile],
     ) -> dict[str, Staged[DeleteFileId, NewDeleteFile]]:
-        """Add the deleted rows of data files, which their actions tell, in the place of others."""
+        """Add delete files for the deletion vectors of data files; they replace `replaced`."""
         vectors = {path: item for path, item in adds.items() if item[1].deletion_vector}
         if not vectors:
             return {}
@@ -124,12 +124,12 @@ class NewFiles:
 
 
 def vector_file(vector: DeletionVector, location: str) -> str | None:
-    """The file that holds a deletion vector; None if the log does."""
+    """Return the path of the file that holds a deletion vector; None for an inline vector."""
     return vector_path(vector.storage_type, vector.path_or_inline, location)
 
 
 def read_deleted(vector: DeletionVector, location: str) -> pa.Int64Array:
-    """The positions of deleted rows."""
+    """Return the positions of deleted rows."""
     return read_vector(
         vector.storage_type,
         vector.path_or_inline,
@@ -141,14 +141,14 @@ def read_deleted(vector: DeletionVector, location: str) -> pa.Int64Array:
 
 
 def key_values(keys: Iterable[Field | DeltaField], add: Add) -> tuple[str | None, ...]:
-    """The values of partition columns that a log tells of a file."""
+    """Return the partition values of a file, in the form of the lake."""
     return tuple(_key_value(key, add) for key in keys)
 
 
 def _key_value(key: Field | DeltaField, add: Add) -> str | None:
     if key.physical_name not in add.partition_values:
         raise Corruption(
-            f"The Delta log tells no value of the partition column '{key.name}' for the file"
+            f"The Delta log has no value of the partition column '{key.name}' for the file"
             f" {add.path!r}.",
             remedy="Restore the log from a backup.",
         )
@@ -156,13 +156,13 @@ def _key_value(key: Field | DeltaField, add: Add) -> str | None:
 
 
 def _constant(key: Field, text: str | None, rows: int) -> ColumnBounds:
-    """What is known of a column whose value is the same in all rows of a file."""
+    """Return the statistics of a column with the same value in all rows of a file."""
     is_nan = None if text is None else text.lower() == "nan"
     return ColumnBounds.of_constant(key.column_id, text, rows, contains_nan=is_nan)
 
 
 def _count(path: str) -> int:
-    """The rows of a file whose log does not tell them; a file that is missing has none to tell."""
+    """Return the row count of the footer of a file; 0 if the file is missing."""
     try:
         with open_input(path) as opened:
             return int(pq.ParquetFile(opened).metadata.num_rows)

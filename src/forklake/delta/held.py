@@ -1,6 +1,6 @@
-"""The live files of a Delta table as the catalog holds them.
+"""Live files of a Delta table, as the catalog stores them.
 
-There may be very many, so of each only that is kept without which it could not be ended.
+There may be millions of them, so only the values that are required to end a file are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from forklake.model.plan import Committed
 
 
 class Deletes(NamedTuple):
-    """The delete file with which a data file is read."""
+    """The delete file that applies to a data file."""
 
     number: DeleteFileId
     began: SnapshotId
@@ -25,7 +25,7 @@ class Deletes(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A data file."""
+    """A data file, with its delete file."""
 
     number: DataFileId
     began: SnapshotId
@@ -35,7 +35,7 @@ class Held(NamedTuple):
 
 
 class HeldFiles:
-    """The data files of one table by full path."""
+    """The data files of one table, by full path."""
 
     def __init__(self, catalog_id: CatalogId) -> None:
         self._catalog_id = catalog_id
@@ -45,11 +45,11 @@ class HeldFiles:
         return self._files[path]
 
     def leave(self, paths: Iterable[str]) -> dict[str, Held]:
-        """Take files out."""
+        """Remove files from the collection and return them."""
         return {path: self._files.pop(path) for path in paths}
 
     def look_up(self, seen: Snapshotted, table: Table) -> list[str]:
-        """Find what a table has; the paths in order."""
+        """Load the files of a table, and return their paths in order."""
         deletes = {
             row.data_file_id: Deletes(row.delete_file_id, row.begin_snapshot, row.delete_count)
             for row in seen.delete_files(table)
@@ -70,7 +70,7 @@ class HeldFiles:
         added: Mapping[str, Staged[DataFileId, NewDataFile]],
         marked: Mapping[str, Staged[DeleteFileId, NewDeleteFile]],
     ) -> None:
-        """Know the files that a commit has added, and those of which it deletes rows."""
+        """Add the files of a commit, and its deletes, with their final ids."""
         at, ids = committed.snapshot_id, committed.file_ids
         for path, (number, file) in added.items():
             final = DataFileId(ids[-number - 1])
@@ -81,7 +81,7 @@ class HeldFiles:
             self._files[path] = self._files[path]._replace(deletes=known)
 
     def data_files(self, table_id: TableId, held: Iterable[Held]) -> list[DataFile]:
-        """Rows of the catalog that stand for some files."""
+        """Build minimal entities for ending data files: their paths are not known."""
         return [
             DataFile(
                 catalog_id=self._catalog_id,
@@ -96,7 +96,7 @@ class HeldFiles:
         ]
 
     def delete_files(self, table_id: TableId, held: Iterable[Held]) -> list[DeleteFile]:
-        """Rows of the catalog that stand for their delete files."""
+        """Build minimal entities for ending the delete files of data files."""
         return [
             DeleteFile(
                 catalog_id=self._catalog_id,

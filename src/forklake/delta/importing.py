@@ -1,9 +1,9 @@
-"""A Delta table becomes a table of a catalog: its files stay, its history comes along.
+"""Import of a Delta table into a catalog, with its history; its files are shared, not copied.
 
-First the whole log is read and checked, then it is read again and its versions are committed, many
-at a time: a log that is not right changes nothing, and what is kept in memory grows with the files
-that are live, not with the log. A table that is there already goes on from its newest version, so
-that an import which was cut short is simply run again, and following a log is the same thing.
+The whole log is read and validated first, then read again and committed in batches of versions. So
+an invalid log changes nothing, and memory grows with the number of live files, not with the log. If
+the table exists, the import continues from its newest version: an interrupted import is resumed by
+running it again, and the same function follows a log.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from forklake.model.kinds import TAG
 
 
 class Stage(StrEnum):
-    """What an import does: one after the other."""
+    """The stages of an import, in order."""
 
     CHECKING = "checking"
     LOADING = "loading"
@@ -39,7 +39,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a stage has got: versions of those that there are, and the files that they add."""
+    """Progress of a stage: versions done, total versions, and the files added so far."""
 
     stage: Stage
     versions: int
@@ -52,7 +52,7 @@ Watcher = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A table that was imported: how many versions came, and the files it has now."""
+    """Result of an import: the range of loaded versions, and the number of live files."""
 
     schema: str
     table: str
@@ -71,11 +71,11 @@ def import_delta(
     ignore_features: bool = False,
     progress: Watcher = lambda at: None,
 ) -> Imported:
-    """Make a table of the Delta table at a location, or bring one that was made up to date.
+    """Import the Delta table at a location, or update a table that was imported from it.
 
     Args:
-        ignore_features: let rows be read though the log demands something unknown of readers, or
-            says nothing of it. They may be wrong.
+        ignore_features: make rows readable even if the log requires unknown reader features or has
+            no protocol. Query results may then be wrong.
     """
     root = canonical_location(location)
     target = (schema, name or basename(root))
@@ -84,7 +84,7 @@ def import_delta(
     after, check = _resumed(catalog, loader, log, target, ignore_features=ignore_features)
     total = log.latest_version - after
     check.run(log, after, _Count(Stage.CHECKING, total, progress).add)
-    del check  # what it knows of files is much
+    del check  # frees its large set of file keys
     count = _Count(Stage.LOADING, total, progress)
     first = next((one.number for one in log.versions(after)), after + 1)
     loader.load(log.versions(after), count.add)
@@ -93,7 +93,7 @@ def import_delta(
 
 @dataclass(slots=True)
 class _Count:
-    """Counts the versions of a stage."""
+    """Counter of the versions of a stage, which calls the watcher."""
 
     stage: Stage
     total: int
@@ -108,7 +108,7 @@ class _Count:
 
 
 def canonical_location(location: str) -> str:
-    """The one form of a table's location: in full, without a slash at its end."""
+    """Return the unique form of a table location: absolute, without a trailing slash."""
     return abspath(file_system(location)[1]) if is_local(location) else location.rstrip("/")
 
 
@@ -120,27 +120,28 @@ def _resumed(
     *,
     ignore_features: bool,
 ) -> tuple[int, LogCheck]:
-    """The version that the table has, -1 if there is none yet, and the check of what follows."""
+    """Return the version of the existing table, or -1, and the check of the versions after it."""
     seen = catalog.now()
     table = _table_there(seen, target, log.root)
     if table is None:
         return -1, LogCheck(log.root)
     if ignore_features and seen.state.get(TAG, (table.table_id, UNREADABLE)) is not None:
         raise InvalidInput(
-            f"The table '{table.table_name}' was imported without ignoring features.",
-            remedy="Import it under another name.",
+            f"The table '{table.table_name}' was imported without ignore_features, which cannot be"
+            " changed.",
+            remedy="Import the Delta table under another name.",
         )
     reading = FaceReading(seen, table)
     loader.resume(seen, table)
     at = reading.latest().version
     _require_continued(loader, log, reading, at)
     metadata = stated(reading, Metadata)
-    assert metadata is not None  # the first version said it
+    assert metadata is not None  # the first version has metadata
     return at, LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items()))
 
 
 def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> Table | None:
-    """The table that was made of the log; AlreadyExists if the name is something else's."""
+    """Return the table imported from the log. Raise AlreadyExists if the name is used otherwise."""
     schema, name = target
     found = seen.state.find_relation(name, schema) if seen.state.find_schema(schema) else None
     if found is None:
@@ -151,28 +152,28 @@ def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> T
         raise AlreadyExists(
             f"Table or view '{schema}.{name}' already exists, and is not the Delta table at"
             f" {location!r}.",
-            remedy="Import it under another name.",
+            remedy="Import the Delta table under another name.",
         )
     if face.mode != FaceMode.FOLLOW:
         raise Forbidden(
-            f"The table '{schema}.{name}' does not follow the Delta log at {location!r}: it is"
-            " changed here, and its log is written from here.",
-            remedy="Read it as it is, or import the log under another name.",
+            f"The table '{schema}.{name}' does not follow the Delta log at {location!r} any more:"
+            " Forklake was made its writer.",
+            remedy="Import the log under another name.",
         )
     return found
 
 
 def _require_continued(loader: Loader, log: DeltaLog, reading: FaceReading, at: int) -> None:
-    """Conflict if the log is not the one any more that the table was made of."""
+    """Raise Conflict if the log is no longer the one that the table was imported from."""
     found = next(log.versions(at - 1), None)
     if found is None:
-        fault = f"it ends at version {log.latest_version}, and the table is at version {at}"
+        fault = f"it ends at version {log.latest_version}, but the table is at version {at}"
     elif found.number == at and not loader.has_loaded(reading, found):
-        fault = f"it has another version {at} than the table"
+        fault = f"its version {at} differs from the one in the table"
     else:
         return
     raise Conflict(
         f"The Delta log at {log.root!r} was rewritten: {fault}.",
-        remedy="Drop the table, then import it again.",
+        remedy="Drop the table, and import it again.",
         version=at,
     )

@@ -1,4 +1,4 @@
-"""What a version of a Delta log says, and which files of the table are live after it."""
+"""Summary of a version of a Delta log, and the live files of the table after it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from forklake.delta.actions import Add, AnyAction, CommitInfo, Metadata, Protoco
 from forklake.delta.log.paths import full_path
 from forklake.delta.log.reading import Version
 
-Vector = str | None  # what tells a deletion vector of a file from others; None if there is none
+Vector = str | None  # unique id of a deletion vector; None if the file has none
 
 
 @dataclass(slots=True)
 class Told:
-    """What one version says, in brief: of files only their full paths and deletion vectors, since
-    there may be very many of them.
+    """Summary of the actions of one version.
 
-    With `is_state` that is all that is true at the version, otherwise what it changes.
+    Of files only full paths and deletion vectors are kept, since there may be millions of them.
+    With `is_state` it is the complete state at the version, otherwise the changes of the version.
     """
 
     protocol: Protocol | None = None
@@ -30,14 +30,14 @@ class Told:
 
     @classmethod
     def of(cls, version: Version, location: str) -> Told:
-        """What a version of the table at a location says."""
+        """Summarize a version of the table at a location."""
         told = cls(is_state=version.is_state)
         for action in version.actions:
             told.note(action, location)
         return told
 
     def note(self, action: AnyAction, location: str) -> None:
-        """One action of the version."""
+        """Add one action of the version."""
         match action:
             case Add():
                 self.adds[full_path(location, action.path)] = vector_of(action)
@@ -54,21 +54,21 @@ class Told:
 
     @property
     def operation(self) -> str:
-        """What was done, as the log calls it."""
+        """The name of the operation in the log, or UNKNOWN."""
         return (self.info.operation if self.info else None) or "UNKNOWN"
 
     def about_table(self) -> list[AnyAction]:
-        """What is said of the table itself."""
+        """Return the actions on the table itself: protocol, metadata and commit info."""
         return [one for one in (self.protocol, self.metadata, self.info) if one is not None]
 
 
 def vector_of(action: Add | Remove) -> Vector:
-    """The deletion vector of an action."""
+    """Return the unique id of the deletion vector of an action, or None."""
     return None if action.deletion_vector is None else action.deletion_vector.unique_id
 
 
 class LiveFiles:
-    """The files of a table by full path, each with the deletion vector it is read with."""
+    """The live files of a table by full path, each with the id of its deletion vector."""
 
     def __init__(self, vectors: Iterable[tuple[str, Vector]] = ()) -> None:
         self.vectors = dict(vectors)
@@ -77,8 +77,10 @@ class LiveFiles:
         return len(self.vectors)
 
     def changes(self, told: Told) -> tuple[set[str], set[str]]:
-        """The files that end with a version, and those that go on with other rows deleted; an add
-        without deleted rows says something new of its file."""
+        """Return the files that a version ends, and those that it keeps with other deleted rows.
+
+        An add of a live file without a deletion vector replaces the file, so it counts as ended.
+        """
         named = told.removes.keys() | told.adds.keys()
         meant = {path for path in named if self._ends(told, path)}
         if told.is_state:
@@ -87,20 +89,22 @@ class LiveFiles:
         return meant - kept, kept
 
     def _ends(self, told: Told, path: str) -> bool:
-        """Whether a version ends what is said of a live file. To remove it with a vector that it
-        has no more changes nothing."""
+        """Return whether a version ends the current entry of a file.
+
+        A remove with a deletion vector that the file no longer has changes nothing.
+        """
         if path not in self.vectors:
             return False
         return path in told.adds or told.removes[path] == self.vectors[path]
 
     def apply(self, told: Told) -> None:
-        """Go on to what a version says."""
+        """Apply the changes of a version."""
         for path in self.changes(told)[0]:
             del self.vectors[path]
         self.vectors.update(told.adds)
 
     def agrees(self, told: Told) -> bool:
-        """Whether the files are those after a version that was applied last."""
+        """Return whether the files are those after this version, if it was the last one applied."""
         if told.is_state:
             return told.adds == self.vectors
         removed = told.removes.items() - told.adds.items()

@@ -1,9 +1,8 @@
-"""Loading: the versions of a Delta log become snapshots of a catalog, one each, in order.
+"""Loading of a Delta log: each version becomes one snapshot of a catalog, in order.
 
-Each version is an ordinary transaction, so all that the lake knows how to do with snapshots holds
-for it; many of them are committed together, and one of very many files is written in parts. Files
-stay where they are and are never removed. What the log said of files and versions is kept word for
-word beside the rows.
+Each version is an ordinary transaction, so time travel, forks and expiry work for it. Many versions
+share one database transaction, and a version with very many files is written in parts. Data files
+are shared in place and never deleted. The actions of the log are stored unchanged beside the rows.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from forklake.model.entities import Table
 from forklake.model.faces import FaceMode
 from forklake.model.ids import DataFileId, TableId
 
-# Versions that are committed together, and how long others may have to wait for the catalog.
+# Limits of versions that are committed together: they block other commits of the catalog meanwhile.
 MOST_VERSIONS = 1000
 MOST_SECONDS = 1.0
 
 
 class Loader:
-    """Commits versions of a log to one table, which the first of them creates.
+    """Loader of versions of a log into one table, which the first version creates.
 
     Args:
-        ignore_features: whether rows may be read whatever the log demands of readers.
+        ignore_features: whether rows may be read even if the log requires unknown features.
     """
 
     def __init__(
@@ -54,13 +53,13 @@ class Loader:
         self._ignore_features = ignore_features
         self._table_id: TableId | None = None
         self._shape: TableShape | None = None
-        self._metadata: Metadata | None = None  # that gave it
-        self._rules: tuple[Protocol | None, Metadata | None] = (None, None)  # for writers
+        self._metadata: Metadata | None = None  # the metadata that `_shape` was derived from
+        self._rules: tuple[Protocol | None, Metadata | None] = (None, None)  # constrain writers
         self._held = HeldFiles(catalog.catalog_id)
         self.live = LiveFiles()
 
     def resume(self, seen: Snapshotted, table: Table) -> None:
-        """Go on with a table that has versions already."""
+        """Continue with a table that already has versions."""
         with self._catalog.transaction(seen=seen) as transaction:
             self._shape = shape_of(transaction, table)
             transaction.rollback()
@@ -72,11 +71,11 @@ class Loader:
         self.live = LiveFiles((path, vectors.get(self._held[path].number)) for path in paths)
 
     def has_loaded(self, reading: FaceReading, version: Version) -> bool:
-        """Whether the newest version of the table is this version of the log."""
+        """Return whether the newest version of the table is equal to this version of the log."""
         told = Told.of(version, self._location)
         if not self.live.agrees(told):
             return False
-        # A version without the one before it came from a checkpoint, which says other things.
+        # The version may have been loaded from a checkpoint, which has other table actions.
         before = version.number - 1
         if told.is_state or (before >= 0 and not reading.versions(before, before)):
             return True
@@ -88,7 +87,7 @@ class Loader:
         """Commit versions.
 
         Args:
-            loaded: is told after each version how many files it adds.
+            loaded: is called after each version with the number of files that it adds.
         """
         rest = iter(versions)
         while (first := next(rest, None)) is not None:
@@ -130,22 +129,23 @@ class Loader:
             self._table_id = TableId(transaction.committed.entity_ids[0])
 
     def _table(self, transaction: Transaction, told: Told) -> Table:
-        """The table; it is made of the first version."""
+        """Return the table. The first version creates it."""
         found = transaction.state.find_relation(self._name, self._schema)
         if isinstance(found, Table) and found.table_id == self._table_id:
             return found
         if self._table_id is not None:
             raise Conflict(
-                f"The table '{self._schema}.{self._name}' was dropped or renamed meanwhile.",
+                f"The table '{self._schema}.{self._name}' was dropped or renamed during the"
+                " import.",
                 remedy="Import the Delta table again.",
             )
-        assert told.metadata is not None  # as was checked
+        assert told.metadata is not None  # `LogCheck` requires it
         table = transaction.create_foreign_table(self._name, schema=self._schema)
         transaction.add_face(table, told.metadata.id, self._location, FaceMode.FOLLOW)
         return table
 
     def _define(self, transaction: Transaction, table: Table, told: Told) -> None:
-        """Give the table the columns and rules that a version says it has."""
+        """Apply the columns and rules of a version to the table."""
         is_new = table.table_id < 0
         if (is_new or told.protocol is not None) and not self._ignore_features:
             transaction.set_unreadable(table, why_unreadable(told.protocol))
@@ -167,7 +167,7 @@ class Loader:
 
 
 def _batch(versions: Iterable[Version]) -> Iterator[Version]:
-    """The next versions to be committed together."""
+    """Yield the next versions to commit together."""
     until = monotonic() + MOST_SECONDS
     for count, version in enumerate(versions, 1):
         yield version
@@ -176,7 +176,7 @@ def _batch(versions: Iterable[Version]) -> Iterator[Version]:
 
 
 def _vectors(seen: Snapshotted, table: Table) -> dict[DataFileId, Vector]:
-    """The deletion vectors of the files that have some."""
+    """Return the deletion vectors of data files that have one."""
     deletes = {row.delete_file_id: row.data_file_id for row in seen.delete_files(table)}
     return {
         one.data_file_id: vector_of(Add.from_body(json.loads(one.body)))

@@ -1,8 +1,8 @@
-"""The mirror: versions that are in the metastore are told to the files of a Delta log, in order.
+"""Mirror: write the versions of a Delta table from the metastore to the files of its log, in order.
 
-Each version is put into the log once, if no file of that name is there; a file that is there must
-be ours. So a mirror that was cut short anywhere is simply run again, by whoever, and a log in which
-somebody else took a version is never overwritten: its mirror has diverged, and says so.
+Each version is written with put-if-absent; a file that exists already must be our own. So an
+interrupted mirror can be resumed by any worker, and a version that another writer took is never
+overwritten: the state of the mirror becomes DIVERGED instead.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from forklake.store.mirrors import MirrorStatus, find_status, put_status
 from forklake.store.operations import Insert
 from forklake.store.phases import reached
 
-_AT_ONCE = 100  # versions of a chapter
-_EVERY = 10  # versions between checkpoints, unless the table says otherwise
+_AT_ONCE = 100  # versions in a batch
+_EVERY = 10  # default number of versions between checkpoints
 _INTERVAL = "delta.checkpointInterval"
 
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """What a mirror has done: the versions that it told, and where it is."""
+    """Result of a mirror run: the number of versions written, and the status."""
 
     versions: int
     status: MirrorStatus
 
 
 class Mirror:
-    """Mirrors one Delta table of a catalog to the files at its location."""
+    """Mirror of one Delta table of a catalog to the log at its location."""
 
     def __init__(self, catalog: Catalog, table: Table) -> None:
         self._catalog = catalog
@@ -53,16 +53,16 @@ class Mirror:
         self._face = self._log.face
         if self._face.location is None or not is_mirrored(catalog, self._face):
             raise InvalidInput(
-                f"The Delta table '{table.table_name}' is not mirrored: it has no location of its"
-                " own.",
-                remedy="Publish it to one.",
+                f"The Delta table '{table.table_name}' is not mirrored: this catalog has no"
+                " location for it.",
+                remedy="Publish it to a location: `forklake delta publish`.",
             )
         self.location = self._face.location
         blank = MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id)
         self.status = find_status(catalog.database, blank)
 
     def run(self) -> Mirrored:
-        """Tell all versions that were not told yet."""
+        """Write all versions that are not mirrored yet."""
         begin = self.status.mirrored_version
         done = 0
         try:
@@ -79,7 +79,7 @@ class Mirror:
         return Mirrored(done, self.status)
 
     def _waiting(self) -> Iterator[Sequence[DeltaVersion]]:
-        """The versions that were not told yet, some at a time."""
+        """Yield the versions that are not mirrored yet, in batches."""
         versions = self._log.versions(self.status.mirrored_version + 1)
         if self.status.mirrored_version < 0:
             versions = self._still_known(versions)
@@ -87,7 +87,7 @@ class Mirror:
             yield versions[start : start + _AT_ONCE]
 
     def _still_known(self, versions: list[DeltaVersion]) -> list[DeltaVersion]:
-        """A log may begin with any version: those since the last one that has expired."""
+        """Return the versions after the last expired one: a new log may begin at any version."""
         numbers = [one.begin_snapshot for one in versions]
         known = schema_versions(self._catalog.database, self._catalog.catalog_id, numbers)
         gone = [place for place, number in enumerate(numbers) if number not in known]
@@ -97,7 +97,7 @@ class Mirror:
         self.status = replace(self.status, **changes)
         put_status(self._catalog.database, self.status)
 
-    # Telling
+    # Writing versions
 
     def _tell_all(self, versions: Sequence[DeltaVersion]) -> int:
         chapter = Chapter(self._catalog, self._table, self._face, versions)
@@ -109,7 +109,7 @@ class Mirror:
         return len(versions)
 
     def _stated(self, chapter: Chapter, version: DeltaVersion) -> Stated:
-        """What the log says of the table before a version."""
+        """Return the protocol and metadata in effect before a version."""
         log = FaceReading(chapter.view(version), self._table)
         found = [
             log.newest_action(kind.kind, before=version.version) for kind in (Protocol, Metadata)
@@ -132,7 +132,7 @@ class Mirror:
         return told.stated.after(actions)
 
     def _keep(self, version: DeltaVersion, told: Wording, actions: list[AnyAction]) -> None:
-        """Remember what was told anew of the table, so that it is told once."""
+        """Store new protocol and metadata actions, so that later versions do not repeat them."""
         rows = [
             (
                 self._catalog.catalog_id,
@@ -153,7 +153,7 @@ class Mirror:
 
 
 def mirror_catalog(catalog: Catalog) -> list[tuple[Table, Mirrored | ForklakeError]]:
-    """Mirror all Delta tables of a catalog that have something to tell; what came of each."""
+    """Mirror all Delta tables of a catalog, and return the result or error of each."""
     seen = catalog.now()
     done: list[tuple[Table, Mirrored | ForklakeError]] = []
     for face in seen.state.rows(DELTA_TABLE):
@@ -161,13 +161,13 @@ def mirror_catalog(catalog: Catalog) -> list[tuple[Table, Mirrored | ForklakeErr
         if isinstance(table, Table) and is_mirrored(catalog, face):
             try:
                 done.append((table, Mirror(catalog, table).run()))
-            except ForklakeError as reason:  # the status tells; others go on
+            except ForklakeError as reason:  # stored in the status; go on with other tables
                 done.append((table, reason))
     return done
 
 
 def is_mirrored(catalog: Catalog, face: DeltaTable) -> bool:
-    """Whether a face is told to files: it is the catalog's own, and has a place."""
+    """Return whether this catalog mirrors a Delta table: it owns it, and has a location."""
     return (
         face.location is not None
         and face.mode == FaceMode.OWN

@@ -149,7 +149,7 @@ class _Look:
         self.keys = _folder_keys(self.path)
 
     def described(self) -> tuple[tuple[MappedName, ...], NewDataFile]:
-        """Return the name mapping of the file, and the file. Raise InvalidInput if it does not fit."""
+        """Return the name mapping of the file, and the file. Raise InvalidInput on a mismatch."""
         contents = read_contents(self.path)
         self._match_columns(contents.nodes)
         require_finite(self.path, contents.metadata, self.leaves)
