@@ -93,7 +93,7 @@ class TestImport:
         cli.ok("create", "sales")
         code, error = cli.error("delta", "import", str(tmp_path), "--catalog", "sales")
         assert (code, error["code"]) == (3, "not_found")
-        assert "There is no Delta log" in error["message"]
+        assert "does not contain a Delta log" in error["message"]
         assert cli.document("tables", "sales")["tables"] == []
 
     def test_shows_at_a_terminal_how_far_it_is(self, cli: CommandLine, foreign: Path) -> None:

@@ -149,14 +149,14 @@ def test_an_add_survives_as_text(action: Add) -> None:
         ("add", FULL["add"] | {"partitionValues": {"p": 1}}, "an object of texts"),
         ("add", FULL["add"] | {"deletionVector": {"storageType": "u"}}, "'pathOrInlineDv'"),
         ("add", FULL["add"] | {"deletionVector": "u"}, "an object (DeletionVector)"),
-        ("add", [1], "no object"),
+        ("add", [1], "not an object"),
         ("remove", {"path": "a"}, "no field 'dataChange'"),
         ("protocol", {"minReaderVersion": 1}, "no field 'minWriterVersion'"),
         ("protocol", FULL["protocol"] | {"readerFeatures": "x"}, "a list of texts"),
         ("metaData", {"id": "a", "partitionColumns": [1]}, "a list of texts"),
         ("txn", {"appId": "a", "version": "1"}, "a whole number"),
         ("domainMetadata", {"domain": "a", "configuration": ""}, "no field 'removed'"),
-        ("commitInfo", "x", "no object"),
+        ("commitInfo", "x", "not an object"),
     ],
 )
 def test_a_wrong_action_is_refused_with_what_is_wrong(kind: str, body: Any, said: str) -> None:

@@ -260,7 +260,7 @@ def test_finds_a_log_that_cannot_be_read(catalog: Catalog, root: Path) -> None:
     for path in (root / "_delta_log").iterdir():
         path.unlink()
     assert only(catalog).kind == FindingKind.NOT_READABLE
-    assert "There is no Delta log" in only(catalog).message
+    assert "does not contain a Delta log" in only(catalog).message
 
 
 def test_finds_a_log_that_has_gone_on(

@@ -64,11 +64,15 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
     "half a commit": (
         text(SECOND, json.dumps(add("c")) + '\n{"add":{"path":"d"'),
         Corruption,
-        "version 2 is not right",
+        "version 2 is invalid",
     ),
     "no path": (after({"add": {"size": 1}}), Corruption, "'add' cannot be read"),
-    "a file twice": (after(add("c"), add("c")), Corruption, "says 'add' twice of c"),
-    "two protocols": (after(PROTOCOL, PROTOCOL), Corruption, "'protocol' twice"),
+    "a file twice": (after(add("c"), add("c")), Corruption, "two actions 'add' for c"),
+    "two protocols": (
+        after(PROTOCOL, PROTOCOL),
+        Corruption,
+        "two actions 'protocol'",
+    ),
     "one file with two vectors": (
         after(add("c", **vector("x" * 20)), add("c")),
         Corruption,
@@ -107,7 +111,7 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
     "a partition value of another type": (
         after(PARTITIONED, add("c", partitionValues={"c": "blue"})),
         Corruption,
-        "'blue' of the Delta log is no value of type date",
+        "'blue' of the Delta log is not a valid value of type date",
     ),
     "an unknown kind of vector": (
         after(add("c", **{"deletionVector": vector("x")["deletionVector"] | {"storageType": "q"}})),
@@ -130,7 +134,7 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
             log.commit(5, add("d")),
         ),
         Corruption,
-        "no checkpoint that could be used",
+        "no usable checkpoint",
     ),
 }
 
@@ -179,6 +183,6 @@ def test_what_only_looks_wrong_is_read(catalog: Catalog, written: HandWrittenLog
 
 
 def test_a_place_without_a_log_is_not_found(catalog: Catalog, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no Delta log"):
+    with pytest.raises(NotFound, match="does not contain a Delta log"):
         load(catalog, HandWrittenLog(tmp_path / "table"))
     assert is_untouched(catalog, tmp_path / "data")

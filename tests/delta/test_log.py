@@ -120,7 +120,7 @@ def test_a_big_commit_is_streamed_as_often_as_it_is_read(
     [
         ('{"add":{"path":"a"', "cannot be read as JSON"),
         ('{"txn":{"appId":"a","version":1}}x\n', "Expecting value at 'x"),
-        ("[1]", "no object"),
+        ("[1]", "not an object"),
         ("{\udcff}", "not UTF-8"),
         ('{"a":' + "[" * 100_000, "cannot be read as JSON"),
         ('{"add":{"path":"a"}}', "no field 'partitionValues'"),
@@ -150,12 +150,12 @@ def test_an_object_without_end_is_not_read_into_memory(
 @pytest.mark.parametrize("only", [PROTOCOL, add("a")])
 def test_a_table_begins_with_its_metadata(written: HandWrittenLog, only: dict[str, object]) -> None:
     written.commit(0, only)
-    with pytest.raises(Corruption, match="no action 'metaData'"):
+    with pytest.raises(Corruption, match="the action 'metaData' is missing"):
         versions(written)
 
 
 def test_a_folder_without_a_log_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no Delta log"):
+    with pytest.raises(NotFound, match="does not contain a Delta log"):
         DeltaLog(str(tmp_path)).open()
 
 
@@ -297,7 +297,7 @@ def test_the_newest_fact_wins(written: HandWrittenLog) -> None:
 def test_a_version_says_nothing_twice(written: HandWrittenLog, twice: dict[str, object]) -> None:
     written.commit(0, *FIRST)
     written.commit(1, twice, twice)
-    with pytest.raises(Corruption, match=f"Version 1 says '{next(iter(twice))}' twice"):
+    with pytest.raises(Corruption, match=f"Version 1 has two actions '{next(iter(twice))}'"):
         replay(opened(written))
 
 

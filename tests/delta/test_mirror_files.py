@@ -139,7 +139,7 @@ def test_a_commit_has_one_form() -> None:
         '{"commitInfo":{"operation":"WRITE","engineInfo":"test","txnId":"k","timestamp":5}}\n'
         '{"txn":{"appId":"näh\\n","version":7}}\n'
     )
-    with pytest.raises(InvalidInput, match="half of a character"):
+    with pytest.raises(InvalidInput, match="surrogate character"):
         commit_bytes([replace(txn, app_id="\ud800")])
 
 
@@ -220,7 +220,7 @@ def test_files_are_linked_once_and_never_over_others(tmp_path: Path) -> None:
     assert make_present(pairs) == 0
     assert (tmp_path / "root/p=1/c").samefile(tmp_path / "c")
     (tmp_path / "c2").write_bytes(b"longer")
-    with pytest.raises(Conflict, match="sizes differ"):
+    with pytest.raises(Conflict, match="sizes are not equal"):
         make_present([(f"{tmp_path}/c2", pairs[1][1])])
     with pytest.raises(NotFound, match="never was"):
         make_present([(f"{tmp_path}/never was", f"{tmp_path}/root/d")])

@@ -64,10 +64,10 @@ class Sides:
         by_number = {one.file.data_file_id: one for one in self.files}
         found = {one.path: one for one in self.files}
         for row in self.seen.file_actions(self.table, sorted(by_number)):
-            told = json.loads(row.body)["path"]
-            if not is_absolute(told):
+            path = json.loads(row.body)["path"]
+            if not is_absolute(path):
                 file = by_number[row.data_file_id]
-                found.setdefault(f"{self.location}/{canonical(told)}", file)
+                found.setdefault(f"{self.location}/{canonical(path)}", file)
         return found
 
     @cached_property
@@ -136,18 +136,19 @@ def missing_files(sides: Sides) -> Iterator[str]:
 
 def column_drift(sides: Sides) -> Iterator[str]:
     """Yield differences of columns, partition columns and properties."""
-    told, kept = sides.log.metadata, sides.kept(Metadata)
-    assert told is not None  # `replay` requires it
-    mapping = DeltaColumnMapping.of(told.configuration)
-    in_log = _outline(parse_schema(told.schema_string, mapping))
+    logged, kept = sides.log.metadata, sides.kept(Metadata)
+    assert logged is not None  # `replay` requires it
+    mapping = DeltaColumnMapping.of(logged.configuration)
+    in_log = _outline(parse_schema(logged.schema_string, mapping))
     in_lake = _outline(sides.seen.state.fields(sides.table))
     if in_log != in_lake:
         differing = sorted({one[0] for one in {*in_log} ^ {*in_lake}}) or ["their order"]
         yield f"The columns of the log and of the table differ: {_some(differing)}."
-    if kept is not None and told.partition_columns != kept.partition_columns:
-        yield f"The log has different partition columns: {_some(told.partition_columns)}."
-    if kept is not None and told.configuration != kept.configuration:
-        other = {name for name, _ in {*told.configuration.items()} ^ {*kept.configuration.items()}}
+    if kept is not None and logged.partition_columns != kept.partition_columns:
+        yield f"The log has different partition columns: {_some(logged.partition_columns)}."
+    if kept is not None and logged.configuration != kept.configuration:
+        differing_items = {*logged.configuration.items()} ^ {*kept.configuration.items()}
+        other = {name for name, _ in differing_items}
         yield f"The log has different properties: {_some(sorted(other))}."
 
 

@@ -1,4 +1,4 @@
-"""All Delta tables of catalogs: where they are, and how far their mirrors have got."""
+"""Overview of the Delta tables of catalogs: their locations, and the progress of their mirrors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from forklake.model.kinds import DELTA_TABLE, TABLE
 from forklake.store.delta_log import catalogs_with_delta
 from forklake.store.mirrors import MirrorStatus, find_status
 
-FOLLOWING = "FOLLOWING"  # the files are the log of record: there is nothing to mirror
+FOLLOWING = "FOLLOWING"  # the files are the log of record, so nothing is mirrored
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A Delta table of a catalog, its newest version, and where its mirror is."""
+    """A Delta table of a catalog, with its newest version and the status of its mirror."""
 
     catalog: str
     schema: str
@@ -31,35 +31,35 @@ class Standing:
 
     @property
     def name(self) -> str:
-        """The table's name in full."""
+        """The qualified name of the table."""
         return f"{self.catalog}.{self.schema}.{self.table.table_name}"
 
     @property
     def is_followed(self) -> bool:
-        """Whether the table follows the log of others."""
+        """Whether the table follows a log that other writers own."""
         return self.face.mode == FaceMode.FOLLOW
 
     @property
     def mirrored(self) -> int | None:
-        """The newest version that the files tell; None if there is none that we wrote."""
+        """The newest version in the files that we wrote, or None."""
         known = self.status.mirrored_version
         return None if self.is_followed or known < 0 else known
 
     @property
     def lag(self) -> int | None:
-        """How many versions wait to be mirrored; None if nothing is mirrored at all."""
+        """The number of versions that are not mirrored yet; None if the table is followed."""
         return None if self.is_followed else self.version - self.status.mirrored_version
 
     @property
     def state(self) -> str:
-        """FOLLOWING, or what `MirrorStatus` says; a commit since then makes it lag."""
+        """FOLLOWING, or the state of the mirror. A current mirror lags after the next commit."""
         if self.is_followed:
             return FOLLOWING
         return "LAGGING" if self.lag and self.status.state == "CURRENT" else self.status.state
 
 
 def delta_catalogs(metastore: Metastore, name: str | None = None) -> list[Catalog]:
-    """The catalog of a name, or all that have Delta tables of their own."""
+    """Return the catalog with this name, or all catalogs that own Delta tables."""
     if name is not None:
         return [metastore.catalog(name)]
     names = metastore.names(catalogs_with_delta(metastore.database))
@@ -67,7 +67,7 @@ def delta_catalogs(metastore: Metastore, name: str | None = None) -> list[Catalo
 
 
 def standings(catalog: Catalog) -> list[Standing]:
-    """The Delta tables of a catalog that have a place, without those that it only inherits."""
+    """Return the Delta tables of a catalog that have a location, without inherited ones."""
     seen = catalog.now()
     found = [_standing(catalog, seen, face, table) for face, table in _own(catalog, seen)]
     return sorted(found, key=lambda one: one.name)

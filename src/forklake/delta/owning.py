@@ -1,7 +1,7 @@
-"""Taking a Delta table over: from following its log to owning it.
+"""Takeover of a Delta table: from following its log to owning it.
 
-The commit that does it tells every other writer to keep away. From then on the metastore is the log
-of record, and the mirror writes the files that it used to read.
+The commit of the takeover adds a writer feature that makes other writers refuse the table. From
+then on the metastore is the log of record, and the mirror writes the files that were read before.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from forklake.store.mirrors import MirrorStatus, put_status
 
 
 def take_over(catalog: Catalog, table: Table) -> Mirrored:
-    """Own a Delta table that was followed up to its newest version."""
+    """Become the owner of a Delta table. It must be imported up to its newest version."""
     seen = catalog.now()
     reading = FaceReading(seen, table)
     if reading.face.location is None or reading.face.catalog_id != catalog.catalog_id:
         raise InvalidInput(
-            f"The Delta table '{table.table_name}' is another catalog's.",
-            remedy="Publish it to a place of its own.",
+            f"The Delta table '{table.table_name}' belongs to another catalog.",
+            remedy="Publish it to a separate location: `forklake delta publish`.",
         )
     if reading.face.mode == FaceMode.OWN:
         return Mirror(catalog, table).run()
     _require_writable(reading)
     told = reading.latest().version
     _require_newest(reading.face.location, told, table)
-    # Before the commit: a mirror that finds the table owned must know what is in the log already.
+    # Before the commit: a mirror that finds the table owned must find the mirrored version too.
     put_status(
         catalog.database,
         MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id, mirrored_version=told),
@@ -50,16 +50,19 @@ def take_over(catalog: Catalog, table: Table) -> Mirrored:
 
 
 def _require_newest(location: str, version: int, table: Table) -> None:
-    """Conflict if the log has gone on; who goes on at the same moment makes the mirror diverge."""
+    """Raise Conflict if the log has newer versions.
+
+    A writer that commits after this check makes the mirror diverge.
+    """
     if exists(commit_path(location, version + 1)):
         raise Conflict(
-            f"The log of the Delta table '{table.table_name}' has versions after {version}.",
-            remedy="Import them first, and keep other writers away.",
+            f"The log of the Delta table '{table.table_name}' has newer versions than {version}.",
+            remedy="Import them first with `forklake delta import`, and stop other writers.",
         )
 
 
 def _require_writable(reading: FaceReading) -> None:
-    """Unsupported if the log demands something of writers that is not done here."""
+    """Raise Unsupported if the log requires writer features that Forklake does not support."""
     protocol, metadata = stated(reading, Protocol), stated(reading, Metadata)
     if protocol is not None and metadata is not None:
         require_writable(protocol, metadata)

@@ -1,4 +1,4 @@
-"""A version of a Delta log as it is loaded: in parts, of which each fits into memory."""
+"""Parts of a version of a Delta log, each of which fits into memory while it is loaded."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from forklake.delta.log.paths import full_path
 from forklake.delta.log.reading import Version
 from forklake.model.faces import FaceAction, FaceCommit
 
-MOST_FILES = 5000  # adds and removes of a part
+MOST_FILES = 5000  # maximum number of adds and removes in a part
 
 
 @dataclass(slots=True)
 class Part:
-    """Some of the files that a version adds and removes, by full path."""
+    """A part of the files that a version adds and removes, by full path."""
 
     is_first: bool = False
     is_last: bool = False
@@ -28,11 +28,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a version does to a table.
+    """The changes of a version to a table.
 
     Args:
-        leaving: the files that end with it, by full path; `kept` are those that go on with other
-            rows deleted.
+        kept: full paths of files that stay live with other deleted rows.
+        leaving: files that the version ends, by full path.
     """
 
     version: Version
@@ -42,11 +42,11 @@ class Change:
 
     @property
     def message(self) -> str:
-        """What the snapshot is called."""
+        """The commit message of the snapshot."""
         return f"Delta version {self.version.number}"
 
     def parts(self, location: str) -> Iterator[Part]:
-        """The files of the version, some at a time; there is one part at least."""
+        """Yield the files of the version in parts. There is at least one part."""
         part = Part(is_first=True)
         for path, action in self._files(location):
             if len(part.adds) + len(part.removes) >= MOST_FILES:
@@ -60,7 +60,7 @@ class Change:
         yield part
 
     def _files(self, location: str) -> Iterator[tuple[str, Add | Remove]]:
-        """Adds, the last one where there are several of a file, and removes that end a file."""
+        """Yield the last add of each file, and the removes that end a file."""
         for action in self.version.actions:
             if not isinstance(action, Add | Remove):
                 continue
@@ -73,7 +73,7 @@ class Change:
                 yield path, action
 
     def said(self, part: Part) -> FaceCommit:
-        """What the log says in a part, beyond what becomes rows of files."""
+        """Return the actions of a part to store: all that do not become rows of files."""
         said = [
             _said(action, str(int(self.leaving[path].number)))
             for path, action in part.removes.items()

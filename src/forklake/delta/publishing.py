@@ -1,4 +1,4 @@
-"""Publishing: a table of the lake, of any fork, becomes a Delta table over the same files."""
+"""Publication of a lake table, of any catalog or fork, as a Delta table over the same files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from forklake.store.data_paths import refuse_location
 
 
 def publish_table(catalog: Catalog, table_name: str, schema: str, location: str) -> Mirrored:
-    """Make a table a Delta table at a location, where the mirror keeps it up to date."""
+    """Publish a table as a Delta table at a location, and mirror its current version there."""
     root = canonical_location(location)
     if exists(f"{root}/_delta_log/{0:020d}.json"):
         raise AlreadyExists(
-            f"There is a Delta table at {root!r} already.", remedy="Publish to another place."
+            f"There is already a Delta table at {root!r}.", remedy="Publish to another location."
         )
     with catalog.database.reading() as connection:
         refuse_location(connection, normalize_data_path(root))
@@ -38,14 +38,14 @@ def publish_table(catalog: Catalog, table_name: str, schema: str, location: str)
 
 
 def require_publishable(seen: Snapshotted, table: Table) -> None:
-    """Unsupported, with the reason, if a Delta table cannot say what the table holds."""
+    """Raise Unsupported, with the reason, if Delta readers would not see the rows of the table."""
     fields = seen.state.fields(table)
-    schema_string(delta_fields(fields, DeltaColumnMapping.NAME))  # all types are Delta's
+    schema_string(delta_fields(fields, DeltaColumnMapping.NAME))  # raises for other types
     if seen.inlined_rows(table):
         raise Unsupported(
-            f"Rows of table '{table.table_name}' live in the metastore, where readers of files do"
-            " not find them.",
-            remedy="Flush them to files first.",
+            f"Table '{table.table_name}' has inlined rows, which are not in files: Delta readers"
+            " would not find them.",
+            remedy="Write them to files first: run flush_inlined_data.",
         )
     found = seen.data_files(table)
     files = [file.data_file_id for file in found]
@@ -56,9 +56,11 @@ def require_publishable(seen: Snapshotted, table: Table) -> None:
         having = {row.data_file_id for row in rows if row.column_id == field.column_id}
         if set(files) - having:
             raise Unsupported(
-                f"Files of table '{table.table_name}' lack the column '{field.name}', whose default"
-                f" {field.initial_default!r} they show here and NULL in a Delta table.",
-                remedy="Write these rows anew: UPDATE the column to itself, or merge the files.",
+                f"Files of table '{table.table_name}' lack the column '{field.name}': Forklake"
+                f" returns its default {field.initial_default!r} for their rows, but Delta readers"
+                " would return NULL.",
+                remedy="Rewrite these files: run merge_adjacent_files, or UPDATE the column to"
+                " itself.",
             )
 
 

@@ -1,7 +1,7 @@
-"""The rules of a Delta table: what its log demands of those who write rows, as the lake keeps it.
+"""Rules of a Delta table: what its log requires of writers, in the form that the lake stores.
 
-A rule counts if the protocol says so. What cannot be honoured keeps the table only from what would
-break it: who may not write rows may still delete them.
+A rule counts if the protocol lists its feature. A rule that Forklake cannot enforce blocks only the
+changes that could violate it: rows that cannot be written can still be deleted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from forklake.model.rules import NO_RULES, Check, Generated, Rules
 
 _CONSTRAINT = "delta.constraints."
 _IDENTITY = "delta.identity.start"
-# Functions of Spark's that may be defaults, and what they are called in defaults of the lake.
+# Spark functions that are valid defaults, and their names in defaults of the lake.
 _MOMENTS: dict[type[exp.Expr], str] = {
     exp.CurrentTimestamp: "now()",
     exp.CurrentDate: "current_date",
@@ -36,7 +36,7 @@ def apply_rules(
     protocol: Protocol | None,
     metadata: Metadata | None,
 ) -> None:
-    """Give a table the rules and the defaults that its log says it has."""
+    """Apply the rules and the column defaults of a log to a table."""
     reason = why_unwritable(protocol, metadata)
     transaction.set_unwritable(table, reason)
     if reason is not None or protocol is None or metadata is None:
@@ -50,7 +50,7 @@ def apply_rules(
 
 @dataclass
 class _Reading:
-    """Reads the rules off what a log says of a table."""
+    """Extraction of the rules from the protocol and metadata of a table."""
 
     protocol: Protocol
     metadata: Metadata
@@ -65,7 +65,7 @@ class _Reading:
             self._read_defaults()
 
     def rules(self) -> Rules:
-        """What the lake keeps of it."""
+        """Return the rules that the lake stores."""
         checks = (*self._constraints(), *self._invariants(self._fields))
         generated = tuple(self._generated())
         if "identityColumns" in self._features:
@@ -79,7 +79,7 @@ class _Reading:
         is_set = "appendOnly" in self._features and value.lower() == "true"
         return "It is append-only: its rows are never deleted or changed." if is_set else None
 
-    # Conditions
+    # Constraints
 
     def _constraints(self) -> Iterator[Check]:
         if "checkConstraints" in self._features:
@@ -100,7 +100,7 @@ class _Reading:
             found = usable(text, [one.name for one in self._fields])
             yield Check(name, found.text, found.columns)
         except Unusable as reason:
-            self._obstacles.append(f"Its {name} ({text}) cannot be checked here: {reason}.")
+            self._obstacles.append(f"Forklake cannot check its {name} ({text}): {reason}.")
 
     # Columns
 
@@ -115,14 +115,15 @@ class _Reading:
                 yield Generated(one.name, found.text, found.columns)
             except Unusable as reason:
                 self._obstacles.append(
-                    f"Its column '{one.name}' ({text}) cannot be computed here: {reason}."
+                    f"Forklake cannot compute its column '{one.name}' ({text}): {reason}."
                 )
 
     def _note_identities(self) -> None:
         for one in self._fields:
             if _IDENTITY in one.metadata:
                 self._obstacles.append(
-                    f"Its column '{one.name}' is an identity column, which is not counted here."
+                    f"Its column '{one.name}' is an identity column, which Forklake does not"
+                    " support."
                 )
 
     def _read_defaults(self) -> None:
@@ -131,13 +132,13 @@ class _Reading:
                 self.defaults[one.name] = _default(one.default)
             except Unusable:
                 self._obstacles.append(
-                    f"Its column '{one.name}' has a default that is not computed here:"
+                    f"Its column '{one.name}' has a default that Forklake does not support:"
                     f" {one.default}."
                 )
 
 
 def _default(text: str | None) -> tuple[str | None, str]:
-    """A default as the lake has it: a plain value, or an expression."""
+    """Return a default in the form of the lake, with its kind: a literal or an expression."""
     try:
         node = None if text is None else sqlglot.parse_one(text, read="spark")
     except (SqlglotError, RecursionError):

@@ -1,4 +1,4 @@
-"""Schemas of Delta tables: the JSON text of the log, and the columns of the lake.
+"""Conversion between Delta schemas, which are JSON text in the log, and columns of the lake.
 
 | Delta                            | the lake          |
 |----------------------------------|-------------------|
@@ -11,8 +11,8 @@
 | struct, array, map               | struct, list, map |
 | variant                          | struct of its two encoded parts |
 
-Types of the lake that Delta has not go out as what Spark holds them as: an unsigned number as a
-wider one, a uuid as a string.
+Lake types that Delta does not have are published as the type that Spark stores them as: an unsigned
+integer as a wider one, a uuid as a string.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _TO_DELTA = {lake: delta for delta, lake in _TO_LAKE.items() if delta != "decima
 
 
 class DeltaColumnMapping(Enum):
-    """How columns are found in the files of a table: by their names, or by others for good."""
+    """How columns are found in files: by name, or by a physical name or id that never changes."""
 
     NONE = "none"
     NAME = "name"
@@ -70,22 +70,22 @@ class DeltaColumnMapping(Enum):
 
     @classmethod
     def of(cls, configuration: Mapping[str, str | None]) -> DeltaColumnMapping:
-        """The mode that a table's configuration names."""
+        """Return the mode in the configuration of a table."""
         mode = configuration.get("delta.columnMapping.mode") or "none"
         try:
             return cls(mode.lower())
         except ValueError:
             raise Unsupported(
-                f"The Delta table has an unknown mode of column mapping: {mode!r}.",
-                remedy="Use none, name or id.",
+                f"The Delta table has an unknown column mapping mode: {mode!r}.",
+                remedy="Set delta.columnMapping.mode to none, name or id.",
             ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaField:
-    """A column of a Delta table, or a part of one, with the type that the lake has for it.
+    """A column of a Delta table, or a nested field, with its lake type.
 
-    `metadata` is what the schema says of it beyond the rest, as it was.
+    `metadata` is its metadata in the schema, unchanged.
     """
 
     name: str
@@ -97,28 +97,28 @@ class DeltaField:
 
     @property
     def field_id(self) -> int | None:
-        """The number that files may have for the column."""
+        """The field id of the column in files, or None."""
         found = self.metadata.get(_FIELD_ID)
         return found if isinstance(found, int) else None
 
     @property
     def comment(self) -> str | None:
-        """What users say of the column."""
+        """The comment of the column."""
         return self._text("comment")
 
     @property
     def default(self) -> str | None:
-        """The expression, in Spark SQL, that new rows get."""
+        """The default of new rows, as a Spark SQL expression."""
         return self._text("CURRENT_DEFAULT")
 
     @property
     def generation_expression(self) -> str | None:
-        """The expression, in Spark SQL, that every value equals."""
+        """The Spark SQL expression that computes the column."""
         return self._text("delta.generationExpression")
 
     @property
     def invariant(self) -> str | None:
-        """The condition, in Spark SQL, that every value fulfils."""
+        """The Spark SQL condition that every value must satisfy."""
         text = self._text("delta.invariants")
         try:
             return str(json.loads(text)["expression"]["expression"]) if text else None
@@ -130,7 +130,7 @@ class DeltaField:
         return found if isinstance(found, str) else None
 
 
-# A variant is in files as the group of two texts of bytes that encode it.
+# Files store a variant as a group of two binary columns that encode it.
 _VARIANT = tuple(DeltaField(name, name, "blob", nullable=False) for name in ("metadata", "value"))
 
 
@@ -140,23 +140,23 @@ _VARIANT = tuple(DeltaField(name, name, "blob", nullable=False) for name in ("me
 def parse_schema(
     schema_string: str, mapping: DeltaColumnMapping = DeltaColumnMapping.NONE
 ) -> tuple[DeltaField, ...]:
-    """The columns of a schema; Unsupported names the column that the lake has no type for."""
+    """Parse the columns of a schema. Raise Unsupported if the lake lacks the type of a column."""
     try:
         match json.loads(schema_string):
             case {"type": "struct", "fields": list() as fields}:
                 return tuple(_field(one, "", mapping) for one in fields)
     except (ValueError, RecursionError) as reason:
-        raise _damaged("is not JSON, or too deep") from reason
-    raise _damaged("is no struct of fields")
+        raise _damaged("is not JSON, or is nested too deeply") from reason
+    raise _damaged("is not a struct of fields")
 
 
 def column_spec(one: DeltaField) -> ColumnSpec:
-    """The column to create in the lake. Defaults are Spark's expressions and are left out."""
+    """Return the column to create in the lake. Defaults are left out: they are in Spark SQL."""
     return ColumnSpec(one.name, column_type(one), nulls_allowed=one.nullable, comment=one.comment)
 
 
 def column_type(one: DeltaField) -> ColumnType:
-    """The type of a column of the lake, with all that is inside it."""
+    """Return the lake type of a column with all nested fields."""
     inside = [(part.name, column_type(part)) for part in one.fields]
     match one.type, inside:
         case "struct", _:
@@ -174,12 +174,12 @@ def _field(body: Any, parent: str, mapping: DeltaColumnMapping) -> DeltaField:
             path = f"{parent}{name}"
             metadata = body.get("metadata") or {}
             if not isinstance(metadata, dict):
-                raise _damaged(f"says of the column {path!r} what is no object")
+                raise _damaged(f"has metadata of the column {path!r} that is not an object")
             physical_name = _physical_name(path, name, metadata, mapping)
             stored, inside = _type(kind, path, mapping)
             nullable = body.get("nullable") is not False
             return DeltaField(name, physical_name, stored, nullable, metadata, inside)
-    raise _damaged(f"has a field without a name or type in {parent or 'it'!r}")
+    raise _damaged(f"has a field without a name or type in {parent or 'the table'!r}")
 
 
 def _physical_name(
@@ -194,7 +194,7 @@ def _physical_name(
 
 
 def _type(body: Any, path: str, mapping: DeltaColumnMapping) -> tuple[str, tuple[DeltaField, ...]]:
-    """The type of the lake, and the parts of a nested one."""
+    """Return the lake type, and the nested fields."""
 
     def part(name: str, kind: Any, nullable: Any) -> DeltaField:
         stored, inside = _type(kind, f"{path}.{name}", mapping)
@@ -237,16 +237,16 @@ def delta_fields(
     mapping: DeltaColumnMapping = DeltaColumnMapping.NONE,
     metadata: Mapping[ColumnId, Mapping[str, Any]] | None = None,
 ) -> tuple[DeltaField, ...]:
-    """The columns of a lake's table as a Delta table has them.
+    """Return the columns of a lake table as columns of a Delta table.
 
     Args:
-        metadata: what the schema is to say of columns besides, such as comments.
+        metadata: additional metadata of columns in the schema, such as comments.
     """
     return tuple(_published(one, one.name, mapping, metadata or {}) for one in fields)
 
 
 def schema_string(fields: Sequence[DeltaField]) -> str:
-    """The schema as the log has it."""
+    """Return the schema as JSON text."""
     return json.dumps(_struct_body(fields, ""), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -261,11 +261,11 @@ def _published(
         said |= {_FIELD_ID: int(one.column_id), _PHYSICAL_NAME: one.physical_name}
     elif one.physical_name != one.name:
         raise InvalidInput(
-            f"The column {path!r} is called {one.physical_name!r} in its files.",
+            f"The column {path!r} has another name in its files: {one.physical_name!r}.",
             remedy="Publish the table with column mapping.",
         )
     parts = [_published(part, f"{path}.{part.name}", mapping, metadata) for part in one.fields]
-    if one.type != "struct":  # of elements, keys and values nothing is said
+    if one.type != "struct":  # elements, keys and values have no metadata
         parts = [replace(part, metadata={}) for part in parts]
     if one.type == "map":
         parts[0] = replace(parts[0], nullable=False)
@@ -303,8 +303,8 @@ def _type_body(one: DeltaField, path: str) -> Any:
         return one.type
     if one.type not in _TO_DELTA:
         raise Unsupported(
-            f"The column {path!r} has a type that Delta tables have not: {one.type}.",
-            remedy="Give it another type, or leave it out of the Delta table.",
+            f"The column {path!r} has a type that Delta does not have: {one.type}.",
+            remedy="Change the type of the column, or drop the column before publishing.",
             column=path,
             type=one.type,
         )
@@ -317,7 +317,7 @@ def _type_body(one: DeltaField, path: str) -> Any:
 def _unsupported(path: str, kind: str) -> Unsupported:
     return Unsupported(
         f"The column {path!r} of the Delta table has an unsupported type: {kind}.",
-        remedy="Drop the column, or write it with a type that a table can hold.",
+        remedy="Drop the column from the Delta table, or change its type to a supported one.",
         column=path,
         type=kind,
     )

@@ -1,7 +1,7 @@
-"""Shapes: which JSON a field of an action may hold, and what it becomes here.
+"""Declarations of JSON fields of actions: which JSON values are valid, and how they are parsed.
 
-A class of actions says the shape of each of its fields where the field is declared, so that one
-reader and one writer serve them all. The order of declaration is the order of writing.
+Each field of an action class is declared with its shape, so that one parser and one serializer
+handle all of them. Fields are written in the order of declaration.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from forklake.errors import Corruption
 
 
 class Shape(NamedTuple):
-    """What a field may hold; `read` raises ValueError for anything else."""
+    """The valid JSON values of a field. `read` raises ValueError for any other value."""
 
     meaning: str
     read: Callable[[Any], Any]
@@ -22,20 +22,22 @@ class Shape(NamedTuple):
 
 
 def told(name: str, shape: Shape, **default: Any) -> Any:
-    """A field that JSON calls by this name; without a default it must be there."""
+    """Declare a field with its name in JSON. A field without a default is required."""
     return field(metadata={"name": name, "shape": shape}, **default)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """An object of JSON with known fields; `extra` keeps the ones that are not known."""
+    """A JSON object with declared fields; `extra` keeps all other fields."""
 
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_body(cls, body: Any) -> Self:
-        """The object that JSON holds; Corruption says which field is missing or wrong, and
-        ValueError that it is no object at all."""
+        """Parse a JSON object.
+
+        Raise Corruption if a field is missing or wrong, and ValueError if it is not an object.
+        """
         if not isinstance(body, Mapping):
             raise ValueError
         rest, values = dict(body), {}
@@ -53,7 +55,7 @@ class Body:
         return cls(**values, extra=extra)
 
     def body(self) -> dict[str, Any]:
-        """The object as JSON has it: known fields first, those without a value left out."""
+        """Return the JSON object: declared fields first, without those that have no value."""
         known = ((slot, getattr(self, slot.attribute)) for slot in _slots(type(self)))
         said = {slot.name: slot.write(value) for slot, value in known if value is not None}
         return said | dict(self.extra)
@@ -90,7 +92,9 @@ def _misfit(slot: _Slot, value: Any) -> str:
 
 def _wrong(what: str, slot: _Slot) -> Corruption:
     return Corruption(
-        f"It {what}.", remedy="The Delta log was written wrongly or damaged.", field=slot.name
+        f"It {what}.",
+        remedy="The Delta log is damaged or was written incorrectly: restore it from a backup.",
+        field=slot.name,
     )
 
 
@@ -99,7 +103,7 @@ def _wrong(what: str, slot: _Slot) -> Corruption:
 
 def _exactly(kind: type) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
-        if type(value) is not kind:  # a bool is no whole number
+        if type(value) is not kind:  # `isinstance` would accept a bool as an int
             raise ValueError
         return value
 
@@ -137,5 +141,5 @@ PAIRS = Shape("an object of texts", _pairs, dict)
 
 
 def part(kind: type[Body]) -> Shape:
-    """The shape of an object inside another one."""
+    """Return the shape of a nested object."""
     return Shape(f"an object ({kind.__name__})", kind.from_body, kind.body)

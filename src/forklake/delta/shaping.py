@@ -1,4 +1,4 @@
-"""The shape of a Delta table in the lake: its columns, its partitioning, how files are read."""
+"""Shape of a Delta table in the lake: columns, partitioning, and name mapping of its files."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ IDENTITY = "identity"
 
 @dataclass(frozen=True)
 class TableShape:
-    """What must be known of a table to add files of a Delta log to it.
+    """The properties of a table that are required to add files of a Delta log to it.
 
     Args:
         fields: the columns.
-        keys: those by which the table is partitioned, in order; they are not in the files.
-        mapping_id: how the other columns are found, where some are not in the files.
+        keys: the partition columns in order; their values are not in the files.
+        mapping_id: the name mapping of the other columns, if there are partition columns.
     """
 
     fields: tuple[Field, ...]
@@ -42,11 +42,11 @@ class TableShape:
 
     @cached_property
     def leaves(self) -> Leaves:
-        """The columns that statistics of files are about."""
+        """The columns that have statistics."""
         return statistics_leaves(self.fields)
 
     def committed(self, committed: Committed) -> TableShape:
-        """The same with the ids that a commit gave to what its transaction made."""
+        """Return the shape with final ids instead of the local ids of the transaction."""
         partition_id, mapping_id = self.partition_id, self.mapping_id
         if partition_id is not None and partition_id < 0:
             partition_id = PartitionId(committed.entity_ids[-partition_id - 1])
@@ -56,7 +56,7 @@ class TableShape:
 
 
 def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -> TableShape:
-    """Give a table the columns and the partitioning that a log says it has."""
+    """Apply the columns and the partitioning of a log to a table."""
     mapping = DeltaColumnMapping.of(metadata.configuration)
     wanted = parse_schema(metadata.schema_string, mapping)
     transaction.set_partitioning(table, [])
@@ -67,7 +67,7 @@ def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -
 
 
 def is_same_shape(one: Metadata, other: Metadata | None) -> bool:
-    """Whether two say the same of columns and partitioning; many writers repeat themselves."""
+    """Return whether columns and partitioning are equal; many writers repeat their metadata."""
     return other is not None and (
         one.schema_string == other.schema_string
         and one.partition_columns == other.partition_columns
@@ -76,7 +76,7 @@ def is_same_shape(one: Metadata, other: Metadata | None) -> bool:
 
 
 def shape_of(transaction: Transaction, table: Table) -> TableShape:
-    """The shape that a table has by now."""
+    """Return the current shape of a table."""
     state = transaction.state
     fields = state.fields(table)
     by_id = {one.column_id: one for one in fields}
@@ -109,12 +109,12 @@ def _shape(one: DeltaField) -> Shape:
 
 
 def partition_columns(metadata: Metadata, wanted: Sequence[DeltaField]) -> list[str]:
-    """The names of the partition columns, as the schema has them."""
+    """Return the names of the partition columns, spelled as in the schema."""
     names = {folded(one.name): one.name for one in wanted}
     missing = [name for name in metadata.partition_columns if folded(name) not in names]
     if missing:
         raise Corruption(
-            f"The Delta table is partitioned by {missing[0]!r}, which is none of its columns.",
+            f"The Delta table is partitioned by {missing[0]!r}, which is not one of its columns.",
             remedy="Restore the log from a backup.",
         )
     return [names[folded(name)] for name in metadata.partition_columns]

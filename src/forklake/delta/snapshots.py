@@ -1,7 +1,7 @@
-"""The files of a Delta table at a version, with what is known of their columns, as Arrow.
+"""The files of a Delta table at a version, with the bounds of their columns, as Arrow tables.
 
-This is what a reader needs to plan a scan by itself. It comes out of the database column by column,
-without an object for any file.
+This is what a reader needs to plan a scan itself. The database returns it column by column, and no
+object is created for each file.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from forklake.model.kinds import DATA_FILE
 def files_as_arrow(
     view: Snapshotted, table: Table, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """The data files of a table, a row each, with the bounds of some columns, by default of all.
+    """Return one row for each data file, with the bounds of `columns`, by default of all columns.
 
-    Bounds are texts in the lake's form, in columns such as `id.min_value`; deleted rows are not
-    taken into account.
+    Bounds are texts in the form of the lake, in columns such as `id.min_value`. They include
+    deleted rows.
     """
     leaves = {
         ".".join(path): leaf.column_id
@@ -39,7 +39,7 @@ def files_as_arrow(
 
 
 def find_file(view: Snapshotted, table: Table, path: str) -> DataFile | None:
-    """The data file of a path, as the metastore has it."""
+    """Return the data file with a stored path, or None."""
     with view.reading() as reader:
         found: list[DataFile] = reader.rows(
             DATA_FILE, scope=table.table_id, where="r.path = :path", path=path

@@ -1,4 +1,4 @@
-"""What was last said of a Delta table: its protocol, its metadata, the marks of applications."""
+"""Newest stored actions of a Delta table: its protocol, metadata and application transactions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ A = TypeVar("A", bound=Action)
 
 
 def stated(reading: FaceReading, kind: type[A], key: str = "") -> A | None:
-    """The newest action of a kind that the metastore has kept."""
+    """Return the newest action of a kind that the metastore stores, or None."""
     row = reading.newest_action(kind.kind, key)
     return None if row is None else kind.from_body(json.loads(row.body))

@@ -1,16 +1,16 @@
-"""Statistics of files in a Delta log: JSON text, and the bounds of the lake's columns.
+"""Conversion between file statistics of a Delta log, which are JSON text, and column bounds.
 
-A bound is true for every row of the file, or there is none. Writers are not exact, and what they
-write is widened by as much as they may be wrong:
+A bound is either true for every row of a file, or missing. Statistics of other writers are inexact,
+so their bounds are widened by the largest possible error:
 
-| bounds of        | are widened, because                                          |
-|------------------|---------------------------------------------------------------|
-| long texts       | some were cut: an upper one is above all with its beginning   |
-| moments          | most are cut to milliseconds: an upper one gets 999 µs more   |
-| moments in zones | zones are written without their seconds: by a minute          |
-| long decimals    | some writers turn them into doubles: by a part in 2^51        |
+| bounds of           | error, and how it is handled                                    |
+|---------------------|-----------------------------------------------------------------|
+| long texts          | may be cut: an upper bound becomes greater than all extensions  |
+| timestamps          | usually cut to milliseconds: 999 µs are added to upper bounds   |
+| zoned timestamps    | offsets are written without seconds: widened by a minute        |
+| long decimals       | some writers convert them to doubles: widened by a part in 2^51 |
 
-Where statistics say nothing, or nothing that can be understood, nothing is known.
+Statistics that are missing or cannot be parsed give no bounds.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from forklake.model.predicates import LONG_TEXT, after_prefix
 from forklake.model.values import INTEGER_RANGES, decimal_digits, from_text
 
 _MIN, _MAX, _NULLS = "minValues", "maxValues", "nullCount"
-# What writers put behind an upper bound that they cut.
+# Characters that writers append to an upper bound that they cut.
 _TIE_BREAKERS = "\ufffd\U0010ffff"
 _TIE_BREAKER = "\U0010ffff"
-# A year of which files show other dates than their statistics, if an old writer made them.
+# Old writers used the Julian calendar up to this year: their statistics and files disagree.
 _LAST_OF_OLD_CALENDAR = 1582
-_LONGEST = 32  # characters of a text in a log
+_LONGEST = 32  # maximum number of characters of a text in a log
 _HALF_WRITTEN = timedelta(microseconds=999)
 _SECONDS_OF_ZONE = timedelta(minutes=1)
 _MILLISECOND = timedelta(milliseconds=1)
 _ERROR_OF_DOUBLE = Decimal(2) ** -51
-_MOST_DIGITS = 38  # of a decimal
+_MOST_DIGITS = 38  # maximum precision of a decimal
 _WIDE = Context(prec=2 * _MOST_DIGITS)
 _DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=float)
 
 
 class Leaf(NamedTuple):
-    """A column that statistics may tell about."""
+    """A column that can have statistics."""
 
     column_id: ColumnId
     type: str
@@ -56,11 +56,14 @@ class Leaf(NamedTuple):
 
 Path = tuple[str, ...]
 Leaves = Mapping[Path, Leaf]
-Bounds = ColumnBounds | FileColumnStatistics  # of a new file, or of one that is there
+Bounds = ColumnBounds | FileColumnStatistics  # of a new file, or of an existing one
 
 
 def statistics_leaves(fields: Iterable[Field]) -> dict[Path, Leaf]:
-    """The columns that hold values, by path of physical names; lists and maps have none."""
+    """Return the columns that can have statistics, by path of physical names.
+
+    Lists, maps and their contents have none.
+    """
     found: dict[Path, Leaf] = {}
     for field in fields:
         name = (field.physical_name,)
@@ -78,7 +81,7 @@ def statistics_leaves(fields: Iterable[Field]) -> dict[Path, Leaf]:
 def parse_statistics(
     text: str | None, leaves: Leaves
 ) -> tuple[int | None, tuple[ColumnBounds, ...]]:
-    """The rows of a file, deleted ones included, and what is known of its columns."""
+    """Return the row count of a file, including deleted rows, and the bounds of its columns."""
     try:
         body = _DECODER.decode(text or "{}")
     except (ValueError, RecursionError, ArithmeticError):
@@ -112,7 +115,7 @@ def _count(value: Any) -> int | None:
 
 
 def _null_count(value: Any, rows: int | None, is_tight: bool) -> int | None:
-    """The nulls of the column. Once rows were deleted only "all" and "none" are certain."""
+    """Return the null count. If rows were deleted, only "all" and "none" are exact."""
     nulls = _count(value)
     if nulls is None or (rows is not None and nulls > rows):
         return None
@@ -120,7 +123,7 @@ def _null_count(value: Any, rows: int | None, is_tight: bool) -> int | None:
 
 
 def _contains_nan(column_type: str, low: Any, high: Any) -> bool | None:
-    """True if a bound is NaN; where none is, a writer may have left it out."""
+    """Return True if a bound is NaN, otherwise None: writers may leave NaN out of the bounds."""
     if not column_type.startswith("float"):
         return None
     return "nan" in (str(low).lower(), str(high).lower()) or None
@@ -149,7 +152,7 @@ def _high(column_type: str, value: Any) -> str | None:
 
 
 def _typed(column_type: str, value: Any) -> Any:
-    """A value of JSON as a value of the type; None where it is none."""
+    """Return a JSON value as a value of the column type, or None if it is invalid."""
     if isinstance(value, bool) != (column_type == "boolean"):
         return None
     read = _READERS.get("decimal" if column_type.startswith("decimal") else column_type)
@@ -216,7 +219,7 @@ def _zone_error(at: datetime) -> timedelta:
 
 
 def _widened(column_type: str, value: Decimal, rounding: str) -> Decimal:
-    """The value, or one beyond it where a double could stand for several decimals."""
+    """Return the value, widened if a double could stand for several decimals of its type."""
     unit = Decimal(1).scaleb(-decimal_digits(column_type)[1])
     error = abs(value) * _ERROR_OF_DOUBLE
     if error * 2 < unit:
@@ -226,7 +229,7 @@ def _widened(column_type: str, value: Decimal, rounding: str) -> Decimal:
 
 
 def _before_surrogates(text: str) -> str:
-    """The text up to half of a character, which a cut may have left."""
+    """Return the text before the first surrogate: a cut may have split a character."""
     for position, sign in enumerate(text):
         if "\ud800" <= sign <= "\udfff":
             return text[:position]
@@ -234,10 +237,10 @@ def _before_surrogates(text: str) -> str:
 
 
 def _above_cut(text: str) -> str | None:
-    """The text, or one above all with its beginning if it was cut.
+    """Return the text, or an upper bound of all texts that begin with it if it was cut.
 
-    A writer in Java may have cut a character into halves, of which the first becomes `?`; and may
-    take its own sign at the end for greater than characters beyond the first 65,536.
+    A Java writer may have cut a character in half, which is then written as `?`. It compares texts
+    by UTF-16 units, so its appended character may not be greater than characters beyond U+FFFF.
     """
     whole = _before_surrogates(text)
     kept = whole.rstrip(_TIE_BREAKERS)
@@ -252,11 +255,11 @@ def _above_cut(text: str) -> str | None:
 def statistics_text(
     num_records: int, bounds: Iterable[Bounds], leaves: Leaves, *, is_tight: bool
 ) -> str:
-    """The statistics of a file for a log.
+    """Return the statistics of a file as JSON text.
 
     Args:
         leaves: the columns that are in the file.
-        is_tight: the bounds are values of the file, and no row of it is deleted.
+        is_tight: whether all bounds are values of the file, and no row of it is deleted.
     """
     known = {one.column_id: one for one in bounds}
     columns = {path: (kind, known[one]) for path, (one, kind) in leaves.items() if one in known}
@@ -271,7 +274,7 @@ def statistics_text(
 
 
 def _tree(said: Iterable[tuple[Path, str | None]]) -> dict[str, Any]:
-    """What is said of columns, in objects for those that are inside others."""
+    """Nest values by path into objects, without missing values."""
     found: dict[str, Any] = {}
     for path, text in said:
         if text is not None:
@@ -287,7 +290,7 @@ def _said_low(column_type: str, known: Bounds) -> str | None:
 
 
 def _said_high(column_type: str, known: Bounds) -> str | None:
-    # NaN is greater than every number.
+    # NaN is greater than every number: an upper bound would be wrong.
     may_be_nan = column_type.startswith("float") and known.contains_nan is not False
     return None if may_be_nan else bound_text(column_type, known.max_value, is_upper=True)
 
@@ -297,7 +300,7 @@ def _said_nulls(_: str, known: Bounds) -> str | None:
 
 
 def _json(body: Any) -> str:
-    """Objects whose values are JSON already: decimals must come out as they are."""
+    """Serialize objects whose values are JSON text already, so that decimals keep all digits."""
     if isinstance(body, str):
         return body
     return "{" + ",".join(f"{quoted_name(key)}:{_json(value)}" for key, value in body.items()) + "}"
@@ -305,7 +308,7 @@ def _json(body: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def quoted_name(text: str) -> str:
-    """The name of a column as JSON."""
+    """Return the name of a column as JSON."""
     return _quoted(text)
 
 
@@ -314,7 +317,7 @@ def _quoted(text: str) -> str:
 
 
 def bound_text(column_type: str, text: str | None, *, is_upper: bool) -> str | None:
-    """A bound as JSON; None for types of which Delta says none."""
+    """Return a bound as JSON, or None for types that have no bounds in Delta."""
     order = order_of(column_type)
     key = None if order is None else order.key(text)
     if text is None or order is None or key is None:
@@ -330,7 +333,7 @@ def bound_text(column_type: str, text: str | None, *, is_upper: bool) -> str | N
 
 
 def _said_text(text: str, is_upper: bool) -> str | None:
-    """The beginning of a text. An upper bound may have been cut before, if it is long."""
+    """Return the first characters of a bound. A long upper bound may have been cut before."""
     if not is_upper or len(text) < LONG_TEXT:
         return _quoted(text[:_LONGEST])
     is_above = not text[_LONGEST:].startswith(_TIE_BREAKER)

@@ -1,6 +1,6 @@
-"""Statistics of very many files at once: the texts of a log, put together column by column.
+"""Statistics of many files at once, built column by column with Arrow.
 
-They say the same, letter by letter, as `statistics.statistics_text` does of each file.
+The JSON texts are identical to those of `statistics.statistics_text` for each file.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from forklake.delta.statistics import Leaves, bound_text, quoted_name
 from forklake.model.ids import ColumnId
 from forklake.model.orders import order_of
 
-_WHOLE_NUMBERS = "^(0|-?[1-9][0-9]{0,17})$"  # as they are written in JSON, and fit any type
+_WHOLE_NUMBERS = "^(0|-?[1-9][0-9]{0,17})$"  # valid JSON numbers that fit every integer type
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of one column in each file: texts of the lake's, null where nothing is."""
+    """The statistics of one column in each file, as texts of the lake; null if missing."""
 
     low: pa.Array
     high: pa.Array
@@ -32,7 +32,7 @@ class Known:
 def statistics_column(
     counts: pa.Array, known: Mapping[ColumnId, Known], leaves: Leaves
 ) -> pa.Array:
-    """The statistics of files in which no row is deleted."""
+    """Return the statistics of files without deleted rows as JSON texts."""
     lows: dict[str, Any] = {}
     highs: dict[str, Any] = {}
     nulls: dict[str, Any] = {}
@@ -56,7 +56,7 @@ def statistics_column(
 
 
 def _high(column_type: str, known: Known) -> pa.Array:
-    """NaN is greater than every number."""
+    """Return the upper bounds that are certain: NaN is greater than every number."""
     if not column_type.startswith("float"):
         return known.high
     has_no_nan = pc.fill_null(pc.equal(known.contains_nan, False), False)
@@ -64,7 +64,7 @@ def _high(column_type: str, known: Known) -> pa.Array:
 
 
 def _bounds(column_type: str, texts: pa.Array, *, is_upper: bool) -> pa.Array:
-    """Bounds as JSON. Whole numbers are so already; of others each different one is looked at."""
+    """Return bounds as JSON. Integers are valid JSON; other types convert each distinct value."""
     order = order_of(column_type)
     if order is not None and order.is_integer:
         is_json = pc.match_substring_regex(texts, _WHOLE_NUMBERS)
@@ -84,11 +84,12 @@ def _put(tree: dict[str, Any], path: tuple[str, ...], texts: pa.Array) -> None:
 
 
 def _members(tree: dict[str, Any]) -> pa.Array | str:
-    """The members of an object: those that are null are left out, objects if they are empty."""
+    """Return the members of objects as text, without null members and empty objects."""
     said = [_member(name, value) for name, value in tree.items()]
     if not said:
         return ""
-    # Begun with a text that is never null: rows of nothing but nulls would get lost.
+    # The join skips nulls and returns null for rows with nulls only. The first, empty text
+    # prevents that.
     nothing = pa.repeat("", len(said[0]))
     joined = pc.binary_join_element_wise(nothing, *said, ",", null_handling="skip")
     return pc.utf8_slice_codeunits(joined, 1)

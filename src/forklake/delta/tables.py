@@ -1,4 +1,4 @@
-"""Delta tables in a session: by name or by location, at any of their versions."""
+"""Access to Delta tables in a session: by name or by location, at any of their versions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def delta_table(
     version: int | None = None,
     timestamp: datetime | None = None,
 ) -> DataFrame:
-    """The rows of a Delta table: the newest, or those of a version or a time of its own."""
+    """Return the rows of a Delta table: the newest ones, or those of a Delta version or time."""
     if version is not None and timestamp is not None:
         raise InvalidInput(
-            "A Delta table is read at a version or at a time, not at both.", remedy="Give one."
+            "A Delta table is read either at a version or at a timestamp, not at both.",
+            remedy="Pass `version` or `timestamp`.",
         )
     place = session.resolve(_located(session, name))
-    if timestamp is not None:  # which may lie after the last commit
+    if timestamp is not None:  # it may be later than the last commit, so any commit conflicts
         session.record_everything(place.attachment)
     view = place.attachment.catalog.now()
     table = session.find_table(view, place)
@@ -46,13 +47,16 @@ def delta_table(
     else:
         assert timestamp is not None
         if timestamp.tzinfo is None:
-            raise InvalidInput(f"The timestamp {timestamp} has no time zone.", remedy="Add one.")
+            raise InvalidInput(
+                f"The timestamp {timestamp} has no time zone.",
+                remedy="Pass a datetime with a time zone, such as one with tzinfo=UTC.",
+            )
         found = reading.version_at(milliseconds(timestamp))
     return session.table(parts, version=found.begin_snapshot)
 
 
 def _located(session: Session, name: str | Sequence[str]) -> str | Sequence[str]:
-    """The name of the table at a location; what looks like no location is a name already."""
+    """Return the name of the table at a location. Names without a slash are returned unchanged."""
     if not isinstance(name, str) or "/" not in name:
         return name
     location = canonical_location(name)
@@ -63,5 +67,6 @@ def _located(session: Session, name: str | Sequence[str]) -> str | Sequence[str]
             if face.location == location and isinstance(table, Table):
                 return (attachment.alias, state.schema_of(table).schema_name, table.table_name)
     raise NotFound(
-        f"No attached catalog has the Delta table at {location!r}.", remedy="Import it first."
+        f"No attached catalog has the Delta table at {location!r}.",
+        remedy="Import it first: `forklake delta import`.",
     )

@@ -1,8 +1,8 @@
-"""Files of a lake's table in the words of a Delta log: what a version adds and removes.
+"""Conversion of files of a lake table to add and remove actions of a Delta log.
 
-A reader of files wants all of them below the table's root, under names that stay. Files that are
-elsewhere, because a fork shares them or the lake wrote them to a folder of its own, get a second
-name there. Deleted rows become deletion vectors.
+Delta readers expect all files below the root of the table, under names that do not change. Files in
+other folders, of a parent catalog or of the lake, get a link there. Deleted rows become deletion
+vectors.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from forklake.model.kinds import DELTA_VERSION
 from forklake.model.names import folded
 from forklake.model.scans import ScanFile
 
-_VECTORS = uuid.UUID("6f1b7c1e-0d6c-4f60-9a54-7f2f2f0a4a11")  # names of ours are made from this
+_VECTORS = uuid.UUID("6f1b7c1e-0d6c-4f60-9a54-7f2f2f0a4a11")  # namespace of vector file names
 _FileKey = tuple[DataFileId, DeleteFileId | None]
-_Key = tuple[ColumnId, str, str]  # a column, its name in files, its type
+_Key = tuple[ColumnId, str, str]  # a partition column: id, physical name, type
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was known of some files at once, for those who tell of each."""
+    """Metadata of some files, read at once for the conversion of each of them."""
 
     actions: dict[_FileKey, Add]
     bounds: dict[DataFileId, list[FileColumnStatistics]]
@@ -52,7 +52,7 @@ class Told:
 def known_of(
     seen: Snapshotted, table: Table, files: Sequence[ScanFile], *, with_bounds: bool = True
 ) -> Told:
-    """What a snapshot knows of some files of a table, asked at once."""
+    """Read the metadata of files of a table, with a constant number of queries."""
     if not files:
         return Told({}, {}, {}, {})
     ids = sorted({file.file.data_file_id for file in files})
@@ -68,7 +68,7 @@ def known_of(
 
 
 def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[SnapshotId, int]:
-    """The times of the versions in which files began."""
+    """Return the times of the versions in which files began."""
     began = sorted({file.file.begin_snapshot for file in files})
     with seen.reading() as reader:
         rows: list[DeltaVersion] = reader.among(
@@ -78,7 +78,7 @@ def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[S
 
 
 class Teller:
-    """Tells of files of a table as one snapshot shows it, for readers at a location."""
+    """Converter of the files of a table at one snapshot, for readers at a location."""
 
     def __init__(self, seen: Snapshotted, table: Table, metadata: Metadata, location: str) -> None:
         self._seen = seen
@@ -93,7 +93,7 @@ class Teller:
     def adds(
         self, files: Sequence[ScanFile], known: Told, *, data_change: bool = True
     ) -> list[Add]:
-        """The files as a log adds them; they are present at the location from now on."""
+        """Return the add actions of files, after creating missing links at the location."""
         self._refuse_encrypted(files)
         stated = {number for number, _ in known.actions}
         refuse_other_names(
@@ -115,20 +115,20 @@ class Teller:
     def removes(
         self, files: Iterable[tuple[int, ScanFile]], known: Told, *, data_change: bool = True
     ) -> list[Remove]:
-        """The files as a log removes them, each at its time."""
+        """Return the remove actions of files, given with their removal times."""
         return [self._remove(file, known, time, data_change) for time, file in files]
 
     # One file
 
     def _name(self, file: ScanFile, known: Told) -> str:
-        """The name of a file below the location."""
+        """Return the path of a file relative to the location."""
         root = f"{self._location}/"
         if file.path.startswith(root):
             return file.path.removeprefix(root)
         stated = known.actions.get((file.file.data_file_id, None))
         if stated is not None and not is_absolute(stated.path):
             return canonical(stated.path)
-        # Some readers take the values from the names of folders, as soon as one file has such.
+        # Some readers take partition values from folder names as soon as one file has such folders.
         folders = "".join(
             f"{quote(name, safe='')}={NO_VALUE if value is None else quote(value, safe=' ')}/"
             for name, value in self._values(file, known).items()
@@ -168,13 +168,13 @@ class Teller:
         )
 
     def _stated(self, file: ScanFile, known: Told) -> Add | None:
-        """How another log told of the file with just these deletes."""
+        """Return the imported add action of a file, if the deleted rows are still the same."""
         delete = file.delete_file.delete_file_id if file.delete_file else None
         is_same = not file.deleted_positions
         return known.actions.get((file.file.data_file_id, delete)) if is_same else None
 
     def _time(self, file: ScanFile, known: Told) -> int:
-        """When a file came; those that were there before are as old as the table is for Delta."""
+        """Return the time of the version that added a file, or the creation time of the table."""
         return known.times.get(file.file.begin_snapshot) or self._since or 0
 
     def _values(self, file: ScanFile, known: Told) -> dict[str, str | None]:
@@ -183,7 +183,8 @@ class Teller:
             if column_id not in values:
                 raise Unsupported(
                     f"The file {file.path!r} has no value of the partition column '{name}'.",
-                    remedy="Rewrite it: partition the table again and merge its files.",
+                    remedy="Rewrite it: partition the table again with ALTER TABLE, then run"
+                    " merge_adjacent_files.",
                 )
         return {name: log_value(kind, values[column]) for column, name, kind in self._keys}
 
@@ -208,8 +209,7 @@ class Teller:
         return self._written(file, sorted(positions))
 
     def _written(self, file: ScanFile, positions: Sequence[int]) -> DeletionVector:
-        """A vector in a file of its own, whose name follows from what it says: who tells a version
-        again finds it there."""
+        """Write a vector to a file named after its content, so that a retry reuses the file."""
         delete = file.delete_file.delete_file_id if file.delete_file else 0
         told = (
             f"{self._table.table_uuid}/{int(file.file.data_file_id)}/{int(delete)}/{len(positions)}"
@@ -227,7 +227,7 @@ class Teller:
         )
 
     def _is_present(self, vector: DeletionVector) -> bool:
-        """Whether readers at the location find a vector that another log told of."""
+        """Return whether an imported vector is readable at the location."""
         if vector.storage_type != RELATIVE:
             return True
         path = vector_path(vector.storage_type, vector.path_or_inline, self._location)
@@ -237,15 +237,17 @@ class Teller:
         for file in files:
             if file.file.encryption_key is not None:
                 raise Unsupported(
-                    f"The file {file.path!r} of table '{self._table.table_name}' is encrypted, and"
-                    " a Delta table cannot have encrypted files.",
-                    remedy="Write the table to one that is not encrypted, and publish that.",
+                    f"The file {file.path!r} of table '{self._table.table_name}' is encrypted, but"
+                    " Delta tables cannot have encrypted files.",
+                    remedy="Copy the table to a catalog without encryption, and publish the copy.",
                 )
 
 
 def refuse_other_names(seen: Snapshotted, table: Table, files: Sequence[DataFile]) -> None:
-    """Unsupported if files that others wrote call columns by names that are not the table's, or
-    have folders tell them: readers of a Delta table would find nothing there."""
+    """Raise Unsupported if foreign files have other column names, or values in folder names.
+
+    Delta readers look up columns in files by their physical name, and would find nothing.
+    """
     used = {one.mapping_id for one in files if one.mapping_id is not None}
     if not used:
         return
@@ -256,14 +258,14 @@ def refuse_other_names(seen: Snapshotted, table: Table, files: Sequence[DataFile
             name = wanted.get(one.target_field_id, one.source_name)
             if one.is_partition or one.source_name != name:
                 raise Unsupported(
-                    f"Files of table '{table.table_name}' that others wrote do not hold the column"
-                    f" {name!r} under its name, by which readers of a Delta table look for it.",
-                    remedy="Write these rows anew, with UPDATE or by merging the files.",
+                    f"Files of table '{table.table_name}' that another program wrote do not have"
+                    f" a column {name!r}: Delta readers look up the column by this name.",
+                    remedy="Rewrite these files: run merge_adjacent_files, or UPDATE the rows.",
                 )
 
 
 def _names_in_files(fields: Iterable[Field]) -> Iterator[tuple[ColumnId, str]]:
-    """The names by which columns, and fields of structs, are found in files."""
+    """Yield the physical names of columns and struct fields."""
     for one in fields:
         yield one.column_id, one.physical_name
         inside = one.fields if one.type == "struct" else ()
@@ -271,7 +273,7 @@ def _names_in_files(fields: Iterable[Field]) -> Iterator[tuple[ColumnId, str]]:
 
 
 def _partition_columns(metadata: Metadata, fields: Sequence[Field]) -> list[_Key]:
-    """The columns by which a log says that the table is partitioned."""
+    """Return the partition columns of the log."""
     named = {folded(one.name): one for one in fields}
     found = [named[folded(name)] for name in metadata.partition_columns]
     return [(one.column_id, one.physical_name, one.type) for one in found]

@@ -1,8 +1,8 @@
-"""Vacuum: files below the root of a mirrored table that its log has not needed for some time.
+"""Vacuum: delete files below the root of a mirrored Delta table that its log no longer needs.
 
-A file that the lake shares has a second name below the root, which keeps its bytes when the lake
-removes its own. The log says what readers may still ask for: what is live, and what was removed
-too recently. Whatever any catalog knows by its path is the lake's to remove, and stays.
+A file that the lake shares has a link below the root, which keeps its bytes after the lake deletes
+its own path. Needed are live files, and files that were removed within the retention period. Paths
+that any catalog references are never deleted here: the clean-up of the lake deletes them.
 """
 
 from __future__ import annotations
@@ -33,20 +33,22 @@ _INTERVAL = re.compile(r"(?:interval\s+)?(\d+)\s+(second|minute|hour|day|week)s?
 def vacuum_table(
     catalog: Catalog, table: Table, *, older_than: Moment | None = None, dry_run: bool = False
 ) -> list[str]:
-    """Remove what the log of a mirrored table no longer needs; returns the paths.
+    """Delete the files that the log of a mirrored table no longer needs, and return their paths.
 
     Args:
-        older_than: the moment before which a file must have been removed from the table. Without
-            it, the table's `delta.deletedFileRetentionDuration` says, or a week.
-        dry_run: only tell which files it would be.
+        older_than: only files that were removed from the table before this time; by default
+            the table property `delta.deletedFileRetentionDuration`, or a week ago.
+        dry_run: only return the paths.
     """
     mirror = Mirror(catalog, table)
     if mirror.status.state == "DIVERGED":
         raise Conflict(
-            f"Others write to the Delta table '{table.table_name}' at {mirror.location!r}.",
-            remedy="Look at `forklake delta check`; its files are theirs as well.",
+            f"Another writer has committed to the Delta table '{table.table_name}' at"
+            f" {mirror.location!r}, so its files may be in use.",
+            remedy="See `forklake delta check`, and resolve the foreign commits first.",
         )
-    listed = _data_files(mirror.location)  # before the log: what it names by then is kept
+    # List before reading the log: a file that a later commit adds is then never in the list.
+    listed = _data_files(mirror.location)
     state, versions = State(), []
     for version in DeltaLog(mirror.location).open().versions():
         state.apply(version)
@@ -66,8 +68,11 @@ def _data_files(location: str) -> list[Listed]:
 
 
 def _is_older(file: Listed, before: datetime) -> bool:
-    """Whether a file came before a moment: one that a mirror puts there right now has not, though
-    its rows may be old."""
+    """Return whether a file was put at its path before a time.
+
+    A new link shares the modification time of its old file, so local files are compared by their
+    status change time.
+    """
     came = file.modified
     if is_local(file.path):
         changed = os.stat(file_system(file.path)[1]).st_ctime
@@ -78,7 +83,7 @@ def _is_older(file: Listed, before: datetime) -> bool:
 def _wanted(
     location: str, state: State, versions: Iterable[Version], before: datetime
 ) -> Iterator[str]:
-    """The files that the log needs: of live rows, and whatever versions since a moment name."""
+    """Yield the files of live rows, and all files in actions since a time."""
     since = int(before.timestamp() * 1000)
     for add in state.adds.values():
         yield from _paths(location, add)
@@ -100,7 +105,7 @@ def _paths(location: str, action: AnyAction) -> Iterator[str]:
 
 
 def _unknown(catalog: Catalog, paths: list[str]) -> list[str]:
-    """Return those of some files that no row of any catalog names."""
+    """Return the files that no row of any catalog references."""
     if not paths:
         return []
     with catalog.database.reading() as connection:
@@ -109,12 +114,12 @@ def _unknown(catalog: Catalog, paths: list[str]) -> list[str]:
 
 
 def _retention(metadata: Metadata | None) -> datetime:
-    """The moment before which files that were removed may go."""
+    """Return the time before which removed files are not needed."""
     text = (metadata.configuration if metadata else {}).get(_RETENTION) or _DEFAULT
     found = _INTERVAL.fullmatch(text.strip())
     if found is None:
         raise InvalidInput(
-            f"The property {_RETENTION} says {text!r}, which is not an interval.",
-            remedy="Write it as 'interval 7 days', or say older_than.",
+            f"The table property {_RETENTION} has the value {text!r}, which is not an interval.",
+            remedy="Set it to a value such as 'interval 7 days', or pass older_than.",
         )
     return datetime.now(UTC) - timedelta(**{f"{found[2].lower()}s": int(found[1])})

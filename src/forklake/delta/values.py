@@ -1,14 +1,14 @@
-"""Partition values: the texts of a Delta log, and the texts that the lake keeps.
+"""Conversion of partition values between the texts of a Delta log and the texts of the lake.
 
 | type        | in the log                                           | in the lake       |
 |-------------|------------------------------------------------------|-------------------|
 | any         | null, or the empty text                              | NULL              |
-| varchar     | as it is                                             | as it is          |
+| varchar     | unchanged                                            | unchanged         |
 | floats      | `NaN`, `Infinity`                                    | `nan`, `inf`      |
 | timestamptz | `2024-01-31 12:00:00`, in UTC; `2024-01-31T12:00:00Z` | `… 12:00:00+00`   |
 | blob        | the bytes as UTF-8, or all of them as `\\u00AA`       | `a\\xAA`           |
 
-Other types have the same texts in both, as far as `forklake.model.values` makes them the same.
+Other types have the same texts in both, in the canonical form of `forklake.model.values`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from forklake.errors import Corruption, InvalidInput, Unsupported
 from forklake.model.values import from_text, to_text
 
 _ESCAPED_BYTES = re.compile(r"(?:\\u00[0-9A-Fa-f]{2})+")
-# Years that Python has no dates for; Spark has them.
+# Dates after year 9999: Spark supports them, Python does not.
 _LATE = re.compile(r"\+?([0-9]{5,6}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9:]{8}(?:\.[0-9]{1,6})?)Z?)?")
 _SPECIAL_FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _PLAIN_BYTES = frozenset(range(0x20, 0x7F)) - {ord("\\")}
@@ -30,7 +30,7 @@ _PLAIN_BYTES = frozenset(range(0x20, 0x7F)) - {ord("\\")}
 
 
 def lake_value(column_type: str, text: str | None) -> str | None:
-    """The text that the lake keeps for a partition value of a log; None is NULL."""
+    """Return the text in the lake for a partition value of a log; None is NULL."""
     if not text:
         return None
     if column_type == "blob":
@@ -44,7 +44,7 @@ def lake_value(column_type: str, text: str | None) -> str | None:
         return to_text(column_type, from_text(column_type, text))
     except InvalidInput as reason:
         raise Corruption(
-            f"The partition value {text[:100]!r} of the Delta log is no value of type"
+            f"The partition value {text[:100]!r} of the Delta log is not a valid value of type"
             f" {column_type}.",
             remedy="Restore the log from a backup.",
         ) from reason
@@ -72,11 +72,11 @@ def _blob_text(data: bytes) -> str:
 
 
 def _storable(text: str) -> str:
-    """The text, if every database can keep it."""
+    """Return the text, or raise Unsupported if some metadata databases cannot store it."""
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise Unsupported(
-            f"The partition value {text[:100]!r} of the Delta log has signs that not every"
-            " database can keep.",
+            f"The partition value {text[:100]!r} of the Delta log has characters that not every"
+            " metadata database can store.",
             remedy="Rewrite the partition with another value.",
         )
     return text
@@ -86,12 +86,12 @@ def _storable(text: str) -> str:
 
 
 def log_value(column_type: str, text: str | None) -> str | None:
-    """The text for a log of a partition value that the lake keeps; None is NULL."""
+    """Return the text in a log for a partition value of the lake; None is NULL."""
     if text is None:
         return None
     if not text:
         raise Unsupported(
-            "An empty text cannot be a partition value of a Delta table, where it means NULL.",
+            "An empty text cannot be a partition value of a Delta table: it would mean NULL.",
             remedy="Change the value, or publish the table without partitions.",
         )
     if column_type == "blob":
@@ -106,7 +106,7 @@ def _utf8(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise Unsupported(
-            f"The bytes {data[:20].hex()} are no text, and cannot be a partition value of a Delta"
-            " table.",
+            f"The bytes {data[:20].hex()} are not UTF-8 text, so they cannot be a partition value"
+            " of a Delta table.",
             remedy="Publish the table without partitions.",
         ) from None

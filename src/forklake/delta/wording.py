@@ -1,6 +1,6 @@
-"""A version of a Delta table in the words of a log: every action of its commit.
+"""Actions of the commit of one Delta version.
 
-What another log said of the version is said again; the rest follows from the lake's own rows.
+Stored actions of an imported version are repeated; the others are derived from rows of the lake.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from forklake.store.phases import reached
 
 _RETENTION = "delta.deletedFileRetentionDuration"
 _FEED, _TIMES = "delta.enableChangeDataFeed", "delta.enableInCommitTimestamps"
-_AS_KEPT = (Txn, DomainMetadata)  # told as they are kept
+_AS_KEPT = (Txn, DomainMetadata)  # stored actions that are repeated unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a log says of the table itself, until a later version says something else."""
+    """The protocol and metadata of a log that are in effect before a version."""
 
     protocol: Protocol | None = None
     metadata: Metadata | None = None
 
     def after(self, actions: Iterable[AnyAction]) -> Stated:
-        """What it says once it has said these too."""
+        """Return the protocol and metadata in effect after `actions`."""
         protocol, metadata = self.protocol, self.metadata
         for one in actions:
             if isinstance(one, Protocol):
@@ -65,7 +65,7 @@ class Stated:
 
 
 class Wording:
-    """One version, told to readers at a location."""
+    """Builder of the actions of one version, for readers at a location."""
 
     def __init__(
         self, chapter: Chapter, version: DeltaVersion, stated: Stated, location: str
@@ -84,7 +84,7 @@ class Wording:
         self._teller = Teller(self._seen, chapter.table, self.metadata, location)
 
     def actions(self, *, is_first: bool) -> list[AnyAction]:
-        """All that the version says; the first one of a log says everything."""
+        """Return all actions of the version. The first version of a log has the complete state."""
         files: list[Add | Remove] = [*self._state()] if is_first else self._changes()
         said: list[AnyAction] = [self._commit_info()]
         for action, stated in (
@@ -125,19 +125,21 @@ class Wording:
         )
 
     def _is_set(self, name: str) -> bool:
-        """Whether a property of the table is true."""
+        """Return whether a table property is true."""
         return (self.metadata.configuration.get(name) or "").lower() == "true"
 
     def _newest(self) -> list[Txn | DomainMetadata]:
-        """The newest of each application and domain."""
+        """Return the newest action of each application and domain."""
         return [*self._chapter.newest(self._seen, Txn), *self._domains()]
 
     def _domains(self) -> list[DomainMetadata]:
         return self._chapter.newest(self._seen, DomainMetadata)
 
     def _changed_data(self) -> list[Cdc]:
-        """Files that tell what changed, if readers at the location can have all of them; what
-        changed follows from the data files otherwise."""
+        """Return change data files of the version, after linking them at the location.
+
+        None are returned if one is missing: readers then derive the changes from the data files.
+        """
         if CommitInfo.kind not in self.kept_kinds:
             return self._changed_here()
         told = [one for one in self._kept if isinstance(one, Cdc)]
@@ -152,10 +154,11 @@ class Wording:
         return told
 
     def _changed_here(self) -> list[Cdc]:
-        """The same of a version that no other log told of."""
+        """Write the change data files of a version that was not imported, if it needs them."""
         if not self._is_set(_FEED):
             return []
-        from forklake.delta.changed_data import ChangedData, must_tell  # which reads rows
+        # Imported here because it loads the modules that read rows.
+        from forklake.delta.changed_data import ChangedData, must_tell
 
         changes = self._chapter.all_changes
         if not must_tell(changes, self._version.begin_snapshot):
@@ -177,12 +180,12 @@ class Wording:
         known, gone = self._chapter.known, ((time, file) for file in changed.gone)
         adds = self._teller.adds(changed.new, known, data_change=is_change)
         removes = self._teller.removes(gone, known, data_change=is_change)
-        # To add a file that is there says something new of it, and does not remove it.
+        # An add of a live file replaces its entry, so a remove of the same file must be left out.
         said = set(map(file_key, adds))
         return [*(one for one in removes if file_key(one) not in said), *adds]
 
     def state(self) -> State:
-        """The whole state at the version, for a checkpoint: all of its files were told before."""
+        """Return the complete state at the version for a checkpoint. All links exist already."""
         table, paths = self._chapter.table, self._chapter.paths
         columns = FileColumns(self._seen, table, paths, self.metadata, self._location)
         plain, special = columns.live()
@@ -201,7 +204,7 @@ class Wording:
         )
 
     def _tombstones(self, columns: FileColumns, live: Sequence[Add]) -> list[pa.RecordBatch]:
-        """Files that were removed so lately that a reader of an older version may need them."""
+        """Return the files removed within the retention period: older readers may need them."""
         since = self._version.timestamp - _retention(self.metadata)
         first = self._chapter.first_since(self._seen, since)
         if first is None:
@@ -221,15 +224,15 @@ class Wording:
 
 
 def _retention(metadata: Metadata) -> int:
-    """How long removed files are spoken of, in milliseconds."""
+    """Return how long removed files stay in checkpoints, in milliseconds."""
     age = timedelta(weeks=1)
-    with suppress(InvalidInput):  # in other words than ours
+    with suppress(InvalidInput):  # a format that Forklake does not parse: keep the default
         age = as_age((metadata.configuration.get(_RETENTION) or "").removeprefix("interval "))
     return age // timedelta(milliseconds=1)
 
 
 def _columns(files: Sequence[Add | Remove], schema: pa.Schema) -> pa.RecordBatch:
-    """Files as the columns that a checkpoint is written from."""
+    """Return files as the columns that checkpoints are written from."""
     vectors = [one.deletion_vector for one in files]
     columns = []
     for field in schema:

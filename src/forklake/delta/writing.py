@@ -1,4 +1,4 @@
-"""Writing to Delta tables exactly once, for applications that count their own writes."""
+"""Exactly-once writes to Delta tables, for applications that number their writes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def write_once(
     version: int,
     mode: str = "append",
 ) -> bool:
-    """Write a DataFrame unless the application has written this version, or a later one, before.
+    """Write a DataFrame unless the application has already written this version or a later one.
 
-    Returns whether it was written. The key of the commit keeps two who try at once apart.
+    Return whether it was written. The idempotency key of the commit makes concurrent attempts safe.
     """
     place = session.resolve(name)
     view = place.attachment.catalog.now()
@@ -43,6 +43,6 @@ def write_once(
 
 
 def _last_version(reading: FaceReading, app_id: str) -> int:
-    """The newest version of an application; -1 if it has written none."""
+    """Return the newest version of an application, or -1."""
     last = stated(reading, Txn, app_id)
     return -1 if last is None else last.version

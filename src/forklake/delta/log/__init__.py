@@ -1,1 +1,1 @@
-"""Reading Delta logs: which files there are, what they say, and the state they add up to."""
+"""Reading of Delta logs: listing their files, parsing actions, and replaying the state."""

@@ -1,8 +1,8 @@
-"""Checkpoints: the whole state of a table at a version, in Parquet files.
+"""Checkpoints of a Delta log: the complete state of a table at a version, in Parquet files.
 
-A checkpoint is one file, or several parts, or (V2) a file that names its sidecars; the first file
-of a V2 checkpoint may also be JSON. They are read by column in bounded memory: first the few
-facts about the table, then its files.
+A checkpoint is one file, several parts, or (V2) a file that references sidecars; the first file of
+a V2 checkpoint may also be JSON. Columns are read in bounded memory: first the few actions on the
+table, then the file actions.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from forklake.errors import Corruption
 from forklake.files.systems import file_system, is_storage_failure, translating
 
 _ROWS = 8192  # read at once
-_BUFFER = 1 << 20  # bytes of a column read at once, however big its row group is
+_BUFFER = 1 << 20  # bytes of a column chunk to read at once, whatever the size of the row group
 _MOMENTS = {"coerce_int96_timestamp_unit": INT96_UNIT}
 _FACTS = (Protocol.kind, Metadata.kind, Txn.kind, DomainMetadata.kind, Sidecar.kind)
 _FILES = (Add.kind, Remove.kind)
-# What may be kept as columns: the field, the one that holds it in parts, how to make text of it.
+# Fields that may be stored as typed columns instead: (field, its typed column, conversion).
 _REBUILT = (
     ("stats", "stats_parsed", statistics_texts),
     ("partitionValues", "partitionValues_parsed", partition_texts),
@@ -49,8 +49,10 @@ _DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError)
 
 @dataclass(frozen=True, slots=True)
 class StateActions:
-    """The state that a checkpoint holds: facts first, then files; read anew by each who goes
-    through them."""
+    """The state in a checkpoint: table actions first, then file actions.
+
+    Each iteration reads the files again.
+    """
 
     version: int
     facts: tuple[AnyAction, ...]
@@ -63,7 +65,7 @@ class StateActions:
 
 
 def read_state(checkpoint: Checkpoint, files: LogFiles) -> StateActions:
-    """The state of a checkpoint; Corruption if it cannot be used."""
+    """Return the state in a checkpoint. Raise Corruption if the checkpoint is not usable."""
     version = checkpoint.version
     paths = tuple(file.path for file in checkpoint.files)
     found = [one for path in paths for one in _actions(path, version, _FACTS)]
@@ -72,7 +74,7 @@ def read_state(checkpoint: Checkpoint, files: LogFiles) -> StateActions:
     )
     for path in sidecars:
         with _opened(path, version):
-            pass  # one that is cut off shows here
+            pass  # raises if the file is truncated
     told = (one for one in found if not isinstance(one, Sidecar))
     facts = tuple(sorted(told, key=lambda one: _FACTS.index(one.kind)))
     require_facts({Protocol.kind, Metadata.kind}, facts, paths[0], version)
@@ -82,7 +84,7 @@ def read_state(checkpoint: Checkpoint, files: LogFiles) -> StateActions:
 def require_facts(
     kinds: Iterable[str], actions: Iterable[AnyAction], path: str, version: int
 ) -> None:
-    """Corruption unless the first state of a table says all that it must."""
+    """Raise Corruption if the first state of a table lacks one of these kinds of actions."""
     missing = set(kinds)
     for action in actions:
         missing.discard(action.kind)
@@ -90,7 +92,7 @@ def require_facts(
             return
     raise located(
         Corruption(
-            f"It has no action '{min(missing)}', and nothing before it has one.",
+            f"The log begins here, and the action '{min(missing)}' is missing.",
             remedy="Restore the beginning of the log from a backup.",
         ),
         path,
@@ -102,7 +104,7 @@ def _sidecar_path(sidecar: Sidecar, path: str, files: LogFiles) -> str:
     name = canonical(sidecar.path).rsplit("/", 1)[-1]
     if name not in files.sidecars:
         raise Corruption(
-            f"The checkpoint {path!r} has lost its sidecar {name!r}.",
+            f"The sidecar {name!r} of the checkpoint {path!r} is missing.",
             remedy="Restore it from a backup.",
             file=path,
         )
@@ -126,7 +128,7 @@ def _actions(path: str, version: int, kinds: tuple[str, ...]) -> Iterator[AnyAct
 
 @contextmanager
 def _opened(path: str, version: int) -> Iterator[pq.ParquetFile]:
-    """A Parquet file of the log. What goes wrong inside is a fault of the file."""
+    """Open a Parquet file of the log. Errors inside of the block are reported as Corruption."""
     system, inside = file_system(path)
     with translating(path):
         source = system.open_input_file(inside)
@@ -144,7 +146,7 @@ def _opened(path: str, version: int) -> Iterator[pq.ParquetFile]:
 
 
 def _columns(file: pq.ParquetFile, kind: str) -> Iterator[str]:
-    """The columns of an action to read: those of its fields, and what stands in for them."""
+    """Yield the columns of an action to read: its fields, and typed columns for missing fields."""
     schema = file.schema_arrow
     if kind not in schema.names or not pa.types.is_struct(schema.field(kind).type):
         return
@@ -160,11 +162,11 @@ def _known(kind: str) -> set[str]:
 
 
 def _is_full(file: pq.ParquetFile, kind: str, name: str) -> bool:
-    """Whether the field has a value wherever the action has a path, as the footer counts them."""
+    """Return whether the footer shows that a field has a value in each action of its kind."""
     places = {file.schema.column(place).path: place for place in range(len(file.schema))}
     field, path = places.get(f"{kind}.{name}"), places[f"{kind}.path"]
     if field is None:
-        return True  # not one column but several: there are no nulls to count
+        return True  # it is a nested column, which has no single null count
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
     counted = [(_nulls(group.column(field)), _nulls(group.column(path))) for group in groups]
     return all(one == other and one is not None for one, other in counted)
@@ -176,7 +178,7 @@ def _nulls(column: Any) -> int | None:
 
 
 def _bodies(array: pa.StructArray) -> Iterator[dict[str, Any]]:
-    """The rows that hold the action, as JSON would have them."""
+    """Yield the non-null rows of an action column, in the JSON form of the log."""
     present = array.drop_null()
     children = {
         field.name: child for field, child in zip(present.type, present.flatten(), strict=True)
@@ -192,7 +194,7 @@ def _bodies(array: pa.StructArray) -> Iterator[dict[str, Any]]:
 
 
 def _values(array: pa.Array) -> list[Any]:
-    """The values as Python has them; maps, which every file has, by a way several times as fast."""
+    """Return Python values. Maps, which every file has, are converted several times faster."""
     if not pa.types.is_map(array.type):
         values: list[Any] = array.to_pylist(maps_as_pydicts="strict")
         return values

@@ -1,7 +1,7 @@
-"""Commits: JSON files, read as a stream of objects in bounded memory.
+"""Commit files: JSON objects, parsed as a stream in bounded memory.
 
-Writers put each action on a line of its own, but not all do: what counts is one object after the
-other, with or without white space between and inside.
+Most writers put each action on a separate line, but not all: any sequence of objects is accepted,
+with or without white space between and inside them.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from forklake.delta.actions import AnyAction, parse
 from forklake.errors import Corruption
 from forklake.files.systems import open_input, translating
 
-_PIECE = 1 << 20  # bytes read at once
-_LONGEST = 1 << 26  # characters of one object; a longer one is no object of a log
+_PIECE = 1 << 20  # bytes to read at once
+_LONGEST = 1 << 26  # maximum number of characters of one object: a longer one is not an action
 _SPACE = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
 class JsonActions:
-    """The actions of a JSON file, read anew by each who goes through them."""
+    """The actions of a JSON file. Each iteration reads the file again."""
 
     path: str
     version: int
@@ -41,15 +41,15 @@ class JsonActions:
 
 
 def located(reason: Corruption, path: str, version: int) -> Corruption:
-    """The same error, saying also in which file it is."""
+    """Return the error with the file and version in which it was found."""
     return Corruption(
-        f"The file {path!r} of version {version} is not right. {reason.message}",
+        f"The file {path!r} of version {version} is invalid. {reason.message}",
         remedy=reason.remedy,
         **reason.details | {"file": path, "version": version},
     )
 
 
-# Objects of JSON
+# JSON objects
 
 
 def _objects(path: str) -> Iterator[dict[str, Any]]:
@@ -77,7 +77,7 @@ def _pieces(path: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> Generator[dict[str, Any], None, str]:
-    """The objects that are there in full; returns what is left, which may yet become one."""
+    """Yield the complete objects of a text, and return the incomplete rest."""
     at = _after_space(text, 0)
     while at < len(text):
         try:
@@ -87,7 +87,7 @@ def _decoded(text: str) -> Generator[dict[str, Any], None, str]:
         except (ValueError, RecursionError) as reason:
             raise _broken(str(reason)) from reason
         if not isinstance(found, dict):
-            raise _broken(f"it holds {str(found)[:100]!r}, which is no object")
+            raise _broken(f"it holds {str(found)[:100]!r}, which is not an object")
         yield found
         at = _after_space(text, at)
     return ""
@@ -103,7 +103,7 @@ def _fault(rest: str) -> str:
         _DECODER.raw_decode(rest)
     except json.JSONDecodeError as reason:
         return f"{reason.msg} at {rest[reason.pos : reason.pos + 40]!r}"
-    return "it goes on after its end"
+    return "it continues after its end"
 
 
 def _broken(what: str) -> Corruption:

@@ -1,4 +1,4 @@
-"""The files of a Delta log, by what their names say. Other names are none of our business."""
+"""Listing of the files of a Delta log by name. Files with other names are ignored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIDECARS = "_sidecars/"
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint all parts of which are there."""
+    """A complete checkpoint."""
 
     version: int
     files: tuple[Listed, ...]
@@ -27,7 +27,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class LogFiles:
-    """What was found in the folder of a log."""
+    """The files in the folder of a log."""
 
     commits: dict[int, Listed] = field(default_factory=dict)
     checkpoints: dict[int, tuple[Checkpoint, ...]] = field(default_factory=dict)
@@ -35,12 +35,12 @@ class LogFiles:
 
     @property
     def latest(self) -> int:
-        """The newest version that there is a file of; -1 for none."""
+        """The newest version of all files, or -1."""
         return max((*self.commits, *self.checkpoints), default=-1)
 
 
 def list_log(folder: str) -> LogFiles:
-    """The files of a log in this folder."""
+    """List the files of the log in a folder."""
     found = {file.path[len(folder) + 1 :]: file for file in list_files(folder)}
     return LogFiles(
         {int(match[1]): found[name] for name in found if (match := _COMMIT.fullmatch(name))},
@@ -57,7 +57,7 @@ def _checkpoints(found: dict[str, Listed]) -> dict[int, tuple[Checkpoint, ...]]:
 
 
 def _complete(found: dict[str, Listed]) -> Iterator[Checkpoint]:
-    """Every checkpoint; one of many parts only if none of them is missing."""
+    """Yield all checkpoints, without those of which a part is missing."""
     parts: dict[tuple[int, int], dict[int, Listed]] = defaultdict(dict)
     for name, file in found.items():
         if match := _CHECKPOINT.fullmatch(name):

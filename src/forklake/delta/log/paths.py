@@ -1,8 +1,8 @@
-"""Paths of a Delta log: they are URIs, relative to the table or absolute.
+"""Paths in a Delta log: URIs that are relative to the table or absolute.
 
-`/p`, `file:/p` and `file:///p` are one path, and `a%20b` is the file `a b`: what is compared and
-opened is always the canonical form. A path may lead out of the table, as those of shallow clones
-do: an absolute one can lead anywhere, so a relative one may as well.
+`/p`, `file:/p` and `file:///p` are the same path, and `a%20b` is the file `a b`: paths are compared
+and opened in their canonical form. A path may lead out of the table, as in shallow clones. Relative
+paths with `..` are accepted too, since an absolute path can lead anywhere anyway.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from forklake.files.systems import file_system
 
-_REMEMBERED = 8192  # what a version says of a file is looked at more than once
+_REMEMBERED = 8192  # size of the cache: each path of a version is resolved several times
 _ABSOLUTE = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:/")
 _STORE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/]*)?(.*)", re.DOTALL)
 _DOTS = re.compile(r"(?:^|/)\.\.?(?:/|$)")
@@ -22,26 +22,26 @@ _DOTS = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 @lru_cache(maxsize=_REMEMBERED)
 def canonical(path: str) -> str:
-    """The one form of a path, decoded; it stays relative or absolute."""
+    """Return the canonical, decoded form of a path. It stays relative or absolute."""
     clean = file_system(path)[1] if path.startswith("file:/") else unquote(path)
     return _without_dots(clean)
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a path is not relative to the root of its table."""
+    """Return whether a path is absolute, and not relative to the root of its table."""
     return _ABSOLUTE.match(path) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def full_path(root: str, path: str) -> str:
-    """Where the file is, for a table at this root."""
+    """Return the full path of a file of a table with this root."""
     clean = canonical(path)
     return clean if _ABSOLUTE.match(path) else _without_dots(f"{root.rstrip('/')}/{clean}")
 
 
 def _without_dots(path: str) -> str:
-    """The same place without `.` and `..`; nothing leads out of a bucket."""
+    """Resolve `.` and `..`. They never lead out of a bucket."""
     if not _DOTS.search(path):
-        return path  # as nearly all are
+        return path  # the usual case
     store, inside = _STORE.fullmatch(path).groups(default="")  # type: ignore[union-attr]
     return f"{store}{normpath(inside)}"

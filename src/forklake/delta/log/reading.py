@@ -1,8 +1,8 @@
-"""A Delta log: its versions in order, each with what it says.
+"""A Delta log: its versions in order, each with its actions.
 
-A version is read from its commit. Where commits are missing, because the log was cleaned up, a
-checkpoint bridges the gap: it gives the whole state at its version, and history goes on from
-there. A gap that no checkpoint bridges is an error, never a guess.
+A version is read from its commit file. Where commits are missing, because the log was cleaned up, a
+checkpoint bridges the gap: it provides the complete state at its version, and reading continues
+after it. A gap without such a checkpoint is an error.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from forklake.delta.log.listing import LogFiles, list_log
 from forklake.errors import Corruption, NotFound
 from forklake.files.systems import Listed, file_system, is_local
 
-_SMALL = 1 << 22  # bytes of a commit that is read once and held; a bigger one is streamed
+_SMALL = 1 << 22  # maximum bytes of a commit that is kept in memory; larger ones are streamed
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a table. With `is_state` the actions are all that is true at the version,
-    otherwise what the version changes. They can be gone through more than once."""
+    """One version of a table, whose actions can be iterated more than once.
+
+    With `is_state` the actions are the complete state at the version, otherwise its changes.
+    """
 
     number: int
     timestamp_ms: int
@@ -34,19 +36,19 @@ class Version:
 
 
 class DeltaLog:
-    """The log of the table at a location, as it was when it was listed."""
+    """The log of the table at a location, as of the last listing."""
 
     def __init__(self, location: str) -> None:
         self.root = (file_system(location)[1] if is_local(location) else location).rstrip("/")
         self._files = LogFiles()
 
     def open(self) -> Self:
-        """List the log, again to see what has come since; NotFound if there is none."""
+        """List the log. Call it again to see new versions. Raise NotFound if there is none."""
         self._files = list_log(f"{self.root}/_delta_log")
         if self._files.latest < 0:
             raise NotFound(
-                f"There is no Delta log at {self.root!r}.",
-                remedy="Name the folder of a Delta table, the one that holds '_delta_log'.",
+                f"{self.root!r} does not contain a Delta log.",
+                remedy="Name the folder of a Delta table: the one that contains '_delta_log'.",
                 location=self.root,
             )
         return self
@@ -58,12 +60,15 @@ class DeltaLog:
 
     @property
     def first_version(self) -> int:
-        """The oldest version whose state can still be known."""
+        """The oldest version whose state can be read."""
         return next(self._found(-1)).number
 
     def versions(self, after: int = -1, after_ms: int = -1) -> Iterator[Version]:
-        """The versions after one, in order, each at least a millisecond after the one before it;
-        `after_ms` is the time of the one before the first."""
+        """Yield the versions after `after`, in order, with strictly increasing timestamps.
+
+        Args:
+            after_ms: the timestamp of the version `after`.
+        """
         latest = after_ms
         for version in self._found(after):
             latest = max(version.timestamp_ms, latest + 1)
@@ -77,14 +82,16 @@ class DeltaLog:
                 found = self._state_beyond(position)
             else:
                 found = _commit(commit, position + 1)
-                if position < 0:  # old ones say no protocol, and can still be followed
+                if position < 0:  # old logs have no protocol, and can still be followed
                     require_facts({Metadata.kind}, found.actions, commit.path, found.number)
             yield found
             position = found.number
 
     def _state_beyond(self, position: int) -> Version:
-        """The state from which history goes on after a gap: of the oldest checkpoint that the
-        commits after the gap continue, or of the newest one if there are no more commits."""
+        """Return the state after a gap: from the oldest checkpoint that later commits continue.
+
+        Without later commits it is the newest checkpoint.
+        """
         commits = [version for version in self._files.commits if version > position]
         first = min(commits) - 1 if commits else self._files.latest
         reasons = []
@@ -99,8 +106,11 @@ class DeltaLog:
         raise _gap(self.root, position + 1, reasons)
 
     def _state(self, state: StateActions, file: Listed) -> Version:
-        """A state with the time of its commit. Without one it was made before the next commit;
-        the time of the checkpoint itself is far too late if the log was copied."""
+        """Return a state with the time of its commit.
+
+        If the commit is missing, the time is just before the next commit: the modification time of
+        the checkpoint is far too late if the log was copied.
+        """
         own, following = (self._files.commits.get(state.version + step) for step in (0, 1))
         written = _written_ms(file)
         if own is not None:
@@ -118,7 +128,7 @@ def _commit(file: Listed, version: int) -> Version:
 
 
 def _made_ms(info: CommitInfo | None, file: Listed) -> int:
-    """When a commit was made: as it says itself, or else when its file was written."""
+    """Return the time of a commit: from its commit info, or the modification time of its file."""
     said = (info.in_commit_timestamp, info.timestamp) if info else ()
     return next((one for one in said if one is not None), _written_ms(file))
 
@@ -128,10 +138,10 @@ def _written_ms(file: Listed) -> int:
 
 
 def _gap(root: str, version: int, reasons: list[Corruption]) -> Corruption:
-    told = " ".join(reason.message for reason in reasons)
+    causes = " ".join(reason.message for reason in reasons)
     return Corruption(
-        f"The Delta log at {root!r} has no commit of version {version}, and no checkpoint that "
-        f"could be used instead. {told}".strip(),
+        f"The Delta log at {root!r} has no commit of version {version}, and no usable checkpoint"
+        f" after it. {causes}".strip(),
         remedy="Restore the missing file from a backup.",
         version=version,
     )

@@ -1,7 +1,7 @@
-"""Texts that a checkpoint may keep as columns instead: statistics and partition values.
+"""Conversion of typed checkpoint columns to the texts of the log: statistics, partition values.
 
-A checkpoint can hold them in the types of the table's columns alone (`stats_parsed`,
-`partitionValues_parsed`); here they become the texts that the log would hold.
+A checkpoint may hold these only in the types of the table columns (`stats_parsed`,
+`partitionValues_parsed`).
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Moments of the old kind (INT96) are read in this unit, which nobody uses for timestamps without
-# a zone: so one is told from the other. Statistics know no finer one.
+# INT96 timestamps are read in this unit. No writer uses it for timestamps without a zone, so it
+# marks INT96 columns. Statistics have no finer unit.
 INT96_UNIT = "ms"
 
 
 def statistics_texts(parsed: pa.StructArray) -> list[str | None]:
-    """The statistics of each file as JSON."""
+    """Return the statistics of each file as JSON."""
     rows = _told(parsed).to_pylist(maps_as_pydicts="strict")
     return [None if row is None else _json(_without_nulls(row)) for row in rows]
 
 
 def partition_texts(parsed: pa.StructArray) -> list[dict[str, str | None] | None]:
-    """The partition values of each file as texts."""
+    """Return the partition values of each file as texts."""
     columns = [_value_texts(column) for column in parsed.flatten()]
     names = [field.name for field in parsed.type]
     rows = zip(*columns, strict=True) if columns else ((),) * len(parsed)
@@ -37,7 +37,7 @@ def partition_texts(parsed: pa.StructArray) -> list[dict[str, str | None] | None
 
 
 def _told(array: pa.Array) -> pa.Array:
-    """The same values, with moments as texts: Python's own have not all years."""
+    """Convert dates and timestamps to texts: Python does not support all years."""
     if pa.types.is_struct(array.type):
         names = [field.name for field in array.type]
         children = [_told(child) for child in array.flatten()]
@@ -48,7 +48,7 @@ def _told(array: pa.Array) -> pa.Array:
 
 
 def _moments(array: pa.Array) -> pa.Array:
-    """Timestamps as `2024-01-31T10:00:00.000001`, with a `Z` where they are moments of UTC."""
+    """Format timestamps as `2024-01-31T10:00:00.000001`, with a `Z` if they are in UTC."""
     is_utc = array.type.tz is not None or array.type.unit == INT96_UNIT
     fine = array.cast(pa.timestamp("us", array.type.tz)).cast(pa.timestamp("us")).cast(pa.string())
     text = pc.replace_substring(fine, " ", "T", max_replacements=1)
@@ -62,7 +62,7 @@ def _value_texts(array: pa.Array) -> list[str | None]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Without the values that are not there, and those that statistics do not hold."""
+    """Return the value without nulls, and without types that statistics do not have."""
     if not isinstance(value, dict):
         return value
     inner = {name: _without_nulls(one) for name, one in value.items()}
@@ -74,7 +74,7 @@ def _is_left_out(value: Any) -> bool:
 
 
 def _json(value: Any) -> str:
-    """JSON with decimals digit by digit, and numbers that JSON does not have as texts."""
+    """Serialize to JSON with exact decimals, and with NaN and infinities as texts."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{json.dumps(k)}:{_json(v)}" for k, v in value.items()) + "}"
     if isinstance(value, Decimal):

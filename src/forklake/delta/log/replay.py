@@ -1,4 +1,4 @@
-"""Replay: the state of a table that its log adds up to."""
+"""Replay of a Delta log: the state of a table after its versions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from forklake.delta.log.paths import canonical
 from forklake.delta.log.reading import DeltaLog, Version
 from forklake.errors import Corruption, NotFound
 
-# A data file as it is in the table: its path, and the deletion vector it is read with.
+# Identifies an entry of a data file: canonical path, and unique id of its deletion vector.
 FileKey = tuple[str, str | None]
 
 
 @dataclass(slots=True)
 class State:
-    """What is true of a table at a version."""
+    """The state of a table at a version."""
 
     version: int = -1
     protocol: Protocol | None = None
@@ -35,43 +35,43 @@ class State:
     txns: dict[str, Txn] = field(default_factory=dict)
     domains: dict[str, DomainMetadata] = field(default_factory=dict)
 
-    _said: set[tuple[str | None, ...]] = field(default_factory=set)  # by the version
+    _said: set[tuple[str | None, ...]] = field(default_factory=set)  # of the current version
 
     def apply(self, version: Version) -> None:
-        """Go on to a version."""
+        """Apply all actions of a version."""
         self.begin(version)
         for action in version.actions:
             self.note(action)
 
     def begin(self, version: Version) -> None:
-        """Go on to a version whose actions are noted one by one."""
+        """Begin a version whose actions are then passed to `note` one by one."""
         self.version, self._said = version.number, set()
         if version.is_state:
             self.forget()
 
     def forget(self) -> None:
-        """Know nothing of the versions before."""
+        """Clear the state of earlier versions."""
         self.adds, self.txns, self.domains = {}, {}, {}
         self.protocol = self.metadata = None
 
     def note(self, action: AnyAction) -> None:
-        """What comes of an action; Corruption if the version has said it before."""
+        """Apply an action. Raise Corruption if its version already has one for the same object."""
         if rule := _RULES.get(action.kind):
             identity = rule.identity(action)
             _require_new(self._said, (action.kind, *identity), self.version)
             rule.apply(self, identity, action)
 
     def add(self, key: FileKey, action: Add) -> None:
-        """A file is in the table from here on."""
+        """Add a file."""
         self.adds[key] = action
 
     def remove(self, key: FileKey) -> None:
-        """A file is in the table no longer."""
+        """Remove a file."""
         self.adds.pop(key, None)
 
 
 def replay(log: DeltaLog, version: int | None = None) -> State:
-    """The state at a version, or at the newest one."""
+    """Return the state at a version, by default the newest one."""
     wanted = log.latest_version if version is None else version
     state = State()
     for one in log.versions():
@@ -80,8 +80,8 @@ def replay(log: DeltaLog, version: int | None = None) -> State:
         state.apply(one)
     if state.version != wanted:
         raise NotFound(
-            f"The Delta table at {log.root!r} has no version {wanted} any more, or not yet.",
-            remedy=f"Name one from {log.first_version} to {log.latest_version}.",
+            f"The Delta table at {log.root!r} has no version {wanted}.",
+            remedy=f"Use a version from {log.first_version} to {log.latest_version}.",
             version=wanted,
         )
     require_columns(state)
@@ -89,23 +89,23 @@ def replay(log: DeltaLog, version: int | None = None) -> State:
 
 
 def require_columns(state: State) -> None:
-    """Corruption if the table has no schema at the end of its log."""
+    """Raise Corruption if the table has no schema at the end of its log."""
     if state.metadata is None or state.metadata.schema_string == NO_COLUMNS:
         raise Corruption(
             f"The Delta table has no schema at version {state.version}.",
-            remedy="Give it columns with the engine that made it.",
+            remedy="Add columns to it with the engine that created the table.",
             version=state.version,
         )
 
 
 def file_key(action: Add | Remove) -> FileKey:
-    """What an add and a remove of the same file in the table have in common."""
+    """Return the key that the add and the remove of one file entry share."""
     vector = action.deletion_vector
     return canonical(action.path), None if vector is None else vector.unique_id
 
 
 class _Rule(NamedTuple):
-    """What a version may say only once, and what comes of it."""
+    """How an action is applied, and the identity that may occur only once in a version."""
 
     identity: Callable[..., tuple[str | None, ...]]
     apply: Callable[..., None]
@@ -153,8 +153,9 @@ def _require_new(
     if said in seen:
         kind, *identity = said
         raise Corruption(
-            f"Version {version} says '{kind}' twice of {identity[0] if identity else 'the table'}.",
-            remedy="The Delta log was written wrongly or damaged.",
+            f"Version {version} has two actions '{kind}' for"
+            f" {identity[0] if identity else 'the table'}.",
+            remedy="The Delta log is damaged or was written incorrectly: restore it from a backup.",
             version=version,
         )
     seen.add(said)

@@ -1,1 +1,1 @@
-"""The mirror: what a lake table's versions look like to those who read Delta logs from files."""
+"""Mirror of lake tables: Delta commits, checkpoints and links for readers of files."""

@@ -1,8 +1,8 @@
-"""Rows of a checkpoint: the columns of many files at once become actions, a row each.
+"""Rows of a checkpoint: conversion of columns of many files to actions, one action for each row.
 
-A checkpoint has a column for each kind of action, and in every row all but one are null. Files
-come in as flat columns, as a database gives them, and are put together without looking at one
-row; the few other actions come in as values.
+A checkpoint has one column for each kind of action, and all but one are null in each row. Files
+come as flat columns, as the database returns them, and are converted without a loop over rows. The
+few other actions come as values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROW_ID_COLUMNS = [
     pa.field("base_row_id", pa.int64()),
     pa.field("default_row_commit_version", pa.int64()),
 ]
-# What is known of live files. A column that may be null may also be missing.
+# Columns of live files. Nullable columns may be missing.
 FILES = pa.schema(
     [
         _needed("path", pa.string()),
@@ -48,7 +48,7 @@ FILES = pa.schema(
         pa.field("clustering_provider", pa.string()),
     ]
 )
-# What is known of files that were removed lately.
+# Columns of removed files.
 TOMBSTONES = pa.schema(
     [
         _needed("path", pa.string()),
@@ -67,7 +67,7 @@ _VECTOR = {
     "sizeInBytes": "dv_size_in_bytes",
     "cardinality": "dv_cardinality",
 }
-# Fields of actions, by the columns that hold them.
+# Fields of actions -> columns.
 _ADD = {
     "path": "path",
     "partitionValues": "partition_values",
@@ -134,24 +134,24 @@ SCHEMA = pa.schema(
 
 
 def rows_of_actions(actions: Iterable[dict[str, Any]]) -> pa.RecordBatch:
-    """Rows of actions as the log has them in JSON: `{kind: body}`."""
+    """Return rows for actions in the JSON form of the log, `{kind: body}`."""
     return pa.RecordBatch.from_pylist(list(actions), schema=SCHEMA)
 
 
 def rows_of_files(files: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows that add live files; their columns are those of `FILES`."""
+    """Return add rows for live files with the columns of `FILES`."""
     return _rows("add", _file_fields(files, _ADD, FILES))
 
 
 def rows_of_tombstones(files: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows that remove files; their columns are those of `TOMBSTONES`."""
+    """Return remove rows for files with the columns of `TOMBSTONES`."""
     fields = _file_fields(files, _REMOVE, TOMBSTONES)
     is_extended = pc.and_(pc.is_valid(fields["partitionValues"]), pc.is_valid(fields["size"]))
     return _rows("remove", {**fields, "extendedFileMetadata": is_extended})
 
 
 def _rows(kind: str, fields: dict[str, pa.Array]) -> pa.RecordBatch:
-    """Rows in which one column holds actions and the others are null."""
+    """Return rows in which the column `kind` holds actions and the others are null."""
     type = SCHEMA.field(kind).type
     actions = pa.StructArray.from_arrays([fields[field.name] for field in type], fields=list(type))
     return pa.RecordBatch.from_arrays(
@@ -163,7 +163,7 @@ def _rows(kind: str, fields: dict[str, pa.Array]) -> pa.RecordBatch:
 def _file_fields(
     files: pa.RecordBatch, columns: dict[str, str], schema: pa.Schema
 ) -> dict[str, pa.Array]:
-    """The fields of actions on files. Nothing in a checkpoint changes data: it was so before."""
+    """Return the fields of file actions. `dataChange` is always false in a checkpoint."""
     return {
         **{name: _column(files, schema.field(column)) for name, column in columns.items()},
         "dataChange": pa.repeat(pa.scalar(False), files.num_rows),
@@ -183,7 +183,7 @@ def _column(files: pa.RecordBatch, field: pa.Field) -> pa.Array:
         column = files.column(field.name).cast(field.type)
     if not field.nullable and column.null_count:
         raise InvalidInput(
-            f"{column.null_count} files of a checkpoint have no {field.name}.",
-            remedy="Every live file has a path, partition values, a size and a time.",
+            f"{column.null_count} files of a checkpoint have no value of '{field.name}'.",
+            remedy="Pass a path, partition values, a size and a time for every live file.",
         )
     return column

@@ -1,7 +1,7 @@
-"""Checkpoints: the whole state of one version in a single Parquet file, and the hint to it.
+"""Checkpoints: the complete state of a version in a Parquet file, and `_last_checkpoint`.
 
-They are written from columns, row group by row group, so that a table of many files needs little
-time and memory. One that is there already stays: whoever wrote it had the same state to tell.
+They are written from columns, row group by row group, so tables with many files need little time
+and memory. An existing checkpoint is kept: it has the same state, whichever worker wrote it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from forklake.files.putting import create, put
 from forklake.files.systems import open_input
 
 _GROUP = 25_000  # rows of a row group
-# Every text of these is another one, so that a dictionary would only cost time.
+# Columns with repeated texts. In the others all texts differ, so a dictionary only costs time.
 _REPEATING = [
     "add.partitionValues.key_value.key",
     "add.partitionValues.key_value.value",
@@ -38,10 +38,10 @@ _REPEATING = [
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a checkpoint tells of its version.
+    """The content of a checkpoint.
 
-    Files come in batches with the columns of `checkpoint_rows.FILES`, removed ones with those of
-    `checkpoint_rows.TOMBSTONES`.
+    Batches of live files have the columns of `checkpoint_rows.FILES`, batches of removed files
+    those of `checkpoint_rows.TOMBSTONES`.
     """
 
     protocol: Protocol
@@ -54,7 +54,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint that is there."""
+    """An existing checkpoint."""
 
     version: int
     path: str
@@ -64,12 +64,12 @@ class Checkpoint:
 
 
 def checkpoint_path(location: str, version: int) -> str:
-    """Where the checkpoint of a version is."""
+    """Return the path of the checkpoint of a version."""
     return f"{location.rstrip('/')}/_delta_log/{version:020d}.checkpoint.parquet"
 
 
 def write_checkpoint(location: str, version: int, state: State) -> Checkpoint:
-    """Write the checkpoint of a version, then the hint that leads readers to it."""
+    """Write the checkpoint of a version, then `_last_checkpoint`, where readers look first."""
     path = checkpoint_path(location, version)
     create(path, lambda file: _fill(file, state))
     checkpoint = _checkpoint_at(path, version)
@@ -79,7 +79,7 @@ def write_checkpoint(location: str, version: int, state: State) -> Checkpoint:
 
 def _fill(file: BinaryIO, state: State) -> None:
     with pq.ParquetWriter(file, SCHEMA, compression="snappy", use_dictionary=_REPEATING) as writer:
-        # In a row group of their own, so that who looks for them can leave out all others.
+        # In a separate row group, so that readers of these actions can skip all others.
         writer.write_batch(rows_of_actions(_few_actions(state)))
         for group in _in_groups(map(rows_of_files, state.files)):
             writer.write_table(group, row_group_size=_GROUP)
@@ -88,14 +88,14 @@ def _fill(file: BinaryIO, state: State) -> None:
 
 
 def _few_actions(state: State) -> Iterator[dict[str, Any]]:
-    """All but those on files; of a domain that was removed nothing is told."""
+    """Return all actions except those on files; removed domains are left out."""
     domains = (domain for domain in state.domains if not domain.removed)
     actions = chain([state.protocol, state.metadata], state.transactions, domains)
     return (action.to_json() for action in actions)
 
 
 def _in_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches joined until they are worth a row group."""
+    """Combine batches into tables of at least one row group."""
     waiting: list[pa.RecordBatch] = []
     row_count = 0
     for batch in batches:
@@ -109,7 +109,7 @@ def _in_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _checkpoint_at(path: str, version: int) -> Checkpoint:
-    """The checkpoint that is there, ours or not."""
+    """Return the checkpoint at a path, whichever worker wrote it."""
     with open_input(path) as file:
         size = file.size()
         try:

@@ -1,7 +1,7 @@
-"""Commits: the file of one version, put into the log once and never over somebody else's.
+"""Commit files: each version is written to the log once and never replaces an existing file.
 
-Every commit carries the key of its transaction (`txnId` in `commitInfo`). Whoever finds a file in
-its place looks at the key: the same one means that the work was done before, any other one that
+Every commit carries its transaction key (`txnId` in `commitInfo`). If the file of a version exists,
+its key shows who wrote it: an equal key means that the work was already done, any other key that
 another writer took the version.
 """
 
@@ -19,32 +19,32 @@ from forklake.files.putting import put_if_absent
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A commit of ours that is in the log."""
+    """A commit of ours in the log."""
 
     version: int
     path: str
-    is_new: bool  # False: it was there already
+    is_new: bool  # False: an earlier attempt wrote it
 
 
 def commit_path(location: str, version: int) -> str:
-    """Where the commit of a version is."""
+    """Return the path of the commit of a version."""
     return f"{location.rstrip('/')}/_delta_log/{version:020d}.json"
 
 
 def commit_bytes(actions: Sequence[AnyAction]) -> bytes:
-    """The file of a commit: one action a line, `commitInfo` first."""
+    """Return the content of a commit file: one action on each line, `commitInfo` first."""
     in_order = sorted(actions, key=lambda action: action.kind != CommitInfo.kind)
     try:
         return "".join(f"{to_text(action)}\n" for action in in_order).encode()
     except UnicodeEncodeError as reason:
         raise InvalidInput(
-            f"A commit holds half of a character, at {reason.object[: reason.end][-50:]!r}.",
-            remedy="Use texts that can be written as UTF-8.",
+            f"A commit has a surrogate character at {reason.object[: reason.end][-50:]!r}.",
+            remedy="Use texts that can be encoded as UTF-8.",
         ) from reason
 
 
 def publish(location: str, version: int, actions: Sequence[AnyAction]) -> Published:
-    """Put the commit of a version into the log; Conflict if another writer's is there."""
+    """Write the commit of a version. Raise Conflict if another writer took the version."""
     key = _transaction_key(version, actions)
     path = commit_path(location, version)
     is_new = put_if_absent(path, commit_bytes(actions))
@@ -58,8 +58,8 @@ def _transaction_key(version: int, actions: Sequence[AnyAction]) -> str:
         case [CommitInfo(txn_id=str(key))]:
             return key
     raise InvalidInput(
-        f"The commit of version {version} has not exactly one commitInfo with a txnId.",
-        remedy="Give it one: a commit that nobody can know again cannot be published safely.",
+        f"The commit of version {version} does not have exactly one commitInfo with a txnId.",
+        remedy="Add one: without it, a retry cannot recognize its own commit.",
     )
 
 
@@ -71,7 +71,8 @@ def _require_same(path: str, version: int, key: str) -> None:
     raise Conflict(
         f"Version {version} of the Delta table is taken: {path!r} is the commit of another writer "
         f"(operation {info.operation!r}, engine {writer!r}, transaction {info.txn_id!r}).",
-        remedy="Import that version, or keep other writers away; it is not overwritten.",
+        remedy="The mirror does not overwrite it. Stop the other writer, and publish the table to"
+        " another location.",
         path=path,
         version=version,
         operation=info.operation,
@@ -81,8 +82,8 @@ def _require_same(path: str, version: int, key: str) -> None:
 
 
 def _info_in(path: str, version: int) -> CommitInfo:
-    """Who made a commit; an empty answer if it does not say."""
-    with suppress(Corruption):  # whatever it is, it is not ours
+    """Return the commit info of a commit, or an empty one."""
+    with suppress(Corruption):  # a file that cannot be parsed is not ours
         for action in JsonActions(path, version):
             if isinstance(action, CommitInfo):
                 return action

@@ -1,8 +1,8 @@
-"""Linking: files of another place made present below a table's root, and their names in the log.
+"""Links to files of other folders below the root of a Delta table, and their paths in the log.
 
-Few readers of Delta follow paths that lead out of a table's root. A file that is shared gets a
-second name there: on a local disk a hard link, which costs nothing, in an object store a copy
-that the store makes by itself.
+Few Delta readers follow paths outside of the root of a table. So a shared file gets a second name
+below the root: on a local disk a hard link, which needs no space, in an object store a server-side
+copy.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from forklake.files.systems import (
     translating,
 )
 
-# On another disk, on one without hard links, or a file of somebody else: then it is copied.
+# Another disk, a disk without hard links, or a file of another owner: the file is copied instead.
 _NO_LINK = {errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-_IN_A_LOG = "/="  # beside letters, digits, and _.-~
+_IN_A_LOG = "/="  # safe characters in addition to letters, digits, and _.-~
 _UP = re.compile(r"(^|/)\.\.?(/|$)")
 
 
 def make_present(files: Iterable[tuple[str, str]]) -> int:
-    """Make each file present under its second name as well; the number of those that were not.
+    """Link or copy files (source, target) whose target is missing, and return their number.
 
-    The names survive a crash, so that a commit may name them from then on.
+    The new names are synced to disk, so that a commit can reference them safely.
     """
     sources = {target: source for source, target in files}
     folders = sorted({dirname(target) for target in sources if is_local(target)})
@@ -57,8 +57,8 @@ def _make_one(source: str, target: str) -> bool:
         is_new = not exists(target) and _copy(source, target)
     if not is_new and size(source) != size(target):
         raise Conflict(
-            f"{target!r} is there already and is not {source!r}: their sizes differ.",
-            remedy="Move it away, or give the table another root.",
+            f"{target!r} already exists and differs from {source!r}: their sizes are not equal.",
+            remedy="Move it away, or publish the table to another location.",
             path=target,
         )
     return is_new
@@ -78,7 +78,7 @@ def _link(source: str, target: str) -> bool:
 
 
 def _copy(source: str, target: str) -> bool:
-    """Within one kind of store the store copies; between two the bytes go through here."""
+    """Copy a file: on the server within one kind of store, otherwise through this process."""
     (origin, path), (system, new_path) = file_system(source), file_system(target)
     if origin.type_name != system.type_name:
         return _stream(source, target)
@@ -99,14 +99,14 @@ def _stream(source: str, target: str) -> bool:
 
 
 def relative_uri(path: str) -> str:
-    """A path below a table's root as the log spells it.
+    """Return a path below the root of a table as a relative URI of the log.
 
     >>> relative_uri("region=us %2F x/1.parquet")
     'region=us%20%252F%20x/1.parquet'
     """
     if not path or path.startswith("/") or _UP.search(path):
         raise InvalidInput(
-            f"{path!r} is not a path below a table's root.",
+            f"{path!r} is not a path below the root of a table.",
             remedy="Name a file relative to the root, without '..'.",
             path=path,
         )
