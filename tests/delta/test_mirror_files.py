@@ -341,7 +341,7 @@ def test_a_checkpoint_that_is_there_stays_and_is_hinted_at(table: Table) -> None
 
 def test_a_file_without_a_size_makes_no_checkpoint(table: Table) -> None:
     batch = pa.RecordBatch.from_pylist([{"path": "a", "size": None}])
-    with pytest.raises(InvalidInput, match="no partition_values"):
+    with pytest.raises(InvalidInput, match="no value of 'partition_values'"):
         write_checkpoint(str(table.root), 0, State(PROTOCOL, METADATA, [batch]))
     assert os.listdir(table.root / "_delta_log") == []
 

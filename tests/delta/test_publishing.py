@@ -159,7 +159,7 @@ def test_files_that_name_columns_otherwise_are_refused(lake: Session, tmp_path: 
         lake.sql(f"CREATE TABLE {name} ({columns})")
         path = f"{files}/{name}.parquet"
         lake.sql(f"CALL ducklake_add_data_files('lake', '{name}', '{path}'{options})")
-        with pytest.raises(Unsupported, match="under its name"):
+        with pytest.raises(Unsupported, match="look up the column by this name"):
             publish(lake, name, tmp_path / "delta" / name)
     lake.sql("CREATE TABLE plain (id BIGINT)")
     lake.sql(f"CALL ducklake_add_data_files('lake', 'plain', '{files}/same.parquet')")

@@ -213,7 +213,7 @@ def test_bad_input_changes_nothing(lake: Session, metadata: str) -> None:
     insert(lake, 1)
     insert(lake, 2)
     before = head(lake)
-    with pytest.raises(InvalidInput, match="less than 5"):
+    with pytest.raises(InvalidInput, match=r"less than max_file_size \(5\)"):
         merge_adjacent_files(lake, "lake", min_file_size=5, max_file_size=5)
     with pytest.raises(NotFound, match=r"'main\.none' does not exist"):
         merge_adjacent_files(lake, "lake", "none")

@@ -156,8 +156,8 @@ def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> T
         )
     if face.mode != FaceMode.FOLLOW:
         raise Forbidden(
-            f"The table '{schema}.{name}' does not follow the Delta log at {location!r} any more:"
-            " Forklake was made its writer.",
+            f"The table '{schema}.{name}' does not follow the Delta log at {location!r}: Forklake"
+            " is its writer.",
             remedy="Import the log under another name.",
         )
     return found

@@ -209,7 +209,7 @@ class Teller:
         return self._written(file, sorted(positions))
 
     def _written(self, file: ScanFile, positions: Sequence[int]) -> DeletionVector:
-        """Write a vector to a file named after its content, so that a retry reuses the file."""
+        """Write a vector to a file with a deterministic name, so that a retry reuses the file."""
         delete = file.delete_file.delete_file_id if file.delete_file else 0
         told = (
             f"{self._table.table_uuid}/{int(file.file.data_file_id)}/{int(delete)}/{len(positions)}"

@@ -47,7 +47,7 @@ def vacuum_table(
             f" {mirror.location!r}, so its files may be in use.",
             remedy="See `forklake delta check`, and resolve the foreign commits first.",
         )
-    # List before reading the log: a file that a later commit adds is then never in the list.
+    # List before reading the log: a listed file that is committed meanwhile is then in the log.
     listed = _data_files(mirror.location)
     state, versions = State(), []
     for version in DeltaLog(mirror.location).open().versions():

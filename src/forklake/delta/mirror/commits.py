@@ -71,8 +71,8 @@ def _require_same(path: str, version: int, key: str) -> None:
     raise Conflict(
         f"Version {version} of the Delta table is taken: {path!r} is the commit of another writer "
         f"(operation {info.operation!r}, engine {writer!r}, transaction {info.txn_id!r}).",
-        remedy="The mirror does not overwrite it. Stop the other writer, and publish the table to"
-        " another location.",
+        remedy="It is not overwritten. Stop the other writer; then import the log as another table,"
+        " or delete the foreign commit and run `forklake delta mirror`.",
         path=path,
         version=version,
         operation=info.operation,
