@@ -48,7 +48,7 @@ RULES = (
     _rule(r"\bknows?\b", "code is not a person: store, record, have; `known` is fine"),
     _rule(r"\basks?\b|\basked\b", "code is not a person: query, request, call"),
     _rule(r"\banew\b", "again, or newly"),
-    _rule(r"\b(?:is|are|was|were) no\b(?! (?:longer|more|less)\b)", "is not a"),
+    _rule(r"(?<!there )\b(?:is|are|was|were) no\b(?! (?:longer|more|less)\b)", "is not a"),
     _rule(rf"\b(?:{_PROGRAMS})'s\b", "no possessive for programs: `Spark cast`"),
     _rule(
         r"\b\w*(?:behaviour|colour|favour|honour|neighbour|centre|licence|catalogue)\w*\b"
