@@ -128,7 +128,7 @@ def test_show_of_what_is_not_there(dry: Session, text: str, message: str) -> Non
 def test_show_without_a_catalog() -> None:
     with Session() as session:
         assert called(session, "SHOW DATABASES") == []
-        with pytest.raises(NotFound, match="No catalog is in use"):
+        with pytest.raises(NotFound, match="No catalog is current"):
             session.execute("SHOW TABLES")
         with pytest.raises(InvalidInput, match="does not name a table"):
             session.execute("SHOW COLUMNS")

@@ -65,7 +65,7 @@ def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]
     match names(place):
         case () if session.current is None:
             raise NotFound(
-                "No catalog is in use.",
+                "No catalog is current.",
                 remedy="Run USE lake first, or name the catalog: SHOW … FROM lake.",
             )
         case ():

@@ -42,7 +42,7 @@ def run_checkpoint(session: Session, statement: nodes.Checkpoint) -> Result:
     """Run CHECKPOINT: all maintenance of a catalog, by default of the current one."""
     name = statement.name or (session.current[0] if session.current else "")
     if not name:
-        raise InvalidInput("No catalog is in use.", remedy="Name one: CHECKPOINT lake.")
+        raise InvalidInput("No catalog is current.", remedy="Name one: CHECKPOINT lake.")
     steps = maintenance.checkpoint(session, name)
     columns = {
         "operation": [one.operation for one in steps],
