@@ -44,7 +44,7 @@ def test_a_value_larger_than_a_packet_is_refused_and_not_tried_again(metastore: 
     with metastore.database.reading() as connection:
         ((largest,),) = connection.fetch("SELECT @@max_allowed_packet")
     with (
-        pytest.raises(InvalidInput, match="max_allowed_packet is"),
+        pytest.raises(InvalidInput, match="exceeds max_allowed_packet"),
         catalog.transaction() as transaction,
     ):
         transaction.create_view("v", f"SELECT '{'z' * largest}'")

@@ -70,7 +70,7 @@ class TestTheSchema:
             forklake.open("ducklake:postgres:dbname=nowhere", create=True, partitions=count)
 
     def test_embedded_databases_have_none(self, tmp_path: Path) -> None:
-        with pytest.raises(Unsupported, match="sqlite has no partitions"):
+        with pytest.raises(Unsupported, match="not supported for a metastore in sqlite"):
             forklake.open(f"ducklake:{tmp_path / 'lake.db'}", create=True, partitions=4)
         assert not (tmp_path / "lake.db").exists()
 

@@ -36,4 +36,7 @@ def test_where_there_is_no_metastore(nowhere: CommandLine) -> None:
 
 def test_partitions_are_for_postgresql(nowhere: CommandLine) -> None:
     code, error = nowhere.error("init", "--partitions", "8")
-    assert (code, error["message"]) == (8, "A metastore in sqlite has no partitions.")
+    assert (code, error["message"]) == (
+        8,
+        "Partitions are not supported for a metastore in sqlite.",
+    )

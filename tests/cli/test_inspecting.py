@@ -97,7 +97,7 @@ class TestTables:
         code, error = cli.error("tables", "sales", "--timestamp", early.isoformat())
         assert (code, error["remedy"]) == (
             3,
-            "The catalog is younger than that, or its snapshot has expired.",
+            "Choose a later time: the catalog is younger, or its snapshot has expired.",
         )
 
     @pytest.mark.usefixtures("sales")

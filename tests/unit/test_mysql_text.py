@@ -89,5 +89,5 @@ def test_addresses_are_pairs_or_uris() -> None:
 
 @pytest.mark.parametrize("dsn", ["host", "hots=x", "port=x", "user='x", "mysql://h:x/d"])
 def test_bad_addresses_are_refused(dsn: str) -> None:
-    with pytest.raises(InvalidInput, match="The MySQL address cannot be read"):
+    with pytest.raises(InvalidInput, match="Invalid MySQL address"):
         parsed(dsn)

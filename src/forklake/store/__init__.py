@@ -1,1 +1,1 @@
-"""The metadata database: its schema, its dialects, visibility, ids and the commit."""
+"""Metadata database: schema, dialects, visibility, id allocation and the commit."""

@@ -1,4 +1,4 @@
-"""The tables of access rules, which a metastore need not have; and principals, who stand first."""
+"""Optional tables of access rules, and the principals stored in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SELECT = (
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who may ask for something."""
+    """Identity that can be granted access: a user or a service."""
 
     principal_id: int
     name: str
@@ -31,18 +31,19 @@ class Principal:
 
 
 def is_installed(database: Database) -> bool:
-    """Whether the tables of access rules are there."""
+    """Return whether the tables of access rules exist."""
     try:
         with database.reading() as connection:
-            connection.columns_of("crucible_audit")  # the last one that is made
+            connection.columns_of("crucible_audit")  # the table that is created last
     except Corruption:
         return False
     return True
 
 
 def install(database: Database, schema: str = "access.sql") -> None:
-    """Make the tables of access rules, or of another schema file; those that are there stay."""
+    """Create the tables of access rules, or of another schema file. Existing ones are kept."""
     text = resources.files("forklake.store").joinpath(f"schema/{schema}").read_text()
+    # Only whole comment lines are removed: a comment after code must not contain a semicolon.
     lines = [line for line in text.splitlines() if not line.startswith("--")]
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
@@ -53,37 +54,41 @@ def install(database: Database, schema: str = "access.sql") -> None:
 
 
 def unknown_principal(name: str) -> NotFound:
-    """The error for a principal that is not there."""
-    return NotFound(f"Principal '{name}' does not exist.", remedy="Check the name.", principal=name)
+    """Return the error for a principal that does not exist."""
+    return NotFound(
+        f"Principal '{name}' does not exist.",
+        remedy="Check the name, or list the principals: `forklake access principal list`.",
+        principal=name,
+    )
 
 
 def has_principals(connection: Connection) -> bool:
-    """Whether there is any principal."""
+    """Return whether any principal exists."""
     return bool(connection.fetch("SELECT 1 FROM crucible_principal LIMIT 1"))
 
 
 def find_principal(connection: Connection, name: str) -> Principal | None:
-    """The principal of a name."""
+    """Return the principal with this name, or None."""
     rows = connection.fetch(f"{_SELECT} WHERE name = :name", name=name)
     return _principal(rows[0]) if rows else None
 
 
 def principals_of(connection: Connection, ids: Sequence[int]) -> list[Principal]:
-    """The principals among some ids."""
+    """Return the principals with these ids."""
     dialect = connection.dialect
     text = f"{_SELECT} WHERE {dialect.any_of('principal_id', 'ids')}"
     return [_principal(row) for row in connection.fetch(text, ids=dialect.array(ids))]
 
 
 def list_principals(connection: Connection) -> list[Principal]:
-    """All principals in the order of their names."""
+    """Return all principals, sorted by name."""
     return [_principal(row) for row in connection.fetch(f"{_SELECT} ORDER BY name")]
 
 
 def insert_principal(
     database: Database, name: str, account: str, *, is_root: bool, now: datetime
 ) -> Principal:
-    """A new principal. Ids are never used again: grants of long ago may name them."""
+    """Add a principal and return it. Ids are not reused: old grants may still refer to them."""
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
         if find_principal(connection, name) is not None:
@@ -98,7 +103,7 @@ def insert_principal(
 
 
 def disable_principal(database: Database, principal_id: int, now: datetime) -> None:
-    """Let a principal do nothing any more. Its name stays taken, and the audit true."""
+    """Disable a principal. Its row stays: the name remains taken, and the audit refers to it."""
     with database.writing() as connection:
         connection.fetch(
             "UPDATE crucible_principal SET disabled_at = :now"

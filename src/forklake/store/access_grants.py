@@ -1,7 +1,8 @@
-"""Grants: roles on catalogs and on prefixes of names; and what is asked to check them.
+"""Grants of roles on catalogs and on name prefixes, and the queries of an access check.
 
-A check looks at a catalog and at all it was forked from, whether it still reads their rows or has
-a copy of them: the chain of parents, as far as their rows are known.
+A check covers a catalog and all its ancestors. Ancestors are found by `parent_catalog_id`, not by
+ducklake_catalog_lineage, which is cut when a fork is materialized: a fork that has its own copy of
+the rows still derives from its parents. They are followed as far as their catalog rows exist.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from forklake.store.quotas import Quota, quota_statement, require_catalogs
 from forklake.store.times import as_time
 
 _VALID = "(expires_at IS NULL OR expires_at > :now)"
-# Subqueries on keys alone, no joins: each finds its rows by the key, whatever the planner knew of
-# the tables when the statement was prepared.
+# Subqueries by key, no joins: each finds its rows by the key, even when the statement was prepared
+# while the tables were empty and the planner had no statistics.
 _CHAINS = """
 WITH RECURSIVE chain(begin_id, member_id, parent_id) AS (
     SELECT c.catalog_id, c.catalog_id, c.parent_catalog_id FROM ducklake_catalog c
@@ -41,7 +42,7 @@ FROM chain"""
 
 
 class Link(NamedTuple):
-    """A live catalog of a chain, and the role that the principal has been granted on it."""
+    """Live member of a lineage, and the role granted on it to the principal, if any."""
 
     catalog_id: CatalogId
     name: str
@@ -49,7 +50,7 @@ class Link(NamedTuple):
 
 
 class PrefixGrant(NamedTuple):
-    """A role on all catalogs whose names begin so."""
+    """Role on all catalogs whose names begin with a prefix."""
 
     prefix: str
     role: str
@@ -57,17 +58,17 @@ class PrefixGrant(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a check asks for: catalogs, what stands behind each, and the principal's own rules."""
+    """Result of `look_up`: catalogs, their lineages, prefix grants and quota of a principal."""
 
     rows: dict[str, CatalogRow]  # by name
-    chains: dict[CatalogId, list[Link]]  # the catalog itself is among them
+    chains: dict[CatalogId, list[Link]]  # live ancestors of each catalog, and itself
     prefixes: list[PrefixGrant]
     quota: Quota
 
 
 @dataclass(frozen=True, slots=True)
 class GrantRow:
-    """A grant as it is listed."""
+    """Grant as it is listed."""
 
     principal_id: int
     role: str
@@ -77,7 +78,7 @@ class GrantRow:
 def look_up(
     connection: Connection, principal_id: int, names: Sequence[str], now: datetime
 ) -> Known:
-    """What there is to know about some catalogs for one principal, in one round trip."""
+    """Return, in one round trip, all that an access check of a principal on catalogs needs."""
     dialect = connection.dialect
     found = names_statement(connection, names)
     chains = _chains_statement(dialect.any_of("c.catalog_name", "names"), principal_id, now)
@@ -100,7 +101,7 @@ def look_up(
 def chains_of(
     connection: Connection, principal_id: int, ids: Sequence[CatalogId], now: datetime
 ) -> dict[CatalogId, list[Link]]:
-    """The chains of some catalogs by their ids."""
+    """Return the live ancestors of catalogs, themselves included, with the roles granted."""
     dialect = connection.dialect
     statement = _chains_statement(dialect.any_of("c.catalog_id", "ids"), principal_id, now)
     given = {**statement.parameters, "ids": dialect.array(ids)}
@@ -135,7 +136,7 @@ def _prefixes_statement(principal_id: int, now: datetime) -> Statement:
 def granted_ids(
     connection: Connection, principal_id: int, limit: int, now: datetime
 ) -> list[CatalogId]:
-    """Catalogs on which a principal has been granted a role, up to so many."""
+    """Return up to `limit` ids of catalogs on which a principal has been granted a role."""
     rows = connection.fetch(
         "SELECT catalog_id FROM crucible_grant WHERE principal_id = :principal"
         f" AND {_VALID} LIMIT :count",
@@ -147,13 +148,13 @@ def granted_ids(
 
 
 def prefix_grants(connection: Connection, principal_id: int, now: datetime) -> list[PrefixGrant]:
-    """The roles of a principal on prefixes."""
+    """Return the prefix grants of a principal that have not expired."""
     (rows,) = connection.run([_prefixes_statement(principal_id, now)])
     return [PrefixGrant(*row) for row in rows]
 
 
 def list_grants(connection: Connection, catalog_id: CatalogId) -> list[GrantRow]:
-    """The grants on a catalog, those that have run out included."""
+    """Return the grants on a catalog, expired ones included."""
     time = connection.dialect.time("expires_at")
     rows = connection.fetch(
         f"SELECT principal_id, role, {time} FROM crucible_grant WHERE catalog_id = :catalog"
@@ -167,13 +168,13 @@ def list_grants(connection: Connection, catalog_id: CatalogId) -> list[GrantRow]
 
 
 def owners_insert(principal_id: int, catalogs: Sequence[CatalogId]) -> Insert:
-    """Whoever makes catalogs owns them."""
+    """Return the operation that makes a principal the owner of new catalogs."""
     rows = [(principal_id, catalog_id, "owner") for catalog_id in catalogs]
     return Insert("crucible_grant", ("principal_id", "catalog_id", "role"), rows)
 
 
 def grants_end(connection: Connection, catalogs: Sequence[CatalogId]) -> Statement:
-    """The statement that removes the grants on catalogs which go."""
+    """Return the statement that deletes the grants on catalogs that are dropped."""
     dialect = connection.dialect
     return Statement(
         f"DELETE FROM crucible_grant WHERE {dialect.any_of('catalog_id', 'ids')}",
@@ -182,7 +183,7 @@ def grants_end(connection: Connection, catalogs: Sequence[CatalogId]) -> Stateme
 
 
 def tidy_grants(database: Database) -> int:
-    """Remove the grants on catalogs that are gone; how many there were."""
+    """Delete the grants on dropped catalogs and return how many there were."""
     with database.writing() as connection:
         gone = connection.fetch(
             "DELETE FROM crucible_grant WHERE catalog_id NOT IN"
@@ -201,9 +202,10 @@ def write_grant(
     is_new_owner: bool = False,
     ends_owner: bool = False,
 ) -> None:
-    """Give a principal a role on a catalog, in place of the one it had.
+    """Grant a principal a role on a catalog, replacing its previous role there.
 
-    A new owner must be allowed to own one more; where one ends, another must be left.
+    `is_new_owner` checks the principal's quota of catalogs; `ends_owner` checks that another owner
+    remains. `besides` is written in the same transaction.
     """
     upsert = Statement(
         "INSERT INTO crucible_grant (principal_id, catalog_id, role, expires_at)"
@@ -228,14 +230,14 @@ def write_grant(
 def _require_room(connection: Connection, principal_id: int) -> None:
     """Raise QuotaExceeded if a principal cannot own one more catalog.
 
-    How many it owns is not for the principal that grants.
+    The error hides how many it owns: that is not for the granting principal to see.
     """
     try:
         require_catalogs(connection, principal_id, 1)
     except QuotaExceeded:
         raise QuotaExceeded(
-            "The principal owns as many catalogs as it may.",
-            remedy="Grant admin instead, or let it drop some or ask for a higher limit.",
+            "The principal already owns as many catalogs as its quota allows.",
+            remedy="Grant the role admin instead, drop catalogs that it owns, or raise its quota.",
         ) from None
 
 
@@ -247,7 +249,7 @@ def delete_grant(
     *,
     ends_owner: bool = False,
 ) -> None:
-    """Take a principal's role on a catalog away; where an owner ends, another must be left."""
+    """Revoke a principal's role on a catalog; `ends_owner` checks that another owner remains."""
     text = "DELETE FROM crucible_grant WHERE principal_id = :principal AND catalog_id = :catalog"
     gone = Statement(text, {"principal": principal_id, "catalog": catalog.catalog_id})
     with database.writing() as connection:
@@ -257,9 +259,10 @@ def delete_grant(
 
 
 def _require_other_owner(connection: Connection, catalog: CatalogRow, principal_id: int) -> None:
-    """Somebody has to own a catalog: quotas count owners.
+    """Raise InvalidInput unless another principal owns the catalog: quotas count owners.
 
-    All owners are locked until the transaction ends, so that two do not end each other.
+    All owner rows are locked until the transaction ends, so that two owners cannot remove each
+    other concurrently.
     """
     rows = connection.fetch(
         "SELECT principal_id FROM crucible_grant WHERE catalog_id = :catalog AND role = 'owner'"
@@ -268,8 +271,8 @@ def _require_other_owner(connection: Connection, catalog: CatalogRow, principal_
     )
     if not any(owner != principal_id for (owner,) in rows):
         raise InvalidInput(
-            f"The catalog '{catalog.catalog_name}' would have no owner.",
-            remedy="Make somebody else its owner first.",
+            f"The catalog '{catalog.catalog_name}' would be left without an owner.",
+            remedy="Grant the role owner to another principal first.",
         )
 
 
@@ -280,7 +283,7 @@ def write_prefix_grant(
     expires_at: datetime | None,
     besides: Sequence[Operation] = (),
 ) -> None:
-    """Give a principal a role on a prefix, in place of the one it had."""
+    """Grant a principal a role on a name prefix, replacing its previous role there."""
     upsert = Statement(
         "INSERT INTO crucible_prefix_grant (principal_id, prefix, role, expires_at)"
         " VALUES (:principal, :prefix, :role, :expires)"
@@ -300,7 +303,7 @@ def write_prefix_grant(
 def delete_prefix_grant(
     database: Database, principal_id: int, prefix: str, besides: Sequence[Operation] = ()
 ) -> None:
-    """Take a principal's role on a prefix away."""
+    """Revoke a principal's role on a name prefix."""
     text = "DELETE FROM crucible_prefix_grant WHERE principal_id = :principal AND prefix = :prefix"
     with database.writing() as connection:
         connection.commit(

@@ -1,4 +1,4 @@
-"""Keys that principals show, and keys with which tokens are signed."""
+"""API keys of principals, and keys that sign tokens."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from forklake.store.database import Connection, Database, Lock
 from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
 
-# So many signing keys are good at a time: one to sign with, and the one before it.
+# Number of signing keys that are valid at a time: the current one and its predecessor.
 LIVE_SIGNING_KEYS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A key as it is kept, with whose it is."""
+    """Stored API key and its principal."""
 
     principal: Principal
     secret_hash: str
@@ -25,7 +25,7 @@ class KnownKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key as it is listed."""
+    """API key as it is listed."""
 
     key_id: str
     created_at: datetime
@@ -33,7 +33,7 @@ class KeyRow:
 
 
 def find_key(connection: Connection, key_id: str) -> KnownKey | None:
-    """The key of an id."""
+    """Return the API key with this id, or None."""
     rows = connection.fetch(
         "SELECT p.principal_id, p.name, p.account, p.is_root, p.disabled_at IS NOT NULL,"
         " k.secret_hash, k.revoked_at IS NOT NULL"
@@ -49,7 +49,7 @@ def find_key(connection: Connection, key_id: str) -> KnownKey | None:
 
 
 def list_keys(connection: Connection, principal_id: int) -> list[KeyRow]:
-    """The keys of a principal, oldest first."""
+    """Return the API keys of a principal, oldest first."""
     rows = connection.fetch(
         f"SELECT key_id, revoked_at IS NOT NULL, {connection.dialect.time('created_at')}"
         " FROM crucible_key WHERE principal_id = :principal ORDER BY created_at, key_id",
@@ -61,7 +61,7 @@ def list_keys(connection: Connection, principal_id: int) -> list[KeyRow]:
 def insert_key(
     database: Database, key_id: str, principal_id: int, secret_hash: str, now: datetime
 ) -> None:
-    """Keep a new key."""
+    """Store a new API key."""
     columns = ("key_id", "principal_id", "secret_hash", "created_at")
     with database.writing() as connection:
         connection.commit(
@@ -70,7 +70,7 @@ def insert_key(
 
 
 def revoke_key(database: Database, key_id: str, principal_id: int, now: datetime) -> bool:
-    """Let a key of a principal be good no more; False if it was not."""
+    """Revoke an API key of a principal. Return False if it has none such or it was revoked."""
     with database.writing() as connection:
         revoked = connection.fetch(
             "UPDATE crucible_key SET revoked_at = :now WHERE key_id = :key"
@@ -84,7 +84,7 @@ def revoke_key(database: Database, key_id: str, principal_id: int, now: datetime
 
 
 def signing_keys(connection: Connection) -> list[tuple[str, str]]:
-    """Return the signing keys that are good and their secrets as stored, the newest first."""
+    """Return (id, stored secret) of the valid signing keys, newest first."""
     rows = connection.fetch(
         "SELECT kid, secret FROM crucible_signing_key WHERE retired_at IS NULL ORDER BY kid DESC"
     )
@@ -94,9 +94,9 @@ def signing_keys(connection: Connection) -> list[tuple[str, str]]:
 def add_signing_key(
     database: Database, secret: str, now: datetime, *, only_first: bool = False
 ) -> None:
-    """A new key to sign with; those before the last one are retired, and their secrets forgotten.
+    """Add a signing key, retire all but the newest of the others, and erase retired secrets.
 
-    With `only_first`, nothing happens where there is one.
+    With `only_first`, do nothing if a valid signing key exists.
     """
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
@@ -115,7 +115,7 @@ def add_signing_key(
 
 
 def replace_signing_secret(database: Database, kid: str, stored: str, wanted: str) -> None:
-    """Store the secret of a signing key in another form, unless it has changed meanwhile."""
+    """Store the secret of a signing key in another form, unless it was changed concurrently."""
     with database.writing() as connection:
         connection.commit(
             [

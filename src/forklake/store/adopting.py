@@ -1,8 +1,8 @@
-"""Adopting: files of one catalog become part of another under their ids; merges are remembered.
+"""Files that a merge of catalogs takes over from the source by id, and the record of merges.
 
-A file keeps its id and its path, whichever catalogs have rows of it: it is removed with the last of
-them. So nothing may be swept while a row of another catalog is copied, and what was swept before
-cannot be adopted any more.
+A file keeps its id and its path, whichever catalogs have rows of it, and is deleted with the last
+of these rows. So the sweep must not run while rows of another catalog are copied, and a file that
+was swept before cannot be taken over.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COLUMNS = (
     "row_count",
     "becomes",
 )
-# Changes of the rows of a table.
+# Changes to the rows of a table, as opposed to definitions.
 _OF_ROWS = frozenset(
     {
         ChangeKind.INSERTED,
@@ -42,12 +42,12 @@ _OF_ROWS = frozenset(
         ChangeKind.MERGED_FROM,
     }
 )
-# First row id in the source, how many, first row id here.
+# First row id in the source, number of rows, first row id in the target.
 Moved = tuple[int, int, int]
 
 
 def merges_between(connection: Connection, one: CatalogId, other: CatalogId) -> list[Merge]:
-    """All merges of either of two catalogs into the other, oldest first."""
+    """Return all merges between two catalogs, in either direction, oldest first."""
     rows = connection.fetch(
         f"SELECT {', '.join(_COLUMNS)} FROM {_NAME}"
         " WHERE (catalog_id = :one AND source_catalog_id = :other)"
@@ -61,7 +61,7 @@ def merges_between(connection: Connection, one: CatalogId, other: CatalogId) -> 
 def merge_insert(
     catalog_id: CatalogId, snapshot: SnapshotId, note: MergeNote, moved: Mapping[TableId, Moved]
 ) -> Insert:
-    """The rows that remember a merge."""
+    """Return the operation that records a merge."""
     looked_at = dict.fromkeys(note.tables or (WHOLE_CATALOG,), (0, 0, 0)) | dict(moved)
     rows: list[Values] = [
         (catalog_id, snapshot, note.source_id, note.source_snapshot, table_id, *numbers)
@@ -71,13 +71,13 @@ def merge_insert(
 
 
 def _is_elsewhere(change: Change, plan: CommitPlan) -> bool:
-    """Whether a change is of rows of a table that a merge leaves alone."""
+    """Return whether a change affects only rows of a table that the merge does not touch."""
     is_of_rows = change.kind in _OF_ROWS and not plan.changes_definitions
     return is_of_rows and change.object_id not in plan.tables
 
 
 def forgetting_merges(connection: Connection, catalogs: object) -> list[Statement]:
-    """What forgets the merges and the holders of catalogs that are gone."""
+    """Return the statements that delete the recorded merges and the holds of dropped catalogs."""
     dialect = connection.dialect
     given = {"catalogs": catalogs}
     among = dialect.any_of("catalog_id", "catalogs")
@@ -89,12 +89,13 @@ def forgetting_merges(connection: Connection, catalogs: object) -> list[Statemen
 
 
 def require_mergeable(connection: Connection, plan: CommitPlan, since: Sequence[Change]) -> None:
-    """Conflict if what a plan takes over is gone, or if others changed what it has looked at."""
+    """Raise Conflict if files of a merge are gone, or if others changed what it was based on."""
     if plan.merge is None:
         return
     if not plan.merge.only_appends and not all(_is_elsewhere(one, plan) for one in since):
         raise Conflict(
-            f"The catalog moved on from snapshot {plan.start} while a merge was prepared on it.",
+            "The target of the merge has changed: it was committed to after snapshot"
+            f" {plan.start}, on which the merge is based.",
             remedy="Merge again.",
         )
     adopted = {
@@ -106,7 +107,7 @@ def require_mergeable(connection: Connection, plan: CommitPlan, since: Sequence[
     connection.run(connection.lock(Lock.SWEEP, shared=True))
     if adopted - known_numbers(connection, sorted(adopted)):
         raise Conflict(
-            "Files that were to be taken over are gone: the catalog that had them was dropped or"
+            "Files that the merge was to take over no longer exist: their catalog was dropped or"
             " compacted, and its snapshots expired.",
             remedy="Merge again.",
         )

@@ -1,9 +1,9 @@
 """Keys of advisory locks, which all users of a PostgreSQL database share.
 
-They follow from a secret of the metastore, so that other programs and other metastores of the
-database neither meet them by accident nor compute them. A metastore that was created before there
-was a secret keeps the keys that follow from the name of its schema: processes of both versions
-exclude each other.
+They are derived from a secret of the metastore, so that other programs and other metastores in the
+database neither collide with them by accident nor can compute them. A metastore that was created
+before there was a secret keeps the keys derived from the name of its schema: processes of older and
+newer versions must exclude each other.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class AdvisoryKeys:
 
     @property
     def creation(self) -> int:
-        """Key that is taken to create the metastore, before it has a secret."""
+        """Key of the lock for creating the metastore, which has no secret yet."""
         return self._space
 
     def use(self, secret: str) -> None:
@@ -36,7 +36,7 @@ class AdvisoryKeys:
         self._secret = secret.encode()
 
     def key(self, lock: Lock, number: int) -> int:
-        """Return the key of a lock: 64 bits with a sign."""
+        """Return the key of a lock: a signed 64-bit integer."""
         if not self._secret:
             return (self._space << 48) + (lock.value << 44) + number - 2**63
         text = f"{lock.value}:{number}".encode()

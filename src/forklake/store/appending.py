@@ -1,12 +1,12 @@
-"""Appending files in one round trip, for a database behind a wire.
+"""Append of data files in one round trip, for databases behind a network.
 
-Most commits add a few files to one table. Whoever has committed to the table before knows the
-bounds of its columns; as long as everybody has only appended since, they still hold, nothing can
-conflict, and what is left to read are numbers that the database can add up itself. So one statement
-finds that out, takes the ids and writes every row, sent together with the locks before it and the
-COMMIT after it. Nobody waits for an answer while holding the lock, which is what makes many
-writers of one catalog fast. Where the statement finds otherwise it writes nothing, and the commit
-goes its usual way.
+Most commits add a few files to one table. A client that has committed to the table before has the
+bounds of its columns. As long as all commits since then were appends, these bounds still hold,
+there can be no conflict, and the remaining inputs are numbers that the database can add up. So one
+statement checks this, takes the ids and writes all rows; it is sent together with the locks before
+it and the COMMIT after it. No client round trip happens while the lock is held, which makes many
+writers of one catalog fast. If the check fails, the statement writes nothing and the commit takes
+the general path.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _file_values = attrgetter(*_FILE_VALUES)
 
 
 def _rows_of(parameter: str, types: dict[str, str], name: str) -> str:
-    """Rows that were sent as JSON: one text for any number of them."""
+    """Return a FROM item that expands rows sent as JSON: one text for any number of rows."""
     columns = ", ".join(f"{column} {kind}" for column, kind in types.items())
     return f"json_to_recordset(:{parameter}::json) AS {name}({columns})"
 
@@ -82,7 +82,7 @@ def _columns(types: dict[str, str], name: str, *, skipping: int = 0) -> str:
 _WIDENED = _rows_of("widened", _WIDENED_TYPES, "w")
 _BOUNDS = _rows_of("bounds", {"place": "int"} | _BOUND_TYPES, "b")
 _PARTITIONS = _rows_of("partitions", {"place": "int", "key_index": "bigint", "value": "text"}, "p")
-# Arrays, not a join: the planner then finds each version by its key, however many there are.
+# Arrays, not a join: the planner then finds each version by its key, however many rows it expects.
 _OLD_VERSIONS = """s.catalog_id = :catalog AND s.table_id = :table AND s.end_snapshot IS NULL
       AND s.column_id = ANY(:columns) AND s.begin_snapshot = ANY(:began)"""
 _STILL_NEWEST = f"""
@@ -108,7 +108,7 @@ w_partitions AS (
 
 @cache
 def _append_text(*, widens: bool, is_partitioned: bool) -> str:
-    """The statement; what it does not need costs nothing."""
+    """Return the statement, without the parts that this append does not need."""
     return f"""
 WITH unchanged AS MATERIALIZED (
     SELECT 1 WHERE NOT EXISTS (
@@ -177,7 +177,7 @@ SELECT snapshot_id, schema_version, previous,
 
 
 def append_at_once(database: Database, plan: CommitPlan) -> Committed | None:
-    """The commit of a plan that only adds files, or None where it has to go the usual way."""
+    """Commit a plan that only adds files. Return None if it has to take the general path."""
     if not database.dialect.joins_writes:
         return None
     found = _only_appended(plan)
@@ -186,7 +186,8 @@ def append_at_once(database: Database, plan: CommitPlan) -> Committed | None:
     table_id, work, known = found
     bounds = known.columns | work.widened(table_id, known.columns)
     changed = [column for column, row in bounds.items() if row != known.columns[column]]
-    # Others widen the same bounds, most likely, and whoever is outrun has asked for nothing.
+    # Other writers probably widen the same bounds. An attempt that finds them changed writes
+    # nothing and costs a round trip, so try only if no other writer has committed since.
     if changed and not (
         known.is_alone and all(_is_own(plan, known.columns[column]) for column in changed)
     ):
@@ -215,7 +216,7 @@ def _is_own(plan: CommitPlan, row: ColumnStatistics) -> bool:
 
 
 def _only_appended(plan: CommitPlan) -> tuple[TableId, TableWork, KnownBounds] | None:
-    """The one table to which a plan adds a few files, if that is all it does."""
+    """Return the table, its work and its known bounds if a plan only adds a few files to it."""
     is_plain = not (plan.changes_definitions or plan.children or plan.info.idempotency_key)
     if not is_plain or plan.reads or plan.faces or plan.merge or len(plan.tables) != 1:
         return None

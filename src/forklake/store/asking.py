@@ -1,6 +1,6 @@
-"""What a commit asks in the round trip in which it locks the head.
+"""Queries that a commit sends in the round trip that locks the head.
 
-Each question comes with who takes the answer. Of tables only that is asked which is not known yet.
+Each query comes with the function that takes its result. Cached table state is not queried again.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ _COMMITS = (
 )
 
 
-# The line
+# State of the catalog
 
 
 @dataclass(slots=True)
 class Line:
-    """What a commit finds when it is its turn."""
+    """State of a catalog as a commit finds it once it holds the head lock."""
 
-    head: Head | None = None  # None if the catalog is gone
-    since: Rows = field(default_factory=list)  # what was committed since the transaction began
+    head: Head | None = None  # None if the catalog was dropped
+    since: Rows = field(default_factory=list)  # commits since the transaction began
     with_key: Rows = field(default_factory=list)
-    is_outlived: bool = False  # snapshots expired that the transaction should know of
-    limit: int | None = None  # how many bytes the catalog may hold
+    is_outlived: bool = False  # snapshots expired that the conflict check would have to read
+    limit: int | None = None  # quota of the catalog in bytes
 
     def questions(self, connection: Connection, plan: CommitPlan) -> Iterator[Question]:
-        """The lock first."""
+        """Yield the queries; the first one takes the lock."""
         base = {"catalog": plan.catalog_id}
         yield queue_for_head(connection, plan.catalog_id), self._take_head
         text = f"{_COMMITS} AND h.snapshot_id > :start ORDER BY h.snapshot_id"
@@ -60,7 +60,7 @@ class Line:
         yield expired_since_statement(plan.catalog_id, plan.start), self._take_expired
         yield limit_statement(plan.catalog_id), self._take_limit
         if plan.info.idempotency_key is not None:
-            # A key of the user's own may have been used by another process, any time before.
+            # A key given by the user may have been used by another process, at any time before.
             yield used_key_statement(plan.catalog_id, plan.key), self.with_key.extend
 
     def _take_head(self, rows: Rows) -> None:
@@ -73,12 +73,12 @@ class Line:
         self.limit = int(rows[0][0]) if rows else None
 
     def committed_as(self, key: str) -> Committed | None:
-        """What a transaction of this key was committed as before; None if it was not."""
+        """Return the earlier commit with this idempotency key, or None."""
         rows = (row for row in self.since + self.with_key if row[2] == key)
         return next((Committed(row[0], row[3], was_applied_before=True) for row in rows), None)
 
     def changes(self) -> list[Change]:
-        """What others have changed."""
+        """Return what other transactions have changed since this one began."""
         return [change for row in self.since for change in parse_changes(row[1])]
 
 
@@ -88,7 +88,7 @@ class Line:
 def table_questions(
     connection: Connection, plan: CommitPlan, known: KnownTables
 ) -> Iterator[Question]:
-    """What is not known yet of the tables that a plan changes."""
+    """Yield the queries for table state that a plan needs and `known` lacks."""
     asking = _Asking(connection, plan, known)
     for table_id, work in plan.tables.items():
         if table_id >= 0:

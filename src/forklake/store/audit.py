@@ -1,4 +1,4 @@
-"""The audit: what was done, denied or failed, by whom. Rows are only ever added."""
+"""Audit of operations that were done, denied or failed, and by which principal. Append-only."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _COLUMNS = (
     "catalog_id",
     "outcome",
 )
-_LONGEST = 1000  # characters of an object's name; what was asked for may be anything
+_LONGEST = 1000  # characters of an object's name: requests may contain any text
 
 
 class Outcome(StrEnum):
-    """How something ended."""
+    """Outcome of an audited operation."""
 
     DONE = "done"
     DENIED = "denied"
@@ -37,7 +37,7 @@ class Outcome(StrEnum):
 
 
 class Actor(NamedTuple):
-    """Who did something, and when."""
+    """Principal that performed an operation, and when."""
 
     principal_id: int
     principal: str
@@ -45,7 +45,7 @@ class Actor(NamedTuple):
 
 
 class Deed(NamedTuple):
-    """What was done to what."""
+    """Operation and the object it was applied to."""
 
     operation: str
     object: str
@@ -54,7 +54,7 @@ class Deed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """An entry of the audit."""
+    """Entry of the audit."""
 
     audit_id: str
     happened_at: datetime
@@ -66,7 +66,7 @@ class AuditRow:
 
 
 def audit_insert(actor: Actor, deeds: Sequence[Deed], outcome: Outcome) -> Insert:
-    """The entries of some deeds that ended alike."""
+    """Return the operation that adds an entry for each of some deeds with the same outcome."""
     began = time.time_ns()
     rows = [
         (
@@ -85,12 +85,12 @@ def audit_insert(actor: Actor, deeds: Sequence[Deed], outcome: Outcome) -> Inser
 
 
 def _audit_id(moment: int) -> str:
-    """Digits in the order of time, different for whoever else writes in the same moment."""
+    """Return an id of digits that sorts by time and is unique among concurrent writers."""
     return f"{moment:019d}{random.randrange(10**9):09d}"
 
 
 def _kept(text: str) -> str:
-    """A text that every database can hold."""
+    """Return the text shortened, and escaped where a database could not store it."""
     shown = text[:_LONGEST].replace("\0", "\\x00")
     return shown.encode("utf-8", "backslashreplace").decode()
 
@@ -104,7 +104,7 @@ def write_audit(database: Database, actor: Actor, deed: Deed, outcome: Outcome) 
 def list_audit(
     connection: Connection, *, catalog_id: CatalogId | None, after: str | None, limit: int
 ) -> list[AuditRow]:
-    """Entries, the newest first; `after` is the id of the last one of the page before."""
+    """Return entries, newest first. `after` is the id of the last entry of the previous page."""
     conditions = ["audit_id < :after"] if after is not None else []
     conditions += ["catalog_id = :catalog"] if catalog_id is not None else []
     chosen = f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -1,7 +1,7 @@
-"""Automations as the metastore keeps them: which workbook runs, and when.
+"""Automations in the metastore: which workbook runs, and when.
 
-Nobody locks while finding out what is due. Whoever writes it down also raises the automation's
-revision, and only from the one that was looked at: of many, one succeeds.
+Finding what is due takes no locks. Recording it raises the automation's revision, which succeeds
+only from the revision that was read: of several concurrent writers, one succeeds.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from forklake.store.times import as_time
 
 
 class Overlap(StrEnum):
-    """What becomes of an occasion that comes while an earlier one is not done with."""
+    """What happens to an occasion that comes due while an earlier one is unfinished."""
 
     SKIP = "skip"
     QUEUE = "queue"
 
 
 class CatchUp(StrEnum):
-    """Which of several occasions count that are found at once."""
+    """Which of several overdue occasions are run."""
 
     LATEST = "latest"
     ALL = "all"
@@ -37,7 +37,7 @@ class CatchUp(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The table whose changes are waited for."""
+    """Table whose changes trigger an automation."""
 
     catalog_id: CatalogId
     schema: str
@@ -46,7 +46,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Automation:
-    """A workbook, and when it runs: by a schedule, or when a table changes."""
+    """Workbook, and when it runs: by a schedule, or when a table changes."""
 
     automation_id: int
     name: str
@@ -92,22 +92,22 @@ _TIMES = ("created_at", "next_due_at")
 
 
 def are_installed(database: Database) -> bool:
-    """Whether the tables of automations are there."""
+    """Return whether the tables of automations exist."""
     try:
         with database.reading() as connection:
-            connection.columns_of("reagent_firing")  # the last one that is made
+            connection.columns_of("reagent_firing")  # the table that is created last
     except Corruption:
         return False
     return True
 
 
 def install_automations(database: Database) -> None:
-    """Make the tables of automations, unless they are there."""
+    """Create the tables of automations, unless they exist."""
     install(database, "automations.sql")
 
 
 def database_time(connection: Connection) -> datetime:
-    """What the database's clock says: the one clock that all runners share."""
+    """Return the time of the database: the one clock that all runners share."""
     dialect = connection.dialect
     ((moment,),) = connection.fetch(f"SELECT {dialect.time(dialect.now)}")
     return as_time(moment)
@@ -123,24 +123,24 @@ def _select(connection: Connection) -> str:
 
 
 def list_automations(connection: Connection) -> list[Automation]:
-    """All automations, by name."""
+    """Return all automations, sorted by name."""
     return [_automation(row) for row in connection.fetch(f"{_select(connection)} ORDER BY a.name")]
 
 
 def find_automation(connection: Connection, name: str) -> Automation | None:
-    """The automation of a name."""
+    """Return the automation with this name, or None."""
     rows = connection.fetch(f"{_select(connection)} WHERE a.name = :name", name=name)
     return _automation(rows[0]) if rows else None
 
 
 def automation_of(connection: Connection, automation_id: int) -> Automation | None:
-    """The automation of an id."""
+    """Return the automation with this id, or None."""
     rows = connection.fetch(f"{_select(connection)} WHERE a.automation_id = :id", id=automation_id)
     return _automation(rows[0]) if rows else None
 
 
 def possibly_due(connection: Connection, now: datetime) -> list[Automation]:
-    """Automations whose time has come, and those in whose watched catalog something happened."""
+    """Return automations whose due time has passed or whose watched catalog has new commits."""
     rows = connection.fetch(
         f"{_select(connection)} LEFT JOIN ducklake_catalog_head h"
         " ON h.catalog_id = a.table_catalog_id"
@@ -170,10 +170,10 @@ def _automation(row: Any) -> Automation:
 
 
 def unknown_automation(name: str) -> NotFound:
-    """The error for an automation that is not there."""
+    """Return the error for an automation that does not exist."""
     return NotFound(
         f"Automation '{name}' does not exist.",
-        remedy="List those there are with: forklake automations list.",
+        remedy="List the automations: `forklake automations list`.",
         automation=name,
     )
 
@@ -182,7 +182,7 @@ def unknown_automation(name: str) -> NotFound:
 
 
 def insert_automation(database: Database, made: Automation) -> None:
-    """Keep a new automation."""
+    """Add an automation. Raises AlreadyExists if its name is taken."""
     watched = made.watched
     row = (
         made.automation_id,
@@ -213,7 +213,7 @@ def insert_automation(database: Database, made: Automation) -> None:
 
 
 def delete_automation(database: Database, automation_id: int) -> None:
-    """Forget an automation and all its firings."""
+    """Delete an automation and all its firings."""
     with database.writing() as connection:
         given = {"id": automation_id}
         connection.commit(
@@ -232,9 +232,9 @@ def revise(
     next_due_at: datetime | None,
     seen_snapshot: SnapshotId | None,
 ) -> bool:
-    """Note up to where it is known what is due; False if the automation changed since it was read.
+    """Record up to where due occasions have been found; False if the automation has changed.
 
-    From here on, others who want the same wait until this transaction ends.
+    Concurrent transactions that revise the same automation wait until this one ends.
     """
     found = connection.fetch(
         "UPDATE reagent_automation SET is_enabled = :enabled, next_due_at = :due,"

@@ -1,7 +1,7 @@
-"""Several operations as one statement, for a database behind a wire.
+"""Combination of several operations into one statement, for databases behind a network.
 
-A small commit is a dozen statements of a few microseconds each; sending, parsing and answering them
-one by one costs several times that, in the client most of all. Writes that do not depend on each
+A small commit is a dozen statements of a few microseconds each. Sending, parsing and answering them
+one by one costs several times that, most of it in the client. Writes that do not depend on each
 other become one statement with a common table expression for each; reads become columns of one row.
 """
 
@@ -16,9 +16,9 @@ from typing import Any
 
 from forklake.store.operations import PARAMETER, Allocate, Insert, Operation, Statement, insert_text
 
-# An INSERT of more rows than this is sent in bulk instead.
+# An INSERT of more rows than this is sent in bulk (COPY) instead.
 BULK_ABOVE = 24
-# More writes than this are sent one by one: to plan one statement of them all would cost more.
+# More writes than this are sent one by one: planning them as one statement would cost more.
 _JOINED_UP_TO = 48
 _ALLOCATE = """
     SELECT ARRAY(SELECT nextval('ducklake_snapshot_id_seq') FROM generate_series(1, :snapshots)),
@@ -33,7 +33,7 @@ Shape = str | tuple[str, tuple[str, ...], int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One statement that stands for some operations; or one operation to be sent in bulk."""
+    """One statement that stands for several operations, or one operation to be sent in bulk."""
 
     operations: Sequence[Operation]
     text: str = ""
@@ -41,7 +41,7 @@ class Batch:
 
 
 def batched(operations: Sequence[Operation]) -> Iterator[Batch]:
-    """The fewest statements that do the same, in the same order."""
+    """Yield batches that do the same as `operations`, in the same order, in few statements."""
     for way, members in groupby(operations, key=_way):
         group = list(members)
         if way is _alone or (way is _writes and len(group) > _JOINED_UP_TO):
@@ -75,7 +75,7 @@ def _writes(group: Sequence[Operation]) -> Batch:
 def _reads(group: Sequence[Operation]) -> Batch:
     if len(group) == 1:
         return _alone(group)
-    # The ids come first: their columns stay as they are, the others become one column each.
+    # Allocate comes first: its columns stay as they are, each other read becomes one JSON column.
     ordered = sorted(group, key=lambda operation: not isinstance(operation, Allocate))
     return _joined(ordered, _columns)
 
@@ -103,7 +103,7 @@ def _columns(parts: Sequence[str]) -> str:
 
 
 def _shape(operation: Operation) -> tuple[Shape, Any]:
-    """What a statement's text depends on, and what it does not."""
+    """Return what the text of an operation depends on (the cache key), and its parameters."""
     if isinstance(operation, Statement):
         return operation.sql, operation.parameters
     if isinstance(operation, Allocate):
@@ -116,7 +116,7 @@ def _shape(operation: Operation) -> tuple[Shape, Any]:
 def _text(
     shapes: tuple[Shape, ...], form: Callable[[Sequence[str]], str]
 ) -> tuple[str, list[tuple[str, ...] | None]]:
-    """The text for some shapes, and for each the order in which it takes its parameters."""
+    """Return the text for shapes, and for each the order in which it takes its parameters."""
     numbers = count(1)
     parts: list[str] = []
     orders: list[tuple[str, ...] | None] = []
@@ -132,7 +132,7 @@ def _text(
 
 
 def as_batch(sql: str, parameters: Mapping[str, Any]) -> Batch:
-    """One statement by itself."""
+    """Return a batch of a single statement."""
     return _joined([Statement(sql, parameters)], _one)
 
 

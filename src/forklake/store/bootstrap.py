@@ -1,4 +1,4 @@
-"""Opening a metastore: connect, create the tables if asked, check the version."""
+"""Opening a metastore: connect, optionally create the tables, check the version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSION = "0.5-dev1"
 
 
 def connect(target: Target, *, metadata_schema: str | None = None, partitions: int = 0) -> Database:
-    """A database of the target's kind; drivers are loaded when they are needed."""
+    """Return a database of the target's kind. Drivers are imported only when needed."""
     match target.backend:
         case "postgresql":
             from forklake.store.postgresql import PostgresDatabase
@@ -46,8 +46,8 @@ def _mysql() -> type[MysqlDatabase]:
         from forklake.store.mysql import MysqlDatabase
     except ModuleNotFoundError as reason:
         raise Unsupported(
-            "Metastores in MySQL or MariaDB need the package PyMySQL.",
-            remedy="Install it with: pip install 'forklake[mysql]'.",
+            "Metastores in MySQL or MariaDB need the package PyMySQL, which is not installed.",
+            remedy="Install it: `pip install 'forklake[mysql]'`.",
         ) from reason
     return MysqlDatabase
 
@@ -55,13 +55,13 @@ def _mysql() -> type[MysqlDatabase]:
 def open_database(
     uri: str, *, create: bool = False, metadata_schema: str | None = None, partitions: int = 0
 ) -> Database:
-    """The database behind an attach string, checked to be a metastore of this version."""
+    """Return the database behind an attach string, checked to be a metastore of this version."""
     target = parse_uri(uri)
     require_partitions(target.backend, partitions)
     if metadata_schema is not None:
         metadata_schema = _checked_schema(metadata_schema)
     if target.backend == "duckdb" and not create and not Path(target.location).exists():
-        raise _no_metastore(target, target.location)  # before DuckDB makes a file of that name
+        raise _no_metastore(target, target.location)  # before DuckDB creates a file of that name
     database = connect(target, metadata_schema=metadata_schema, partitions=partitions)
     try:
         if not database.is_initialised():
@@ -78,9 +78,10 @@ def open_database(
 
 def _checked_schema(name: str) -> str:
     checked = checked_name(name, "metadata schema")
-    if set(checked) & set("/\\"):  # beside a SQLite file it is part of a file's name
+    if set(checked) & set("/\\"):  # with SQLite it becomes part of a file name
         raise InvalidInput(
-            f"The metadata schema {checked!r} contains a slash.", remedy="Choose another name."
+            f"The name of the metadata schema {checked!r} contains a slash.",
+            remedy="Choose a name without slashes.",
         )
     return checked
 
@@ -110,13 +111,13 @@ def _create(database: Database) -> None:
     try:
         database.load_schema()
     except ForklakeError:
-        # Somebody else may have been faster; then everything is there already.
+        # Another process may have created the tables first.
         if not database.is_initialised():
             raise
 
 
 def check_version(database: Database) -> None:
-    """Refuse a metastore that this version cannot read."""
+    """Raise Unsupported if this version cannot read the metastore."""
     with database.reading() as connection:
         rows = connection.fetch("SELECT value FROM ducklake_metadata WHERE key = 'version'")
     version = rows[0][0] if rows else "none"
@@ -129,14 +130,14 @@ def check_version(database: Database) -> None:
 
 
 def _check_partitions(database: Database, wanted: int) -> None:
-    """Refuse a metastore that has others than were asked for: they cannot be changed."""
+    """Raise AlreadyExists if the number of partitions differs: it cannot be changed."""
     if not wanted:
         return
     with database.reading() as connection:
         found = count_partitions(connection)
     if found != wanted:
         raise AlreadyExists(
-            f"The metastore {database.address} is there already and has"
+            f"The metastore {database.address} already exists and has"
             f" {found or 'no'} partitions, not {wanted}.",
-            remedy="Leave out the partitions, or make a new metastore.",
+            remedy="Leave out the number of partitions, or create another metastore.",
         )

@@ -1,4 +1,4 @@
-"""Catalogs as the metastore keeps them: finding and listing them."""
+"""Rows of ducklake_catalog: queries that find and list catalogs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BY_NAME = f"{_LIVE} AND c.catalog_name = :name"
 
 @dataclass(frozen=True, slots=True)
 class CatalogRow:
-    """A catalog as the metastore keeps it."""
+    """Row of ducklake_catalog."""
 
     catalog_id: CatalogId
     catalog_uuid: str
@@ -42,14 +42,14 @@ class CatalogRow:
 
 
 class Within(NamedTuple):
-    """Some catalogs: those of these ids, and those whose names begin with one of the prefixes."""
+    """Selection of catalogs: by id, or by a prefix of the name."""
 
     ids: Sequence[CatalogId]
     prefixes: Sequence[str]
 
 
 def missing(name: str) -> NotFound:
-    """The error for a catalog that is not there."""
+    """Return the error for a catalog that does not exist."""
     return NotFound(
         f"Catalog '{name}' does not exist",
         remedy="Check the name, or create the catalog first.",
@@ -58,7 +58,7 @@ def missing(name: str) -> NotFound:
 
 
 def taken(names: Sequence[str]) -> AlreadyExists:
-    """The error for names that are in use."""
+    """Return the error for catalog names that are in use."""
     shown = ", ".join(f"'{name}'" for name in names[:5]) + (" …" if len(names) > 5 else "")
     return AlreadyExists(
         f"Catalog {shown} already exists.",
@@ -68,13 +68,13 @@ def taken(names: Sequence[str]) -> AlreadyExists:
 
 
 def find_catalog(connection: Connection, name: str) -> CatalogRow | None:
-    """The live catalog of a name."""
+    """Return the live catalog with this name, or None."""
     rows = connection.fetch(_BY_NAME, name=name)
     return CatalogRow(*rows[0]) if rows else None
 
 
 def find_catalogs(connection: Connection, names: Sequence[str]) -> list[CatalogRow]:
-    """The live catalogs among some names."""
+    """Return the live catalogs with these names."""
     (rows,) = connection.run([names_statement(connection, names)])
     return [CatalogRow(*row) for row in rows]
 
@@ -82,7 +82,7 @@ def find_catalogs(connection: Connection, names: Sequence[str]) -> list[CatalogR
 def find_parent_and_forks(
     connection: Connection, parent: str, names: Sequence[str]
 ) -> tuple[CatalogRow, list[CatalogRow]]:
-    """A catalog that must be there, and those that have the names of its forks already."""
+    """Return a catalog that must exist, and existing catalogs with the names of its new forks."""
     found, existing = connection.run(
         [Statement(_BY_NAME, {"name": parent}), names_statement(connection, names)]
     )
@@ -92,21 +92,21 @@ def find_parent_and_forks(
 
 
 def names_statement(connection: Connection, names: Sequence[str]) -> Statement:
-    """The statement that finds live catalogs by their names."""
+    """Return the statement that finds live catalogs by name."""
     dialect = connection.dialect
     text = f"{_LIVE} AND {dialect.any_of('c.catalog_name', 'names')}"
     return Statement(text, {"names": dialect.array(names)})
 
 
 def catalogs_of(connection: Connection, ids: Sequence[CatalogId]) -> list[CatalogRow]:
-    """The live catalogs among some ids."""
+    """Return the live catalogs with these ids."""
     dialect = connection.dialect
     text = f"{_LIVE} AND {dialect.any_of('c.catalog_id', 'ids')} ORDER BY c.catalog_name"
     return [CatalogRow(*row) for row in connection.fetch(text, ids=dialect.array(ids))]
 
 
 def find_names(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
-    """The names of the live catalogs among some ids."""
+    """Return the names of the live catalogs with these ids."""
     dialect = connection.dialect
     text = (
         "SELECT catalog_id, catalog_name FROM ducklake_catalog WHERE end_snapshot IS NULL"
@@ -118,7 +118,7 @@ def find_names(connection: Connection, ids: Sequence[CatalogId]) -> dict[Catalog
 def list_catalogs(
     connection: Connection, *, prefix: str = "", after: str = "", limit: int = 100
 ) -> list[CatalogRow]:
-    """A page of live catalogs in the order of their names, from an index range."""
+    """Return a page of live catalogs, sorted by name. It is read from an index range."""
     text = f"{_LIVE} AND c.catalog_name > :after AND c.catalog_name >= :prefix"
     ends = _after_prefix(prefix)
     if ends:
@@ -129,17 +129,17 @@ def list_catalogs(
 
 
 def _after_prefix(prefix: str) -> str:
-    """The least text above all texts that begin with the prefix; empty if there is none."""
+    """Return the least text above all texts that begin with the prefix; empty if there is none."""
     for length in range(len(prefix), 0, -1):
         code = ord(prefix[length - 1])
-        following = 0xE000 if code == 0xD7FF else code + 1
+        following = 0xE000 if code == 0xD7FF else code + 1  # surrogates cannot be encoded
         if following <= 0x10FFFF:
             return prefix[: length - 1] + chr(following)
     return ""
 
 
 def count_catalogs(connection: Connection) -> int:
-    """How many catalogs are live: each has one head."""
+    """Return the number of live catalogs: each has one head."""
     return int(connection.fetch("SELECT count(*) FROM ducklake_catalog_head")[0][0])
 
 
@@ -151,7 +151,7 @@ def list_children(
     limit: int | None = None,
     within: Within | None = None,
 ) -> list[CatalogRow]:
-    """The live catalogs that were forked from this one, or some of them, by name."""
+    """Return the live forks of a catalog, sorted by name; `within` restricts them."""
     text = (
         f"{_LIVE} AND c.catalog_name > :after AND c.catalog_id IN (SELECT l.catalog_id"
         " FROM ducklake_catalog_lineage l WHERE l.ancestor_id = :parent AND l.depth = 1)"
@@ -167,7 +167,7 @@ def list_children(
 
 
 def _is_within(connection: Connection, within: Within) -> tuple[str, dict[str, Any]]:
-    """The condition that a catalog is one of some, and its parameters."""
+    """Return the condition that selects `within`, and its parameters."""
     dialect = connection.dialect
     parts, given = [dialect.any_of("c.catalog_id", "ids")], {"ids": dialect.array(within.ids)}
     for place, prefix in enumerate(within.prefixes):
@@ -179,7 +179,7 @@ def _is_within(connection: Connection, within: Within) -> tuple[str, dict[str, A
 
 
 def count_children(connection: Connection, ids: Sequence[CatalogId]) -> dict[CatalogId, int]:
-    """How many live catalogs were forked from each of some, of those that have any."""
+    """Return the number of live forks of each of these catalogs. Those without are left out."""
     dialect = connection.dialect
     text = (
         "SELECT l.ancestor_id, count(*) FROM ducklake_catalog_lineage l"
@@ -190,13 +190,13 @@ def count_children(connection: Connection, ids: Sequence[CatalogId]) -> dict[Cat
 
 
 def has_ancestors(connection: Connection, catalog_id: CatalogId) -> bool:
-    """Whether a catalog reads rows of others."""
+    """Return whether a catalog reads rows of ancestors."""
     text = "SELECT 1 FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth = 1"
     return bool(connection.fetch(text, catalog=catalog_id))
 
 
 def data_paths(connection: Connection, catalog_id: CatalogId) -> dict[CatalogId, str | None]:
-    """The data path of each catalog on the line."""
+    """Return the data path of each catalog in the lineage."""
     text = (
         "SELECT DISTINCT c.catalog_id, c.data_path FROM ducklake_catalog_lineage l"
         " JOIN ducklake_catalog c ON c.catalog_id = l.ancestor_id WHERE l.catalog_id = :catalog"

@@ -1,4 +1,4 @@
-"""Answers of a database as columns, for those who ask for a hundred thousand rows and more."""
+"""Query results as Arrow columns, for results of a hundred thousand rows and more."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pyarrow import csv
 
 
 def columns_of_rows(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
-    """Rows as columns."""
+    """Return rows as a table."""
     values = zip(*rows, strict=True) if rows else ([] for _ in schema)
     arrays = [pa.array(list(one), field.type) for one, field in zip(values, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def columns_of_csv(text: bytes, schema: pa.Schema) -> pa.Table:
-    """Rows that a database wrote as CSV, in which only what is null is left out unquoted."""
+    """Parse CSV from PostgreSQL: an empty field is null if unquoted, an empty text if quoted."""
     if not text:
         return schema.empty_table()
     return csv.read_csv(
@@ -39,7 +39,7 @@ def columns_of_csv(text: bytes, schema: pa.Schema) -> pa.Table:
 
 
 def numbers_of_bytes(body: bytes) -> pa.Int64Array:
-    """Numbers of 64 bits one after the other, the highest byte of each first."""
+    """Decode consecutive big-endian 64-bit integers."""
     numbers = array("q", body)
     if sys.byteorder == "little":
         numbers.byteswap()
@@ -47,7 +47,7 @@ def numbers_of_bytes(body: bytes) -> pa.Int64Array:
 
 
 def as_bytes(table: pa.Table) -> bytes:
-    """A table as a value of bytes."""
+    """Serialize a table as an Arrow stream."""
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
@@ -57,6 +57,6 @@ def as_bytes(table: pa.Table) -> bytes:
 
 
 def from_bytes(body: bytes) -> pa.Table:
-    """The table that was made bytes of."""
+    """Return the table that `as_bytes` serialized."""
     with pa.ipc.open_stream(body) as reader:
         return reader.read_all()

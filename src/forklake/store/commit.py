@@ -1,17 +1,18 @@
-"""The commit: one transaction, two round trips.
+"""Commits: one transaction, two round trips each.
 
-1. Stand in the catalog's line and lock its head. Then, in statements that begin after the lock and
-   so see the previous holder's commit: read what was committed since the transaction began, take
-   the ids, read the statistics to add to.
-2. Check for conflicts, in Python; always, whatever attempt it is.
+1. Queue for the catalog and lock its head. Then, in statements that begin after the lock is held
+   and so see the previous holder's commit: read what was committed since the transaction began,
+   take the ids, read the statistics to add to.
+2. Check for conflicts, in Python, on every attempt.
 3. Write the rows, move the head and commit.
 
-Ids are taken inside the lock: in one catalog their order is the order of commits. Catalogs do not
-wait for each other. Only lost connections, deadlocks and serialization failures are tried again;
-the key that every snapshot carries tells whether the first try went through after all.
+Ids are taken while the lock is held: within a catalog their order is the commit order. Commits to
+different catalogs do not wait for each other. Only lost connections, deadlocks and serialization
+failures are retried; the key stored with every snapshot shows whether an earlier attempt was
+committed after all.
 
-A series is many commits in one database transaction. Whoever holds the head need not look again:
-from the second commit on, what holds before it is known, and nobody can come between.
+A series is many commits in one database transaction. It holds the head lock throughout, so only its
+first commit queries the state before it and checks for conflicts.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from forklake.store.table_writing import KnownTables, TableWriting
 from forklake.store.writing import Writing
 
 _ATTEMPTS = 8
-MOST_ROWS = 20_000  # that a series keeps until it sends them
+MOST_ROWS = 20_000  # rows that a series buffers before it sends them
 
 
 def commit(database: Database, plan: CommitPlan) -> Committed:
-    """Apply a plan on top of whatever was committed since it was begun, or raise Conflict."""
+    """Apply a plan on top of the commits since it began, or raise Conflict."""
     with database.committing(plan.catalog_id):
         try:
             return append_at_once(database, plan) or _attempt(database, plan)
@@ -68,7 +69,7 @@ _attempt_again = retry(
 
 @contextmanager
 def series(database: Database) -> Iterator[Series]:
-    """Commits of one catalog that become visible together at the end, or not at all."""
+    """Yield a series of commits to one catalog that become visible together, or not at all."""
     reached("commit.begun")
     with database.writing() as connection:
         commits = Series(connection)
@@ -77,21 +78,21 @@ def series(database: Database) -> Iterator[Series]:
 
 
 class Series:
-    """Commits of one catalog in one database transaction, each a snapshot of its own.
+    """Commits of one catalog in one database transaction, each with its own snapshot.
 
-    A plan that continues is a part of the snapshot with which the plan after it goes on.
+    A plan with `continues` shares its snapshot with the plan that follows it.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._known = KnownTables()
         self._ids = Reserve()
-        self._head: Head | None = None  # the newest that is complete, once the line is ours
-        self._open: Writing | None = None  # a snapshot that is not complete
+        self._head: Head | None = None  # newest complete snapshot; None until the lock is held
+        self._open: Writing | None = None  # the snapshot that is not complete
         self._last: CommitPlan | None = None
-        self._limit: int | None = None  # how many bytes the catalog may hold
+        self._limit: int | None = None  # quota of the catalog in bytes
         self._waiting: list[Sequence[Operation]] = []  # to be sent
-        self._rows = 0  # in there
+        self._rows = 0  # number of rows in `_waiting`
 
     @property
     def head(self) -> Head | None:
@@ -99,7 +100,7 @@ class Series:
         return self._open.new_head if self._open else self._head
 
     def write(self, plan: CommitPlan) -> Committed:
-        """Add a commit on top of the others; Conflict if the first is not possible any more."""
+        """Add a commit on top of the others. The first one may raise Conflict."""
         if self._last is None:
             line = Line()
             self._ask([*line.questions(self._connection, plan), *self._questions(plan)])
@@ -113,7 +114,7 @@ class Series:
         else:
             self._ask(list(self._questions(plan)))
         if self._limit is not None:
-            self._send()  # what was written counts
+            self._send()  # the check counts what this series has written
             require_bytes(self._connection, plan, self._limit)
         return self._write(plan)
 
@@ -134,7 +135,7 @@ class Series:
         )
 
     def _begun(self, plan: CommitPlan) -> tuple[Writing, Allocation]:
-        """The snapshot that a plan is, or is part of, and the ids of the plan."""
+        """Return the snapshot to which a plan belongs, begun if necessary, and the plan's ids."""
         if self._open is not None:
             return self._open, self._ids.take(plan, self._open.ledger.snapshot)
         assert self._head is not None
@@ -144,10 +145,10 @@ class Series:
         self._open = Writing(plan=plan, head=self._head, ledger=ledger, tables=tables)
         return self._open, allocation
 
-    # Asking
+    # Queries
 
     def _questions(self, plan: CommitPlan) -> Iterator[Question]:
-        """What is needed for a plan and not known yet."""
+        """Yield the queries for what a plan needs and the series has not cached."""
         ids = self._ids.missing(plan, begins=self._open is None)
         if ids is not None:
             yield ids, lambda rows: self._ids.put(*rows)
@@ -156,17 +157,17 @@ class Series:
     def _ask(self, questions: Sequence[Question]) -> None:
         if questions:
             if any(isinstance(operation, Statement) for operation, _ in questions):
-                self._send()  # they are about what was written, too
+                self._send()  # the queries must see what this series has written
             answers = self._connection.run([operation for operation, _ in questions])
             for (_, take), rows in zip(questions, answers, strict=True):
                 take(rows)
 
     def _check(self, plan: CommitPlan, line: Line) -> None:
-        """Conflict if the plan cannot be added on top of what others have committed."""
+        """Raise Conflict if the plan cannot be added on top of what others have committed."""
         if line.is_outlived:
             raise Conflict(
-                "Snapshots from after this transaction began have expired: what they changed is not"
-                " known any more.",
+                "Snapshots that were committed after this transaction began have expired, so it"
+                " cannot be checked for conflicts with them.",
                 remedy="Run the transaction again.",
             )
         since = line.changes()
@@ -190,12 +191,12 @@ class Series:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """The connection, on which all that was written is seen."""
+        """Yield the connection, which sees all that the series has written."""
         self._send()
         yield self._connection
 
     def finish(self) -> None:
-        """Send what is left, move the head and commit, if there is anything to commit."""
+        """Send what is buffered, move the head and commit, if anything was written."""
         if self._last is None:
             return
         assert self._head is not None
@@ -211,13 +212,14 @@ class Series:
 def _found_head(plan: CommitPlan, line: Line) -> Head:
     if line.head is None:
         raise NotFound(
-            f"The catalog with id {plan.catalog_id} was dropped.", remedy="Nothing was changed."
+            f"The catalog with id {plan.catalog_id} was dropped. Nothing was changed.",
+            remedy="List the catalogs and run the transaction on another one.",
         )
     return line.head
 
 
 def _learnt(plan: CommitPlan, writing: Writing) -> dict[TableId, KnownBounds]:
-    """What the next commit may know already."""
+    """Return column bounds for the next commit, which need not query them again."""
     is_alone = writing.head.snapshot_id == plan.start
     return {
         table_id: KnownBounds(writing.new_head.snapshot_id, columns, is_alone)

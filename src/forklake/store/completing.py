@@ -1,6 +1,7 @@
-"""Completing a metastore that an older version made: what this version has and it lacks is added.
+"""Upgrade of a metastore that an older version created: missing tables and indexes are added.
 
-Nothing that is there is changed, but for the settings by which PostgreSQL keeps its tables clean.
+Existing objects are not changed, except for the storage parameters of tables in PostgreSQL
+(autovacuum and fill factor).
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _SETTINGS = (
     "SELECT relname::text, coalesce(reloptions, '{}') FROM pg_class"
     " WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind = 'r'"
 )
-# Schemas that a metastore has wholly or not at all.
+# Schema files whose objects a metastore has completely or not at all.
 _OPTIONAL = ("access", "automations", "stamps")
 
 
 def missing(connection: Connection) -> list[Definition]:
-    """What the schema files define and a metastore lacks, in the order in which it is made."""
+    """Return what the schema files define and a metastore lacks, in the order of creation."""
     present = _present(connection)
     text = partitioned(schema_text(connection.dialect.name), count_partitions(connection))
     expected = list(definitions(text))
@@ -43,7 +44,7 @@ def missing(connection: Connection) -> list[Definition]:
 
 
 def missing_columns(connection: Connection) -> list[str]:
-    """Columns that tables of a metastore lack, as `table.column`."""
+    """Return the columns that tables of a metastore lack, as `table.column`."""
     present: dict[str, set[str]] = {}
     for table, column, _ in connection.fetch(connection.dialect.every_column):
         present.setdefault(table, set()).add(column)
@@ -56,7 +57,7 @@ def missing_columns(connection: Connection) -> list[str]:
 
 
 def other_settings(connection: Connection) -> dict[str, frozenset[str]]:
-    """The tables that lack settings which the schema gives them, and these settings."""
+    """Return the tables that lack storage parameters of the schema, with all of these."""
     if connection.dialect.name != "postgresql":
         return {}
     present = {name: frozenset(options) for name, options in connection.fetch(_SETTINGS)}
@@ -69,7 +70,7 @@ def other_settings(connection: Connection) -> dict[str, frozenset[str]]:
 
 
 def complete(database: Database) -> list[str]:
-    """Add what is missing; the names of what was added or set anew."""
+    """Add what is missing. Return the names of what was added or whose parameters were set."""
     with database.reading() as connection:
         if not missing(connection) and not other_settings(connection):
             return []

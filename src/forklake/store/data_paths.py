@@ -1,8 +1,8 @@
-"""Data paths of the whole metastore: none lies within another one.
+"""Check of data paths: none may lie within that of another catalog.
 
-A catalog writes, and looks for files to remove, in its folder below its data path. Catalogs may
-share a data path, because no two have the same folder there. A data path within another one could
-be the folder of a catalog.
+A catalog writes, and looks for orphaned files to delete, in its own folder below its data path.
+Catalogs may share a data path, because no two have the same folder there. But a data path within
+another one could be the folder of a catalog.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from forklake.model.data_paths import enclosed_range, list_enclosing, list_spell
 from forklake.store.database import Connection, Dialect, Lock
 from forklake.store.operations import Statement
 
-# Catalogs `c` whose files may be there still: live, read by forks, or not yet reclaimed.
+# Condition on catalogs `c` that may still have files: live, read by forks, or not yet reclaimed.
 _HAS_FILES = (
     "c.path IS NOT NULL AND (c.end_snapshot IS NULL OR EXISTS (SELECT l.catalog_id"
     " FROM ducklake_catalog_lineage l WHERE l.catalog_id = c.catalog_id AND l.depth = 0)"
@@ -25,8 +25,8 @@ _CATALOG = "SELECT c.catalog_name, c.data_path, c.end_snapshot FROM ducklake_cat
 def claim_data_path(connection: Connection, path: str) -> None:
     """Raise InvalidInput if a data path overlaps with that of a catalog; `path` is normalized.
 
-    Until the transaction ends no other one can claim a data path that is not in use yet. The lock
-    is taken before that of FENCE.
+    Until the transaction ends, no other transaction can claim a data path that is not in use yet.
+    Lock order: this lock is taken before FENCE.
     """
     dialect = connection.dialect
     same = f"{_CATALOG} {dialect.in_code_order('c.data_path')} = :path AND c.end_snapshot IS NULL"
@@ -55,16 +55,16 @@ def refuse_overlap(connection: Connection, path: str, *, ignored: str | None = N
     raise InvalidInput(
         f"The data path {path!r} overlaps with {other!r} of the dropped catalog '{name}', whose"
         " files have not been removed yet.",
-        remedy="Use another data path, or remove the files first: forklake maintain.",
+        remedy="Use another data path, or remove the files first: `forklake maintain`.",
         catalog=name,
     )
 
 
 def refuse_location(connection: Connection, location: str) -> None:
-    """Raise InvalidInput if a table for others would lie in the folder of a catalog, or around it.
+    """Raise InvalidInput if an external table would overlap with the folder of a catalog.
 
-    Files there would be found by the orphan scan of that catalog, or its files by a vacuum of the
-    table. Beside the folders of catalogs is fine, below their data path too.
+    The orphan scan of that catalog would find the files of the table, or a vacuum of the table the
+    files of the catalog. A location beside the folders of catalogs, below a data path, is allowed.
     """
     dialect = connection.dialect
     spellings = list_spellings(location)
@@ -87,9 +87,9 @@ def refuse_location(connection: Connection, location: str) -> None:
 
 def _inside(location: str, catalog: str, folder: str) -> InvalidInput:
     return InvalidInput(
-        f"The location {location!r} overlaps with {folder!r} of the catalog '{catalog}', whose"
-        " files lie there.",
-        remedy="Choose a folder outside of those of catalogs.",
+        f"The location {location!r} overlaps with {folder!r} of the catalog '{catalog}', which"
+        " stores its files there.",
+        remedy="Choose a folder outside of the folders of catalogs.",
         catalog=catalog,
     )
 

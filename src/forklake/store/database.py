@@ -1,4 +1,4 @@
-"""The seam between the store and its databases: two protocols, one set of shared texts."""
+"""Interface between the store and its databases: dialects, connections and locks."""
 
 from __future__ import annotations
 
@@ -18,95 +18,96 @@ Rows = list[Any]
 
 
 class Lock(Enum):
-    """What a writer waits for; embedded databases have one writer and need none of them."""
+    """Locks of writers. Embedded databases have a single writer and need none of them."""
 
-    QUEUE = 1  # commits of one catalog, first come first served
-    FENCE = 2  # shared by all commits, exclusive for reading the whole metastore at once
-    INLINED = 3  # the making of a table for inlined rows
-    TURN = 4  # transactions that start over after a conflict, one at a time
-    SWEEP = 5  # the going of rows and files; shared by those who copy rows
-    UPKEEP = 6  # the maintenance of one catalog, one at a time
-    ACCESS = 7  # the making of access tables, principals and signing keys
-    DATA_PATHS = 8  # the choice of a data path that no catalog uses yet
+    QUEUE = 1  # commits of one catalog, first come, first served
+    FENCE = 2  # shared by all commits, exclusive for reading the whole metastore at one moment
+    INLINED = 3  # creation of a table for inlined rows
+    TURN = 4  # transactions that are retried after a conflict, one at a time
+    SWEEP = 5  # deletion of rows and files; shared by transactions that copy rows
+    UPKEEP = 6  # maintenance of one catalog, one at a time
+    ACCESS = 7  # creation of access tables, principals and signing keys
+    DATA_PATHS = 8  # choice of a data path that no catalog uses yet
 
 
 class Dialect(Protocol):
-    """The few places where the databases want different text."""
+    """SQL texts and expressions that differ between databases."""
 
     name: str
     least: str
     joins_writes: bool  # one statement may write to several tables
-    # How a head row is locked: by commits, which forks do not wait for; by forks, which only
-    # keep the row from going away; and by whoever takes it away or rewrites the line.
+    # Row locks on a head. Commits take for_commit. Forks take for_fork, which does not conflict
+    # with for_commit and only keeps the row from being deleted. Transactions that delete the row or
+    # rewrite the lineage take for_removal, which conflicts with both.
     for_commit: str
     for_fork: str
     for_removal: str
-    for_picking: str  # how rows are taken of which any will do: those that nobody else has
-    now: str  # the time that the database's clock tells
+    for_picking: str  # locks any rows that no other transaction has locked (SKIP LOCKED)
+    now: str  # current time of the database
     every_column: str  # reads table, column and type of all columns of the metastore, in order
 
     def __hash__(self) -> int: ...
 
     def any_of(self, column: str, parameter: str) -> str:
-        """A condition: the column is one of an array parameter."""
+        """Return the condition that the column is in an array parameter."""
         ...
 
     def array(self, values: Sequence[Any]) -> Any:
-        """An array parameter."""
+        """Return values as an array parameter."""
         ...
 
     def in_code_order(self, column: str) -> str:
-        """An expression that compares a column of texts by code points."""
+        """Return an expression that compares a text column by code points."""
         ...
 
     def ending(self, column: str, length: int) -> str:
-        """An expression that gives the last characters of a text."""
+        """Return an expression for the last characters of a text."""
         ...
 
     def time(self, column: str) -> str:
-        """An expression that gives a time as the driver can return it."""
+        """Return an expression for a time in a form that the driver can return."""
         ...
 
     def column_type(self, name: str) -> str:
-        """The column type under which inlined values of a stored type are kept."""
+        """Return the column type in which inlined values of a stored type are kept."""
         ...
 
 
 class Connection(Protocol):
-    """One connection, inside a transaction or reading outside of any."""
+    """Connection, inside a transaction or reading outside of any."""
 
     dialect: Dialect
 
     def fetch(self, sql: str, **parameters: Any) -> Rows:
-        """The rows of one statement."""
+        """Return the rows of one statement."""
         ...
 
     def run(self, operations: Sequence[Operation]) -> list[Rows]:
-        """Several operations in one round trip where the database can; the rows of each."""
+        """Run operations, in one round trip if the database can, and return the rows of each."""
         ...
 
     def lock(self, lock: Lock, number: int = 0, *, shared: bool = False) -> list[Operation]:
-        """The operations that take a lock until the transaction ends."""
+        """Return the operations that take a lock until the transaction ends."""
         ...
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
-        """What a commit selects to wait for its turn, and the parameters of that."""
+        """Return what a commit selects to queue for a catalog, and its parameters."""
         ...
 
     def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
-        """The rows of a statement that has very many, column by column."""
+        """Return the rows of a statement with a large result, as columns."""
         ...
 
     def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
-        """The numbers of a statement that reads very many, one a row."""
+        """Return the numbers of a statement with a large result of one number a row."""
         ...
 
     def fetch_bodies(self, statement: Statement) -> Rows:
-        """The rows of a statement that reads large values of bytes."""
+        """Return the rows of a statement that reads large binary values."""
         ...
 
     def columns_of(self, table: str) -> list[str]:
-        """The names of a table's columns."""
+        """Return the names of a table's columns."""
         ...
 
     def commit(self, operations: Sequence[Operation] = ()) -> list[Rows]:
@@ -115,41 +116,41 @@ class Connection(Protocol):
 
 
 class Readable(Protocol):
-    """A metadata database, or a transaction of it that sees what it has written."""
+    """Metadata database, or a transaction of it that sees what it has written."""
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A connection to read from."""
+        """Yield a connection to read from."""
         ...
 
 
 class Database(Protocol):
-    """A metadata database: hands out connections and knows its dialect."""
+    """Metadata database: hands out connections and has a dialect."""
 
     dialect: Dialect
     address: str
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A connection for statements that each see what was committed before them."""
+        """Yield a connection whose statements each see what was committed before them."""
         ...
 
     def writing(self) -> AbstractContextManager[Connection]:
-        """A transaction; unless `commit` was called it is rolled back at the end."""
+        """Yield a transaction. It is rolled back at the end unless `commit` was called."""
         ...
 
     def turn(self, catalog_id: CatalogId) -> AbstractContextManager[Turn]:
-        """Wait for a turn among the transactions that start over after a conflict."""
+        """Wait for the turn-taking lock among transactions that are retried after a conflict."""
         ...
 
     def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
-        """Commit to a catalog inside; wait while another thread of this process reserves it."""
+        """Wrap a commit to a catalog. Waits while another thread of this process reserves it."""
         ...
 
     def upkeep(self, catalog_id: CatalogId) -> AbstractContextManager[bool]:
-        """A lease on the maintenance of a catalog; False if another one has it now."""
+        """Yield whether this caller holds the maintenance lease of a catalog, or another does."""
         ...
 
     def is_initialised(self) -> bool:
-        """Whether the tables of a metastore are there."""
+        """Return whether the tables of a metastore exist."""
         ...
 
     def load_schema(self) -> None:

@@ -1,4 +1,4 @@
-"""Questions about the Delta tables of a metastore that concern more than one snapshot."""
+"""Queries on the Delta tables of a metastore that are not bound to one snapshot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from forklake.store.database import Database
 
 
 def catalogs_with_delta(database: Database) -> list[CatalogId]:
-    """The catalogs that have Delta tables of their own; forks that only inherit some have none."""
+    """Return the catalogs that have Delta tables of their own, not only inherited ones."""
     with database.reading() as connection:
         rows = connection.fetch(
             "SELECT DISTINCT catalog_id FROM dl_tables WHERE end_snapshot IS NULL ORDER BY 1"
@@ -18,7 +18,7 @@ def catalogs_with_delta(database: Database) -> list[CatalogId]:
 def actions_without_version(
     database: Database, catalog_id: CatalogId, table_id: TableId
 ) -> list[int]:
-    """Versions of which a catalog has actions, though neither it nor an ancestor made them."""
+    """Return versions with actions in a catalog, but no version row there or in an ancestor."""
     with database.reading() as connection:
         rows = connection.fetch(
             "SELECT DISTINCT a.version FROM dl_actions a"

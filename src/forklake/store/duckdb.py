@@ -1,4 +1,4 @@
-"""DuckDB: one file, one process. Commits take turns; a statement costs about a millisecond."""
+"""DuckDB: one file, one process. Commits are serialized; a statement takes about a millisecond."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from forklake.store.operations import (
 from forklake.store.private_files import create_beside
 from forklake.store.reservations import Turn
 
-# Up to this many rows are one INSERT; more go through Arrow, which parses nothing.
+# Up to this many rows are one INSERT. More are passed as an Arrow table, which needs no parsing.
 _ARROW_ABOVE = 32
 _ALLOCATE = """
     SELECT (SELECT coalesce(list(nextval('ducklake_snapshot_id_seq')), []) FROM range($snapshots)),
@@ -54,7 +54,7 @@ _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
 
 class DuckdbDialect:
-    """What DuckDB wants differently."""
+    """SQL texts of DuckDB."""
 
     name = "duckdb"
     least = "least"
@@ -83,7 +83,7 @@ class DuckdbDialect:
         return f"right({column}, {length})"
 
     def time(self, column: str) -> str:
-        # Times come back as microseconds: DuckDB's own conversion wants a time zone library.
+        # Return microseconds: the DuckDB conversion to datetime needs the package pytz.
         return f"epoch_us({column})"
 
     def column_type(self, name: str) -> str:
@@ -91,9 +91,9 @@ class DuckdbDialect:
 
 
 def _create_privately(path: str) -> None:
-    """Create a database for its owner alone, unless it exists.
+    """Create a database file that only its owner can access, unless it exists.
 
-    DuckDB takes no empty file, so the database is created where only its owner can reach it.
+    DuckDB rejects an empty file, so the database is created in a private folder and linked.
     """
     if path == _IN_MEMORY or Path(path).exists():
         return
@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
 
 
 class DuckdbConnection(RowFetching):
-    """A transaction or a reader on one connection."""
+    """Transaction, or reader, on one connection."""
 
     dialect: Dialect = DuckdbDialect()
 
@@ -187,7 +187,7 @@ class DuckdbConnection(RowFetching):
 
 
 class DuckdbDatabase:
-    """A metastore in a DuckDB file, in the schema `metadata_schema`."""
+    """Metastore in a DuckDB file, in the schema `metadata_schema`."""
 
     dialect: Dialect = DuckdbDialect()
 
@@ -200,7 +200,7 @@ class DuckdbDatabase:
         if path != _IN_MEMORY and not Path(path).parent.is_dir():
             raise InvalidInput(
                 f"The folder {Path(path).parent} of the metastore does not exist.",
-                remedy="Create it first.",
+                remedy="Create the folder first.",
             )
         with self._translating():
             _create_privately(path)
@@ -237,7 +237,7 @@ class DuckdbDatabase:
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
-        # One for all catalogs: they have one writer as it is.
+        # One for all catalogs: a DuckDB file has a single writer anyway.
         with self._turns:
             yield
 
@@ -272,7 +272,10 @@ class DuckdbDatabase:
                 cursor.execute(text)
 
     def _create_log(self) -> None:
-        """Create the write-ahead log, which DuckDB would open to all, and removes now and then."""
+        """Create the write-ahead log: DuckDB would make it readable to all users.
+
+        DuckDB deletes it at checkpoints, so this is repeated before every transaction.
+        """
         if self.address != _IN_MEMORY:
             create_beside(f"{self.address}.wal", self.address)
 
@@ -287,13 +290,16 @@ class DuckdbDatabase:
             raise self._translated(reason) from reason
 
     def _translated(self, reason: Exception) -> ForklakeError:
-        said = str(reason).strip().splitlines()[0]
+        detail = str(reason).strip().splitlines()[0]
         if isinstance(reason, (duckdb.DataError, UnicodeEncodeError)):
-            return InvalidInput(f"The database cannot hold this value: {said}", remedy="Change it.")
-        if isinstance(reason, duckdb.IOException) and "lock" in said:
+            return InvalidInput(
+                f"The metastore cannot store this value: {detail}", remedy="Change the value."
+            )
+        if isinstance(reason, duckdb.IOException) and "lock" in detail:
             return Unavailable(
-                f"Unique file handle conflict: another process holds the metastore {self.address}.",
-                remedy="Use PostgreSQL or SQLite for a metastore that processes share.",
+                f"Unique file handle conflict: another process has opened the metastore"
+                f" {self.address}.",
+                remedy="Use PostgreSQL or SQLite for a metastore that several processes share.",
             )
         path = Path(self.address)
         if isinstance(reason, duckdb.PermissionException) or (
@@ -304,11 +310,13 @@ class DuckdbDatabase:
             )
         if isinstance(reason, duckdb.CatalogException):
             return Corruption(
-                f"The file {self.address} does not have the tables of a metastore: {said}",
-                remedy="Create them with: forklake init.",
+                f"The file {self.address} lacks tables of a metastore: {detail}",
+                remedy="Create the metastore: `forklake init`.",
             )
         if isinstance(reason, duckdb.ConstraintException):
-            return Corruption(f"The metastore refused a row that it holds already: {said}")
+            return Corruption(
+                f"The metastore {self.address} rejected a row that violates a constraint: {detail}"
+            )
         return Unavailable(
-            f"The metastore {self.address} cannot be used now: {said}", remedy="Try again."
+            f"The metastore {self.address} is not available: {detail}", remedy="Try again."
         )

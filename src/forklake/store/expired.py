@@ -1,7 +1,7 @@
-"""Snapshots that expired: forgetting them, and finding out that one was forgotten.
+"""Expired snapshots: deleting them from the history, and detecting that one was deleted.
 
-A snapshot is forgotten first, and its rows go afterwards. So whoever has read rows and then finds
-the snapshot still there has seen all of them.
+The snapshot itself is deleted first and its rows later. So a reader that has read rows, and then
+finds that the snapshot still exists, has seen all of them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def forget_snapshots(
     older_than: datetime | None = None,
     keys_before: datetime | None = None,
 ) -> list[Snapshot]:
-    """Take snapshots out of a catalog's history; the newest always stays. Returns those taken.
+    """Delete snapshots from a catalog's history, except the newest. Return the deleted ones.
 
-    Holding the head keeps forks of the catalog away; a fork of the past that is made through
-    another fork holds the snapshot's own row (see `forks`).
+    The lock on the head keeps new forks of the catalog waiting. A fork of the past that is created
+    through another fork locks the row of the snapshot itself (see `forks`).
     Idempotency keys of expired snapshots that were used before `keys_before` are deleted too.
     """
     with database.writing() as connection:
@@ -64,7 +64,7 @@ def forget_snapshots(
 def forgetting(
     connection: Connection, catalog_id: CatalogId, gone: Sequence[tuple[SnapshotId, datetime]]
 ) -> list[Operation]:
-    """What takes snapshots, each with its time, out of a catalog's history."""
+    """Return the operations that delete snapshots, each with its time, from a catalog's history."""
     numbers = {number for number, _ in gone}
     kept = connection.fetch(
         "SELECT snapshot_id FROM ducklake_snapshot_changes WHERE catalog_id = :catalog"
@@ -85,7 +85,7 @@ def forgetting(
         Statement(
             f"DELETE FROM ducklake_snapshot_changes WHERE catalog_id = :catalog AND {among}", given
         ),
-        # A snapshot may be that of other catalogs too.
+        # A snapshot may belong to other catalogs too: forks created in a batch share one.
         Statement(
             f"DELETE FROM ducklake_snapshot WHERE {among} AND NOT EXISTS (SELECT h.catalog_id FROM"
             " ducklake_snapshot_changes h WHERE h.snapshot_id = ducklake_snapshot.snapshot_id)",
@@ -103,11 +103,11 @@ def _runs(connection: Connection, catalog_id: CatalogId) -> list[Run]:
     return [Run(begin, end, as_time(moment)) for begin, end, moment in rows]
 
 
-# Finding out
+# Detection
 
 
 def retained_statement(catalog_id: CatalogId, snapshot_id: SnapshotId) -> Statement:
-    """The statement that finds a row while a catalog, or an ancestor for it, has a snapshot."""
+    """Return the statement that finds a row while a catalog or its ancestor retains a snapshot."""
     return Statement(
         "SELECT 1 FROM ducklake_catalog_lineage l JOIN ducklake_snapshot_changes h"
         " ON h.catalog_id = l.ancestor_id AND h.snapshot_id = :snapshot"
@@ -117,17 +117,17 @@ def retained_statement(catalog_id: CatalogId, snapshot_id: SnapshotId) -> Statem
 
 
 def require_retained(found: Sequence[object] | bool, snapshot_id: SnapshotId) -> None:
-    """NotFound if that statement found nothing: what was read may lack rows."""
+    """Raise NotFound if `retained_statement` found nothing: rows read may be incomplete."""
     if not found:
         raise NotFound(
             f"No snapshot found at version {snapshot_id}: it has expired since it was looked up.",
-            remedy="Read the table again, at a snapshot that is still there.",
+            remedy="Read the table again at a snapshot that is retained.",
             version=snapshot_id,
         )
 
 
 def expired_since_statement(catalog_id: CatalogId, start: SnapshotId) -> Statement:
-    """The statement that finds runs of a catalog that reach beyond a snapshot."""
+    """Return the statement that finds runs of expired snapshots that end after `start`."""
     return Statement(
         "SELECT end_snapshot FROM ducklake_expired_snapshots WHERE catalog_id = :catalog"
         " AND :start < end_snapshot",
@@ -139,7 +139,7 @@ def expired_since_statement(catalog_id: CatalogId, start: SnapshotId) -> Stateme
 def has_gaps(
     connection: Connection, catalog_id: CatalogId, seen: SnapshotId, until: SnapshotId
 ) -> bool:
-    """Whether a catalog has forgotten some of its own snapshots after one that was seen."""
+    """Return whether snapshots of a catalog after `seen`, up to `until`, have expired."""
     return any(
         one.begin_snapshot <= until and seen + 1 < one.end_snapshot
         for one in _runs(connection, catalog_id)
@@ -149,9 +149,9 @@ def has_gaps(
 def require_whole_history(
     connection: Connection, catalog_id: CatalogId, start: SnapshotId, until: SnapshotId
 ) -> None:
-    """NotFound if what happened from one snapshot to another is not known any more.
+    """Raise NotFound if a snapshot from `start` to `until`, or the one before, has expired.
 
-    The snapshot before the first must be there too: it has the rows that the first one ended.
+    The snapshot before the first is needed too: it has the rows that the first one ended.
     """
     rows = connection.fetch(
         "SELECT 1 FROM ducklake_catalog_lineage l JOIN ducklake_expired_snapshots g"
@@ -164,7 +164,7 @@ def require_whole_history(
     )
     if rows:
         raise NotFound(
-            f"The changes from snapshot {start} on are not known any more: snapshots have expired.",
-            remedy="Begin after the oldest snapshot that is left, or read the whole table.",
+            f"The changes since snapshot {start} are not available: snapshots have expired.",
+            remedy="Start after the oldest retained snapshot, or read the whole table.",
             start=start,
         )

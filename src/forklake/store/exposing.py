@@ -1,7 +1,7 @@
-"""Exposing: the schema of views through which stock DuckDB reads the catalogs of a metastore.
+"""Schema of views through which stock DuckDB reads the catalogs of a metastore.
 
-One schema serves all catalogs, however many: a connection names its own. It is made, or made again
-after an upgrade, by the owner of the metastore.
+One schema serves all catalogs, however many: a connection selects its own. The owner of the
+metastore creates it, and creates it again after an upgrade.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from forklake.store.stock_views import inlined_ranges, inlined_table_names, view
 if TYPE_CHECKING:
     from psycopg import sql
 
-_MARK = "Forklake: "  # the comment of a schema of ours begins so
+_MARK = "Forklake: "  # prefix of the comment on schemas that Forklake created
 _FACTS = """
     SELECT (SELECT pg_get_userbyid(relowner)::text FROM pg_class
             WHERE oid = 'ducklake_catalog_head'::regclass),
@@ -30,7 +30,7 @@ _FACTS = """
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """What was made: the schema to attach, its views, and who besides the owner may read them."""
+    """Created schema, its views, and the role besides the owner that may read them."""
 
     schema: str
     views: tuple[str, ...]
@@ -39,7 +39,7 @@ class Exposed:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The names that the statements are about."""
+    """Names that the statements refer to."""
 
     store: str
     stock: str
@@ -49,7 +49,7 @@ class _Place:
     replaces: bool
 
     def fill(self, text: str) -> sql.Composed:
-        """A statement with its names."""
+        """Return a statement with its names filled in."""
         from psycopg import sql
 
         names = {"store": self.store, "stock": self.stock, "tenant": self.tenant}
@@ -59,8 +59,11 @@ class _Place:
 
 
 def expose(database: Database, *, role: str | None = None) -> Exposed:
-    """Make, or make again, the views; a role may then read them with a token of its own, or by the
-    name of a catalog if it may read the metastore."""
+    """Create the views, or replace them.
+
+    `role` may then read them with a token of its own, or by the name of a catalog if it may read
+    the metastore.
+    """
     if database.dialect.name != "postgresql":
         raise Unsupported(
             f"{database.address} cannot be exposed: stock DuckDB reads forks from PostgreSQL only.",
@@ -87,19 +90,19 @@ def _found(connection: Connection, role: str | None) -> _Place:
     ((owner, mark, has_role),) = connection.fetch(_FACTS, stock=stock, role=role or "")
     if mark is not None and not mark.startswith(_MARK):
         raise AlreadyExists(
-            f"The schema '{stock}' is there and holds something else.",
-            remedy="Rename it: the views of this metastore go there.",
+            f"The schema '{stock}' already exists and was not created by Forklake.",
+            remedy="Rename that schema: the views of this metastore need its name.",
         )
     if role is not None and not has_role:
         raise NotFound(
-            f"There is no role '{role}' in PostgreSQL.",
-            remedy="Create it, or make the role of tenants: forklake access tenants.",
+            f"The role '{role}' does not exist in PostgreSQL.",
+            remedy="Create it, or create the role of tenants: `forklake access tenants`.",
         )
     return _Place(store, stock, tenant, owner, role, mark is not None)
 
 
 def _tables(connection: Connection) -> dict[str, list[str]]:
-    """The tables of the metastore and their columns."""
+    """Return the tables of the metastore and their columns."""
     rows = connection.fetch(
         "SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a"
         " ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"

@@ -1,4 +1,4 @@
-"""The numbers, times and snapshots of versions of Delta tables."""
+"""Versions of Delta tables: their numbers, times and snapshots."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ _MILLISECOND = timedelta(milliseconds=1)
 def following_version(
     told: FaceCommit, newest: Sequence[DeltaVersion], now: datetime
 ) -> tuple[int, int]:
-    """The version and time that a commit gets; times of a table grow with its versions."""
+    """Return the version and time of a new Delta commit. Times strictly increase with versions."""
     last = max(newest, key=lambda one: one.version, default=None)
     version = told.version
     if version is None:
         version = 0 if last is None else last.version + 1
     elif last is not None and version <= last.version:
         raise Conflict(
-            f"Version {version} of the Delta table was committed meanwhile.",
-            remedy="Nothing was changed; go on from the newest version.",
+            f"Version {version} of the Delta table was committed concurrently. Nothing was"
+            " changed.",
+            remedy="Read the newest version of the table and try again.",
         )
     time = milliseconds(now) if told.timestamp is None else told.timestamp
     return version, time if last is None else max(time, last.timestamp + 1)
 
 
 def milliseconds(moment: datetime) -> int:
-    """A moment as Delta counts time."""
+    """Return a time as milliseconds since 1970, as Delta stores it."""
     return (moment - _EPOCH) // _MILLISECOND
 
 
 def schema_versions(
     database: Database, catalog_id: CatalogId, snapshots: Sequence[SnapshotId]
 ) -> dict[SnapshotId, int]:
-    """The versions of the definitions at some snapshots; those that have expired are left out."""
+    """Return the schema version at each snapshot. Expired snapshots are left out."""
     with database.reading() as connection:
         dialect = connection.dialect
         rows = connection.fetch(

@@ -1,4 +1,4 @@
-"""Reading very many rows, or large ones, over connections that know one way to read."""
+"""Large reads over connections that can only fetch rows."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 class RowFetching:
-    """What such a connection reads, row by row."""
+    """Implementation of the `fetch_…` methods of Connection by `fetch`."""
 
     def fetch(self, sql: str, **parameters: Any) -> Rows:
-        """The rows of one statement."""
+        """Return the rows of one statement."""
         raise NotImplementedError
 
     def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
-        """Rows, turned into columns."""
+        """Return the rows as columns."""
         from forklake.store.columns import columns_of_rows
 
         return columns_of_rows(self.fetch_bodies(statement), schema)
 
     def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
-        """Rows of one number each."""
+        """Return the rows, of one number each, as an array."""
         import pyarrow as pa
 
         return pa.array([number for (number,) in self.fetch_bodies(statement)], pa.int64())
 
     def fetch_bodies(self, statement: Statement) -> Rows:
-        """Rows."""
+        """Return the rows."""
         return self.fetch(statement.sql, **statement.parameters)

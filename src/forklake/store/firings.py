@@ -1,8 +1,8 @@
-"""Firings: each time that an automation is due, and who runs it.
+"""Firings: each occasion on which an automation is due, and which runner has claimed it.
 
-A firing is claimed under the lock of its automation's row, so that no two of an automation run at
-once. The claim is a lease: whoever does not renew it in time loses it, and from then on can change
-nothing about the firing, because owner and number of tries are no longer theirs.
+A firing is claimed under the lock of its automation's row, so that no two firings of an automation
+run at once. The claim is a lease: a runner that does not renew it in time loses it. From then on it
+cannot change the firing, because the stored owner and number of tries differ from its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from forklake.store.times import as_time
 
 
 class State(StrEnum):
-    """What has become of a firing."""
+    """State of a firing."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -37,7 +37,7 @@ _NOT_IN_KEYS = re.compile(r"[^0-9A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """One occasion at which an automation runs."""
+    """Occasion on which an automation runs."""
 
     automation_id: int
     occasion: str
@@ -54,12 +54,12 @@ class Firing:
 
     @property
     def key(self) -> str:
-        """The idempotency key of what the run commits."""
+        """Idempotency key of the commits of the run."""
         return key_prefix(self.automation_id) + _NOT_IN_KEYS.sub("-", self.occasion)
 
 
 def key_prefix(automation_id: int) -> str:
-    """How the keys of all firings of an automation begin."""
+    """Return the prefix of the idempotency keys of all firings of an automation."""
     return f"reagent-{automation_id:x}-"
 
 
@@ -98,7 +98,7 @@ def _firing(row: Any) -> Firing:
 
 
 def list_firings(connection: Connection, automation_id: int, *, limit: int) -> list[Firing]:
-    """The newest firings of an automation, the newest first."""
+    """Return the newest firings of an automation, newest first."""
     rows = connection.fetch(
         f"{_select(connection)} WHERE automation_id = :id"
         f" ORDER BY due_at DESC, occasion DESC LIMIT {int(limit)}",
@@ -108,7 +108,7 @@ def list_firings(connection: Connection, automation_id: int, *, limit: int) -> l
 
 
 def last_firings(connection: Connection) -> dict[int, Firing]:
-    """The newest firing of each automation that has one."""
+    """Return the newest firing of each automation that has one."""
     rows = connection.fetch(
         f"{_select(connection)} f WHERE NOT EXISTS (SELECT 1 FROM reagent_firing o"
         " WHERE o.automation_id = f.automation_id AND (o.due_at > f.due_at"
@@ -118,7 +118,7 @@ def last_firings(connection: Connection) -> dict[int, Firing]:
 
 
 def unfinished(connection: Connection, automation_id: int) -> list[Firing]:
-    """Firings of an automation that wait or run, in the order in which they are due."""
+    """Return the waiting and running firings of an automation, in the order of their due times."""
     rows = connection.fetch(
         f"{_select(connection)} WHERE automation_id = :id AND ended_at IS NULL"
         " ORDER BY due_at, occasion",
@@ -128,7 +128,7 @@ def unfinished(connection: Connection, automation_id: int) -> list[Firing]:
 
 
 def claimable(connection: Connection, now: datetime) -> list[int]:
-    """Automations of which a firing can be claimed, those first that have waited longest."""
+    """Return automations with a firing that can be claimed, longest waiting first."""
     rows = connection.fetch(
         "SELECT a.automation_id FROM reagent_automation a"
         " JOIN reagent_firing f ON f.automation_id = a.automation_id"
@@ -141,16 +141,16 @@ def claimable(connection: Connection, now: datetime) -> list[int]:
 
 
 def snapshot_of_key(connection: Connection, catalog_id: CatalogId, key: str) -> SnapshotId | None:
-    """The snapshot that a catalog's commit under a key became."""
+    """Return the snapshot that a catalog's commit with this idempotency key created, or None."""
     (rows,) = connection.run([used_key_statement(catalog_id, key)])
     return max((SnapshotId(row[0]) for row in rows), default=None)
 
 
-# Coming to be
+# Creation and deletion
 
 
 def firings_insert(firings: Iterable[Firing]) -> Insert:
-    """New firings; an occasion that is known stays as it is."""
+    """Return the operation that adds new firings. Existing occasions are not changed."""
     columns = ("automation_id", "occasion", "snapshot_id", "due_at", "ended_at", "state", "tries")
     values = attrgetter(*columns[:-2])
     rows = [(*values(one), one.state.value, one.tries) for one in firings]
@@ -158,7 +158,7 @@ def firings_insert(firings: Iterable[Firing]) -> Insert:
 
 
 def skipping(firings: Sequence[Firing], now: datetime) -> list[Statement]:
-    """What lets firings that still wait go without a run."""
+    """Return the statements that mark waiting firings as skipped."""
     return [
         Statement(
             "UPDATE reagent_firing SET state = 'skipped', ended_at = :now"
@@ -170,7 +170,7 @@ def skipping(firings: Sequence[Firing], now: datetime) -> list[Statement]:
 
 
 def forgetting(automation_id: int, before: datetime) -> Statement:
-    """What forgets firings that are long done with."""
+    """Return the statement that deletes firings that ended before a time."""
     return Statement(
         "DELETE FROM reagent_firing WHERE automation_id = :id AND ended_at < :before",
         {"id": automation_id, "before": before},
@@ -181,8 +181,10 @@ def forgetting(automation_id: int, before: datetime) -> Statement:
 
 
 def lock_automation(connection: Connection, automation_id: int) -> bool:
-    """Take the right to claim a firing of an automation; False if somebody else has it, or it is
-    not enabled any more."""
+    """Lock an automation in order to claim one of its firings.
+
+    Return False if another runner has locked it, or it is not enabled any more.
+    """
     return bool(
         connection.fetch(
             "SELECT automation_id FROM reagent_automation WHERE automation_id = :id AND is_enabled"
@@ -195,7 +197,7 @@ def lock_automation(connection: Connection, automation_id: int) -> bool:
 def claim(
     connection: Connection, firing: Firing, owner: str, now: datetime, until: datetime
 ) -> None:
-    """Make a firing somebody's until a moment, one try more than before."""
+    """Claim a firing for a runner until a time, and count the try."""
     connection.fetch(
         "UPDATE reagent_firing SET state = 'running', owner = :owner, tries = tries + 1,"
         " started_at = :now, leased_until = :until"
@@ -224,7 +226,7 @@ def _ours(firing: Firing) -> dict[str, Any]:
 
 
 def renew(connection: Connection, firing: Firing, until: datetime) -> bool:
-    """Hold a claimed firing until another moment; False if it is not ours any more."""
+    """Extend the claim on a firing. Return False if another runner has taken it over."""
     text = f"UPDATE reagent_firing SET leased_until = :until{_OURS}"
     return bool(connection.fetch(text, until=until, **_ours(firing)))
 
@@ -238,7 +240,7 @@ def end(
     result_snapshot: SnapshotId | None = None,
     message: str | None = None,
 ) -> bool:
-    """Note what a claimed firing came to; False if it is not ours any more."""
+    """Record the outcome of a claimed firing. Return False if another runner has taken it over."""
     text = (
         "UPDATE reagent_firing SET state = :state, ended_at = :now, leased_until = NULL,"
         f" result_snapshot = :result, message = :message{_OURS}"

@@ -1,4 +1,4 @@
-"""Forks: a catalog row, its line and its head; nothing of the parent is copied or changed."""
+"""Forks: a catalog row, its lineage and its head. No rows of the parent are copied or changed."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from forklake.store.provisioning import (
 )
 from forklake.store.snapshots import snapshot_at_version
 
-# A longer line is cut by materialising: every read walks all of it.
+# Every read walks the whole lineage: a fork that would exceed this is materialized.
 MAX_DEPTH = 64
 
 
 class ForkMode(Enum):
-    """How a fork comes by its parent's rows."""
+    """Whether a fork inherits its parent's rows or copies them."""
 
     INHERIT = "inherit"
     COPY = "copy"
@@ -43,7 +43,7 @@ class ForkMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
-    """Which forks to make, of what, and where they write."""
+    """Parameters of a fork: the parent, the names, and where the forks write."""
 
     parent: str
     names: Sequence[str]
@@ -59,7 +59,7 @@ Ancestor = tuple[CatalogId, SnapshotId]
 
 
 def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[CatalogRow], int]:
-    """The forks, existing ones first, and how many of them were made now, all in one snapshot."""
+    """Create forks in one snapshot. Return all, existing ones first, and the number created."""
     with database.writing() as connection:
         reached("fork.begun")
         parent, existing = find_parent_and_forks(connection, request.parent, request.names)
@@ -153,7 +153,7 @@ def _require_same_forks(
 
 
 def other_fork(row: CatalogRow, parent: str, of: str | None) -> AlreadyExists:
-    """Return the error for a catalog with another parent than `parent`: `of`, if that is known."""
+    """Return the error for a catalog whose parent is `of` (None if unknown) instead of `parent`."""
     has_parent = row.parent_catalog_id is not None
     known = f"a fork of '{of}'" if of is not None else "a fork of another catalog"
     return AlreadyExists(
@@ -166,7 +166,7 @@ def other_fork(row: CatalogRow, parent: str, of: str | None) -> AlreadyExists:
 
 
 def _line_statement(catalog_id: CatalogId) -> Statement:
-    """The statement that reads a line, nearest ancestor first."""
+    """Return the statement that reads a lineage, nearest ancestor first."""
     return Statement(
         "SELECT ancestor_id, upto_snapshot FROM ducklake_catalog_lineage"
         " WHERE catalog_id = :catalog ORDER BY depth",
@@ -177,10 +177,10 @@ def _line_statement(catalog_id: CatalogId) -> Statement:
 def _fork_point(
     connection: Connection, parent: CatalogRow, head: Head | None, at: SnapshotId | None
 ) -> Head:
-    """Where the line forks off: the head, or an earlier snapshot.
+    """Return the snapshot at which to fork: the head, or an earlier one.
 
-    The head was read under a lock that waits for the parent's expiry and end, and they for it. An
-    earlier snapshot may be an ancestor's: its own row is held too, and looked up again after that.
+    The head was read under a lock that excludes expiry and dropping of the parent. An earlier
+    snapshot may belong to an ancestor: so its own row is locked too, and then looked up again.
     """
     if head is None:
         raise missing(parent.catalog_name)

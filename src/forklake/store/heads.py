@@ -1,4 +1,4 @@
-"""The head of a catalog: reading it, locking it, and moving it to a new snapshot."""
+"""Heads of catalogs: reading and locking them, and moving them to a new snapshot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forklake.store.times import after, as_time
 
 
 def head_statement(connection: Connection, catalog_id: CatalogId, lock: str = "") -> Statement:
-    """The statement that reads a head; `lock` is one of the dialect's row locks."""
+    """Return the statement that reads a head; `lock` is one of the dialect's row locks."""
     time = connection.dialect.time("snapshot_time")
     return Statement(
         f"SELECT snapshot_id, schema_version, {time} FROM ducklake_catalog_head"
@@ -23,10 +23,10 @@ def head_statement(connection: Connection, catalog_id: CatalogId, lock: str = ""
 
 
 def queue_for_head(connection: Connection, catalog_id: CatalogId) -> Statement:
-    """The statement by which a commit waits for its turn, locks the head and reads it.
+    """Return the statement by which a commit queues for a catalog, locks its head and reads it.
 
-    On PostgreSQL an advisory lock, taken as the row is found, makes the line first come, first
-    served; the row lock, taken after it, makes it safe and reads the newest version of the row.
+    On PostgreSQL an advisory lock, taken while the row is looked up, makes the queue first come,
+    first served. The row lock, taken after it, makes it safe and reads the newest row version.
     """
     locks, keys = connection.queue_locks(catalog_id)
     time = connection.dialect.time("snapshot_time")
@@ -38,7 +38,7 @@ def queue_for_head(connection: Connection, catalog_id: CatalogId) -> Statement:
 
 
 def as_head(rows: Rows) -> Head | None:
-    """The head that a statement found."""
+    """Return the head in the result of a statement, or None."""
     if not rows:
         return None
     snapshot_id, schema_version, moment, *_ = rows[0]
@@ -46,13 +46,13 @@ def as_head(rows: Rows) -> Head | None:
 
 
 def find_head(connection: Connection, catalog_id: CatalogId) -> Head | None:
-    """The newest snapshot of a live catalog."""
+    """Return the newest snapshot of a live catalog, or None if it was dropped."""
     (rows,) = connection.run([head_statement(connection, catalog_id)])
     return as_head(rows)
 
 
 def following(head: Head, allocation: Allocation, *, changed: bool = False) -> Head:
-    """The head after a commit; `changed` if the definitions get a new version."""
+    """Return the head after a commit. `changed` gives the definitions a new schema version."""
     return Head(
         allocation.snapshot_id,
         head.schema_version + int(changed),
@@ -61,7 +61,7 @@ def following(head: Head, allocation: Allocation, *, changed: bool = False) -> H
 
 
 def snapshot_insert(allocation: Allocation, head: Head) -> Insert:
-    """The row of a new snapshot."""
+    """Return the operation that adds the row of a new snapshot."""
     return Insert(
         "ducklake_snapshot",
         ("snapshot_id", "snapshot_time", "schema_version", "next_catalog_id", "next_file_id"),
@@ -78,7 +78,7 @@ def snapshot_insert(allocation: Allocation, head: Head) -> Insert:
 
 
 def changes_insert(catalogs: Sequence[CatalogId], head: Head, changes: Iterable[Change]) -> Insert:
-    """Whose snapshot it is, and what it changed."""
+    """Return the operation that records whose snapshot it is and what it changed."""
     text = format_changes(changes)
     return Insert(
         "ducklake_snapshot_changes",
@@ -88,7 +88,7 @@ def changes_insert(catalogs: Sequence[CatalogId], head: Head, changes: Iterable[
 
 
 def versions_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
-    """From this snapshot on, the definitions have this version."""
+    """Return the operation that records the schema version that begins with a snapshot."""
     return Insert(
         "ducklake_schema_versions",
         ("catalog_id", "begin_snapshot", "schema_version"),
@@ -97,7 +97,7 @@ def versions_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
 
 
 def heads_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
-    """The heads of new catalogs."""
+    """Return the operation that adds the heads of new catalogs."""
     return Insert(
         "ducklake_catalog_head",
         ("catalog_id", "snapshot_id", "schema_version", "snapshot_time"),
@@ -109,7 +109,7 @@ def heads_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
 
 
 def move_head(catalog_id: CatalogId, head: Head) -> Statement:
-    """Make a snapshot the newest of a catalog."""
+    """Return the statement that makes a snapshot the newest of a catalog."""
     return Statement(
         "UPDATE ducklake_catalog_head SET snapshot_id = :snapshot, schema_version = :version,"
         " snapshot_time = :moment WHERE catalog_id = :catalog",

@@ -1,7 +1,7 @@
-"""Idempotency keys that callers give, kept longer than the snapshots that they belong to.
+"""Idempotency keys given by callers, which are kept longer than the snapshots that they belong to.
 
-Only commits with a caller's key have a row. The key that every other commit carries serves its own
-retries, which end long before its snapshot can expire.
+Only commits with a caller's key have a row. The key that every other commit carries serves only its
+own retries, which end long before its snapshot can expire.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Rows that live in the metastore: their tables, and how values are stored in them.
+"""Inlined rows: the metastore tables that hold them, and how values are stored in them.
 
 One table holds the rows of a lake table for one shape of its columns, whichever catalog wrote them.
-The shape is a number made of the columns' ids and types, so that forks which alter the same table
-in different ways never meet in one table, and those that do not, do.
+The shape is a hash of the columns' ids and types. So forks that alter the same table in different
+ways write to different tables, and forks that do not, share one.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _KEYS = ("catalog_id", "table_id", "row_id", "begin_snapshot")
 
 
 def table_name(table_id: TableId, shape: int) -> str:
-    """The name of the table for one shape."""
+    """Return the name of the metastore table for one shape."""
     return f"ducklake_inlined_data_{int(table_id)}_{int(shape)}"
 
 
 def shape_of(columns: Iterable[Column]) -> int:
-    """The number of a set of top-level columns."""
+    """Return the hash of a set of top-level columns."""
     text = ",".join(sorted(f"{column.column_id}:{column.column_type}" for column in columns))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
 def create_statement(connection: Connection, name: str, columns: Iterable[Column]) -> Statement:
-    """CREATE TABLE for the top-level columns of a lake table, the only one not in a schema file.
+    """Return the CREATE TABLE for a lake table, the only one that is not in a schema file.
 
     Columns are named by id, which a rename does not change.
     """
@@ -56,7 +56,7 @@ def create_statement(connection: Connection, name: str, columns: Iterable[Column
 
 
 def declared_statement(name: str, columns: Iterable[tuple[str, str]]) -> Statement:
-    """The same for columns whose types in the metastore are known."""
+    """Return the CREATE TABLE for columns with given types of the metastore."""
     declared = "".join(f", {column} {kind}" for column, kind in columns)
     return Statement(
         f"CREATE TABLE IF NOT EXISTS {name} (catalog_id BIGINT NOT NULL, table_id BIGINT NOT NULL,"
@@ -66,12 +66,12 @@ def declared_statement(name: str, columns: Iterable[tuple[str, str]]) -> Stateme
 
 
 def stored_columns(columns: Iterable[Column]) -> tuple[str, ...]:
-    """The columns under which rows are inserted."""
+    """Return the columns of an INSERT of rows."""
     return (*_KEYS, *(f"c{int(column.column_id)}" for column in columns))
 
 
 def row_columns(connection: Connection, name: str) -> tuple[str, ...]:
-    """The columns of such a table, without the end of its rows."""
+    """Return the columns of a table of inlined rows, without end_snapshot."""
     return tuple(column for column in connection.columns_of(name) if column != "end_snapshot")
 
 
@@ -82,7 +82,7 @@ def read_rows(
     tables: Iterable[InlinedTable],
     fields: Sequence[Field],
 ) -> list[InlinedRow]:
-    """The visible rows of a lake table, by row id, with a value for each of its columns."""
+    """Return the visible rows of a lake table, by row id, with a value for each of its columns."""
     found: list[InlinedRow] = []
     for table in tables:
         columns = row_columns(connection, table.table_name)
@@ -101,7 +101,7 @@ def read_changed_rows(
     tables: Iterable[InlinedTable],
     fields: Sequence[Field],
 ) -> list[tuple[InlinedRow, SnapshotId | None]]:
-    """The rows that began or ended from :start to :snapshot, with their ends."""
+    """Return the rows that began or ended from :start to :snapshot, with their end snapshots."""
     found: list[tuple[InlinedRow, SnapshotId | None]] = []
     for table in tables:
         columns = row_columns(connection, table.table_name)
@@ -117,7 +117,7 @@ def read_changed_rows(
 def _row_maker(
     table: InlinedTable, columns: Sequence[str], fields: Sequence[Field]
 ) -> Callable[[Sequence[Any]], InlinedRow]:
-    """How rows of one of the tables become rows of the lake table."""
+    """Return a function that converts rows of a metastore table to rows of the lake table."""
     ids = [ColumnId(int(name[1:])) for name in columns[len(_KEYS) :]]
     missing = {field.column_id: initial_value(field) for field in fields}
     known = {field.column_id: field for field in fields}

@@ -1,4 +1,4 @@
-"""Files that the metastore knows: by number, or by path, in whichever catalog."""
+"""Files that have a row in the metastore, looked up by number or path across catalogs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FILES = (DATA_FILE.name, DELETE_FILE.name)
 
 
 def is_ours(kind: Kind) -> str:
-    """A condition on rows `r` of files: whether we may remove the file when nobody needs it.
+    """Return a condition on rows `r` of files: whether Forklake owns the file and may delete it.
 
-    What lies below a data path is ours. Everything else is somebody's who wrote it, unless it was
-    handed over.
+    Files below a data path are owned. All others belong to the program that wrote them, unless
+    their ownership was handed over when they were added.
     """
     if kind is not DATA_FILE:
         return "r.path_is_relative"
@@ -30,7 +30,7 @@ def is_ours(kind: Kind) -> str:
 
 
 def known_numbers(connection: Connection, numbers: Sequence[int]) -> set[int]:
-    """Which of some files have a row in any catalog."""
+    """Return which of these files have a row in any catalog."""
     dialect = connection.dialect
     given = {"files": dialect.array(numbers)}
     rows = connection.run(
@@ -47,7 +47,7 @@ def known_numbers(connection: Connection, numbers: Sequence[int]) -> set[int]:
 
 
 def known_paths(connection: Connection, paths: Sequence[str], owner: CatalogId) -> set[str]:
-    """Return which of some stored paths a catalog names; files that wait to be removed as well."""
+    """Return which of these stored paths a catalog refers to, or has scheduled for deletion."""
     dialect = connection.dialect
     rows = connection.run(
         [
@@ -62,13 +62,13 @@ def known_paths(connection: Connection, paths: Sequence[str], owner: CatalogId) 
     return {path for found in rows for (path,) in found}
 
 
-# The lengths of endings: those of one length are looked for together.
+# Lengths of path suffixes by which files are looked up: those of one length share a query.
 _LENGTHS = (4, 12, 20, 30, 40)
 
 
 class Known(Enum):
-    """Which rows make a file known: of tables and of files that wait to be removed, of tables, or
-    only those of tables that name files outside of their catalog's folder."""
+    """Rows that make a file known: of tables and of files scheduled for deletion; of tables only;
+    or only rows of tables that refer to files outside of their catalog's folder."""
 
     ALL = (*_FILES, _SCHEDULED)
     TABLES = _FILES
@@ -78,8 +78,10 @@ class Known(Enum):
 def rows_of_names(
     connection: Connection, names: Sequence[str], among: Known
 ) -> list[tuple[str, bool]]:
-    """Return the paths of files of any catalog that can have one of some names, and whether each
-    is relative. Names are compared by their last characters, which is fast."""
+    """Return (path, is relative) of files of any catalog whose names may be among `names`.
+
+    Names are compared by their last characters only, which is fast: filter the result.
+    """
     dialect = connection.dialect
     foreign = ""
     if among is Known.FOREIGN:
@@ -107,8 +109,11 @@ def rows_of_names(
 
 
 def _one_of(dialect: Dialect, column: str, parameter: str) -> str:
-    """Return a condition on paths. There is no index on them: they are hashed, and the table is
-    read once; to compare each row with all of them would take far too long."""
+    """Return a condition on paths, which have no index.
+
+    The form lets the database hash the paths and scan the table once. Comparing each row with all
+    paths would take far too long.
+    """
     if dialect.name == "postgresql":
         return f"{column} IN (SELECT unnest(CAST(:{parameter} AS text[])))"
     return dialect.any_of(column, parameter)

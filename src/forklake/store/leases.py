@@ -1,7 +1,8 @@
-"""Leases: until when catalogs are kept that have a time to live.
+"""Leases: the expiry times of catalogs with a time to live.
 
-Nobody changes a lease without a lock on the catalog's head: whoever prolongs one keeps the head
-from going, whoever drops the catalog takes it. One comes first, the other sees what it did.
+A lease is only changed under a lock on the catalog's head: extending it takes the lock that keeps
+the row from being deleted, dropping the catalog deletes the row. So the two are serialized, and the
+second one sees the effect of the first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _NAME = "ducklake_catalog_lease"
 
 
 def leases_insert(catalogs: Sequence[CatalogId], expires_at: datetime | None) -> list[Insert]:
-    """The leases of new catalogs, if their time is limited."""
+    """Return the operations that add the leases of new catalogs; none without an expiry time."""
     if expires_at is None:
         return []
     rows = [(catalog_id, expires_at) for catalog_id in catalogs]
@@ -28,7 +29,7 @@ def leases_insert(catalogs: Sequence[CatalogId], expires_at: datetime | None) ->
 
 
 def leases_end(connection: Connection, catalogs: Sequence[CatalogId]) -> Statement:
-    """The statement that ends the leases of catalogs which go."""
+    """Return the statement that deletes the leases of catalogs that are dropped."""
     dialect = connection.dialect
     return Statement(
         f"DELETE FROM {_NAME} WHERE {dialect.any_of('catalog_id', 'ids')}",
@@ -37,7 +38,7 @@ def leases_end(connection: Connection, catalogs: Sequence[CatalogId]) -> Stateme
 
 
 def find_lease(connection: Connection, catalog_id: CatalogId) -> datetime | None:
-    """When the time of a catalog is over, if it has a lease."""
+    """Return when a catalog expires, or None."""
     time = connection.dialect.time("expires_at")
     rows = connection.fetch(
         f"SELECT {time} FROM {_NAME} WHERE catalog_id = :catalog", catalog=catalog_id
@@ -47,7 +48,7 @@ def find_lease(connection: Connection, catalog_id: CatalogId) -> datetime | None
 
 @again_if_undone
 def set_lease(database: Database, catalog_id: CatalogId, expires_at: datetime | None) -> bool:
-    """Give a catalog another lease, or none; False if it is gone."""
+    """Set or remove the lease of a catalog. Return False if the catalog does not exist."""
     upsert = (
         f"INSERT INTO {_NAME} (catalog_id, expires_at) VALUES (:catalog, :moment)"
         " ON CONFLICT (catalog_id) DO UPDATE SET expires_at = excluded.expires_at"
@@ -63,9 +64,9 @@ def set_lease(database: Database, catalog_id: CatalogId, expires_at: datetime | 
 
 
 def end_expired(connection: Connection, now: datetime, limit: int) -> list[CatalogId]:
-    """End leases whose time was over at a moment; the catalogs, which nobody else can use now.
+    """Delete leases that expired before `now`. Return their catalogs, locked for this transaction.
 
-    Catalogs with a commit, a fork or a prolongation under way are passed over.
+    Catalogs with a commit, fork or extension in progress are skipped.
     """
     dialect = connection.dialect
     heads = connection.fetch(
@@ -75,7 +76,7 @@ def end_expired(connection: Connection, now: datetime, limit: int) -> list[Catal
         now=now,
         count=limit,
     )
-    # Again, under the locks: some may have been prolonged just before.
+    # Check again under the locks: a lease may have been extended just before.
     ended = connection.fetch(
         f"DELETE FROM {_NAME} WHERE {dialect.any_of('catalog_id', 'ids')} AND expires_at <= :now"
         " RETURNING catalog_id",

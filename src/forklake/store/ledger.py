@@ -1,4 +1,4 @@
-"""The ledger of a commit: new rows with their final ids, and the ends of old ones."""
+"""Row writer of a commit: new rows with their final ids, and ends of old rows."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _TOMBSTONE_COLUMNS = (
 
 @dataclass(slots=True)
 class Ledger:
-    """Turns what is local to a transaction into rows of one catalog at one snapshot.
+    """Converts rows with transaction-local ids to rows of one catalog at one snapshot.
 
-    A row of the catalog's own is ended where it stands; an inherited one by a tombstone. Each part
-    of a commit brings an allocation of its own, all with the same snapshot.
+    A row of the catalog itself is ended by an UPDATE, an inherited one by a tombstone. Each part of
+    a commit has an allocation of its own, all with the same snapshot.
     """
 
     catalog_id: CatalogId
@@ -37,7 +37,7 @@ class Ledger:
     allocation: Allocation
     _tombstones: list[Values] = field(default_factory=list)
     _shared_tombstones: list[Values] = field(default_factory=list)
-    _final: dict[str, Callable[[Any], Any]] = field(init=False)  # how values become so, by column
+    _final: dict[str, Callable[[Any], Any]] = field(init=False)  # conversion of values, by column
 
     def __post_init__(self) -> None:
         catalog_id, snapshot = self.catalog_id, self.snapshot
@@ -47,41 +47,42 @@ class Ledger:
 
     @property
     def snapshot(self) -> SnapshotId:
-        """The snapshot that the commit is."""
+        """Id of the snapshot that the commit creates."""
         return self.allocation.snapshot_id
 
     def entity(self, number: int) -> Any:
-        """The final id of a schema, table, view, macro or partitioning."""
+        """Return the final id of a schema, table, view, macro or partitioning."""
         return number if number >= 0 else self.allocation.entity_ids[-number - 1]
 
     def file(self, number: int) -> Any:
-        """The final id of a file or mapping."""
+        """Return the final id of a file or mapping."""
         return number if number >= 0 else self.allocation.file_ids[-number - 1]
 
     def insert(self, name: str, columns: tuple[str, ...], rows: Iterable[Any]) -> Insert:
-        """New rows of one table."""
+        """Return the operation that inserts new rows into one table."""
         return insert_of(name, columns, rows, self._final)
 
     def is_own(self, row: Row) -> bool:
-        """Whether the catalog wrote the row itself."""
+        """Return whether the row belongs to the catalog itself, not to an ancestor."""
         return row.catalog_id == self.catalog_id
 
     def end(self, rows: Iterable[Row]) -> Iterator[Operation]:
-        """End rows, whatever their version is by now."""
+        """Yield the operations that end rows, also if they have a newer version by now."""
         for row in rows:
             kind = KIND_OF[type(row)]
-            if self.is_own(row) or kind is OPTION:  # an option may be our own by now
+            # An inherited option may have been overridden by a row of the catalog since.
+            if self.is_own(row) or kind is OPTION:
                 yield self._update(kind, row, "end_snapshot IS NULL")
             if not self.is_own(row):
                 self.bury(kind, row)
 
     def supersede(self, rows: Iterable[Row]) -> Iterator[Operation]:
-        """End whatever versions of our own there are by now of rows about to be inserted."""
+        """Yield the operations that end the catalog's versions of rows about to be inserted."""
         for row in rows:
             yield self._update(KIND_OF[type(row)], row, "end_snapshot IS NULL")
 
     def replace(self, kind: Kind, before: Row | None, after: Row) -> Iterator[Operation]:
-        """End one version of a row and insert the next."""
+        """Yield the operations that end one version of a row and insert the next."""
         if before is not None and self.is_own(before):
             yield self._update(kind, before, "begin_snapshot = :began", names_rows=True)
         elif before is not None:
@@ -99,12 +100,12 @@ class Ledger:
         )
 
     def ending(self, text: str, *, names_rows: bool = False, **parameters: Any) -> Statement:
-        """A statement that ends rows: :ended is the snapshot, :catalog the catalog."""
+        """Return a statement that ends rows: :ended is the snapshot, :catalog the catalog."""
         given = {"ended": self.snapshot, "catalog": self.catalog_id} | parameters
         return Statement(text, given, names_rows=names_rows)
 
     def bury(self, kind: Kind, row: Row) -> None:
-        """End an inherited row."""
+        """End an inherited row by a tombstone."""
         scope, entity, text = kind.tombstone_key(row)
         values = (
             self.catalog_id,
@@ -115,18 +116,18 @@ class Ledger:
             row.begin_snapshot,
             self.snapshot,
         )
-        # Several deletes of a file, and two who set one option, share a tombstone.
+        # Deletes of one file, and concurrent changes to one option, write the same tombstone.
         shared = kind in (OPTION, INLINED_DELETE)
         (self._shared_tombstones if shared else self._tombstones).append(values)
 
     def empty(
         self, table_id: TableId, places: Sequence[tuple[str, str]], cut: int
     ) -> Iterator[Operation]:
-        """End all that is beneath a table, also what was added meanwhile.
+        """Yield the operations that end all rows of a table, concurrent additions included.
 
         Args:
-            places: tables of the metastore and their column that names the lake table.
-            cut: the kind of tombstone that stands for everything inherited.
+            places: tables of the metastore and their column that refers to the lake table.
+            cut: the kind of tombstone that ends everything inherited.
         """
         for name, scope in places:
             yield self.ending(
@@ -139,7 +140,7 @@ class Ledger:
             self._shared_tombstones.append(row)
 
     def tombstones(self) -> Iterator[Operation]:
-        """The ends of inherited rows; those that may be there already are written only once."""
+        """Yield the inserts of tombstones. Those that may exist already are skipped if they do."""
         if self._tombstones:
             yield Insert(_TOMBSTONES, _TOMBSTONE_COLUMNS, self._tombstones)
         if self._shared_tombstones:
@@ -148,5 +149,5 @@ class Ledger:
 
 
 def unless_none(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The same for values that may be missing."""
+    """Return a conversion that leaves None unchanged."""
     return lambda value: None if value is None else change(value)

@@ -1,9 +1,9 @@
-"""Listings: what is known of the files of a table, put together once and read at a stroke.
+"""Listings: cached file lists of tables, each written once and read in one query.
 
-A listing holds the files that one catalog has begun up to a snapshot, ended ones included. Nothing
-in it ever changes and nothing depends on it: which files a reader sees is asked as always, those
-that began later are read as always, and a listing that is missing costs time only. It is made of
-parts, each a value in Arrow's format.
+A listing holds the files that one catalog has begun up to a snapshot, ended ones included. It is
+immutable, and nothing depends on it: which files a reader sees is queried as always, files that
+began later are read as always, and a missing listing only costs time. It consists of parts, each
+an Arrow stream.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ NO_COLUMN = -1
 
 
 class Part(StrEnum):
-    """What a row of a listing holds."""
+    """Content of a row of a listing."""
 
     FILES = "files"  # the rows of the files
-    BOUNDS = "bounds"  # what is known of a column in each of them, in the same order
+    BOUNDS = "bounds"  # statistics of a column for each of these files, in the same order
     ZONES = "zones"  # the bounds of a column in groups of files with similar values
     NUMBERS = "numbers"  # the files of one of these groups
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A part of a listing.
+    """Part of a listing.
 
-    `number`: of numbers, the zone; of files and bounds, 1 for files that had ended, 0 for others.
+    `number`: for NUMBERS, the zone; for FILES and BOUNDS, 1 for ended files and 0 for others.
     """
 
     catalog_id: CatalogId
@@ -51,7 +51,7 @@ _are_kept: WeakKeyDictionary[Readable, bool] = WeakKeyDictionary()
 
 
 def are_kept(database: Readable) -> bool:
-    """Whether a metastore has the table of listings: those made by older versions have not."""
+    """Return whether a metastore has the table of listings. Those of older versions do not."""
     if database not in _are_kept:
         with database.reading() as connection:
             columns = connection.fetch(connection.dialect.every_column)
@@ -60,7 +60,7 @@ def are_kept(database: Readable) -> bool:
 
 
 def parts_text(parts: Iterable[Part], condition: str = "") -> str:
-    """SELECT of parts of the listings of :scope on a catalog's line."""
+    """Return the SELECT of parts of the listings of :scope in a catalog's lineage."""
     chosen = ", ".join(f"p.{column}" for column in _COLUMNS if column != "table_id")
     wanted = ", ".join(f"'{part}'" for part in parts)
     return (
@@ -70,7 +70,7 @@ def parts_text(parts: Iterable[Part], condition: str = "") -> str:
 
 
 def newest(rows: Rows) -> list[Listed]:
-    """The parts of the newest listing of each catalog, among those that were read."""
+    """Return the parts of the newest listing of each catalog in a result."""
     found = [Listed(*row) for row in rows]
     last: dict[CatalogId, SnapshotId] = {}
     for one in found:
@@ -79,7 +79,7 @@ def newest(rows: Rows) -> list[Listed]:
 
 
 def last_listing(catalog_id: CatalogId, table_id: TableId) -> Statement:
-    """SELECT of the snapshot up to which a catalog has listed the files of a table; -1 for none."""
+    """Return the SELECT of the snapshot of the last listing of a table in a catalog; -1 if none."""
     return Statement(
         f"SELECT coalesce(max(upto_snapshot), -1) FROM {NAME} WHERE catalog_id = :catalog"
         " AND table_id = :scope",
@@ -89,7 +89,7 @@ def last_listing(catalog_id: CatalogId, table_id: TableId) -> Statement:
 
 @again_if_undone
 def put_listing(database: Database, table_id: TableId, parts: Sequence[Listed]) -> None:
-    """Keep a listing in the place of an older one of the same catalog and table."""
+    """Store a listing, replacing an older one of the same catalog and table."""
     catalog_id, upto = parts[0].catalog_id, parts[0].upto_snapshot
     given = {"catalog": catalog_id, "scope": table_id}
     rows = [
@@ -97,7 +97,7 @@ def put_listing(database: Database, table_id: TableId, parts: Sequence[Listed]) 
         for one in parts
     ]
     with database.writing() as connection:
-        # Others may keep one at this moment; and the files may go, and their listings with them.
+        # Another process may store one now, or sweep the files and their listings.
         connection.run(connection.lock(Lock.SWEEP))
         last, files = connection.run([last_listing(catalog_id, table_id), Statement(_FILES, given)])
         if files and last[0][0] < upto:
@@ -111,7 +111,7 @@ _OLD = f"DELETE FROM {NAME} WHERE catalog_id = :catalog AND table_id = :scope"
 
 
 def idle_text(dialect: Dialect) -> str:
-    """DELETE of the listings of :catalogs of whose files no row is left."""
+    """Return the DELETE of the listings of :catalogs for whose files no row is left."""
     among = dialect.any_of("catalog_id", "catalogs")
     return (
         f"DELETE FROM {NAME} WHERE {among} AND NOT EXISTS (SELECT 1 FROM ducklake_data_file f"

@@ -1,7 +1,7 @@
-"""Materialising: a fork gets rows of its own for all it inherited, and its line is cut.
+"""Materializing: a fork gets its own copies of all inherited rows, and its lineage is cut.
 
-The rows keep their ids, their begin and the end that the fork saw, so that nothing changes for
-whoever reads the fork or a fork of it, at any snapshot; but `WHERE catalog_id = …` alone is exact.
+The copies keep their ids, begins and the ends that the fork saw. So nothing changes for readers of
+the fork or of its forks, at any snapshot, but `WHERE catalog_id = …` alone becomes exact.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from forklake.store.visibility import inherited_history, lineage_cte
 
 
 def materialize(database: Database, name: str) -> SnapshotId | None:
-    """Cut a fork loose; the snapshot that did it, or None if it was loose already."""
+    """Materialize a fork. Return the new snapshot, or None if it had no ancestors."""
     with database.writing() as connection:
         row = find_catalog(connection, name)
         if row is None:
@@ -47,7 +47,7 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
         connection.run(copy_operations(connection, row.catalog_id, row.data_path))
         reached("materialize.copied")
         change = Change(ChangeKind.MATERIALIZED, row.catalog_id)
-        # Whoever knows the rows must learn who owns them now: the definitions get a new version.
+        # Clients that cache the rows must see their new owner: the schema version is raised.
         moved = following(head, allocation, changed=True)
         connection.commit(
             [
@@ -62,9 +62,10 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
 
 
 def _lock_line(connection: Connection, catalog_id: CatalogId) -> None:
-    """Keep forks of the catalog and of its descendants from being made while lines are rewritten.
+    """Block new forks of the catalog and of its descendants while their lineages are rewritten.
 
-    A fork under way holds its parent's head; once we hold all heads, none can have slipped by.
+    A fork in progress locks its parent's head. Once all heads are locked and the query finds no
+    further descendant, no fork can have been missed.
     """
     locked: set[int] = set()
     while True:
@@ -88,9 +89,9 @@ def _lock_line(connection: Connection, catalog_id: CatalogId) -> None:
 def copy_operations(
     connection: Connection, catalog_id: CatalogId, data_path: str | None
 ) -> list[Operation]:
-    """What gives a catalog its own rows and ends its dependence on its ancestors."""
+    """Return the operations that copy inherited rows to a catalog and cut its lineage."""
     parameters = {"catalog": catalog_id, "snapshot": FOREVER}
-    # Nothing may go while it is copied: the copy would be of a file that is to be removed.
+    # Block the sweep: otherwise a file could be scheduled for deletion while its row is copied.
     operations: list[Operation] = [*connection.lock(Lock.SWEEP, shared=True)]
     bases = _other_bases(connection, catalog_id, data_path)
     for kind in KINDS:
@@ -105,10 +106,10 @@ def copy_operations(
     return operations
 
 
-# Forks of the catalog lose the ancestors beyond it too; their own tombstones keep their meaning,
-# because the copied rows have the ids and begins of the rows that they name.
+# Forks of the catalog lose its ancestors from their lineages too. Their own tombstones stay valid,
+# because the copied rows have the ids and begins of the rows that the tombstones refer to.
 _CUTS = (
-    # Dropped ancestors may have nobody left who reads them: they are looked at again.
+    # The last reader of dropped ancestors may be gone now: mark them to be checked again.
     f"UPDATE ducklake_catalog_lineage SET upto_snapshot = {FOREVER} WHERE depth = 0"
     " AND catalog_id IN (SELECT a.ancestor_id FROM (SELECT DISTINCT ancestor_id"
     " FROM ducklake_catalog_lineage WHERE catalog_id = :catalog AND depth > 0) a)",
@@ -130,14 +131,14 @@ def _copy(
     bases: dict[CatalogId, str],
 ) -> str:
     chosen = [_expression(column, bases) for column in columns]
-    if kind is DELTA_TABLE:  # a place that is another's
+    if kind is DELTA_TABLE:  # the location belongs to the ancestor, which mirrors its log there
         chosen[columns.index("location")] = "CAST(NULL AS VARCHAR)"
     text = inherited_history(kind, connection.dialect, chosen, table=table)
     return f"INSERT INTO {table} ({', '.join(columns)}, end_snapshot) {text}"
 
 
 def _expression(column: str, bases: dict[CatalogId, str]) -> str:
-    """A column of the copied row; paths below another base become absolute."""
+    """Return the expression for a column of the copy. Paths below another base become absolute."""
     if column == "catalog_id":
         return ":catalog"
     if column == "path" and bases:
@@ -180,7 +181,7 @@ def _inlined_tables(connection: Connection, parameters: dict[str, Any]) -> list[
 
 def _history_copies(connection: Connection) -> list[str]:
     lineage = lineage_cte(connection.dialect)
-    # Without the keys: what the parent's commits applied, they applied to the parent.
+    # Without idempotency keys: commits of the parent were applied to the parent, not to the fork.
     changes = "snapshot_id, changes_made, author, commit_message, commit_extra_info"
     chosen = ", ".join(f"h.{column}" for column in changes.split(", "))
     return [

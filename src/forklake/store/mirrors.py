@@ -1,4 +1,4 @@
-"""How far Delta tables were mirrored: one row for each table and engine, changed in place."""
+"""Progress of Delta table mirrors: one row for each table and engine, updated in place."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DELTA = "delta"  # the files of a Delta log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorStatus:
-    """Where a mirror is.
+    """Progress of a mirror.
 
-    `state`: CURRENT, LAGGING (there are versions to mirror), FAILED (it could not go on), DIVERGED
-    (somebody else wrote a version that is ours).
+    `state`: CURRENT, LAGGING (there are versions to mirror), FAILED (mirroring stopped by an
+    error), DIVERGED (another program wrote a version that Forklake had to write).
     """
 
     catalog_id: CatalogId
@@ -34,7 +34,7 @@ _KEY = ("catalog_id", "table_id", "mirror_engine")
 
 
 def find_status(database: Database, wanted: MirrorStatus) -> MirrorStatus:
-    """The status of a mirror; what was asked with if there is none yet."""
+    """Return the stored status of a mirror, or `wanted` if there is none."""
     with database.reading() as connection:
         rows = connection.fetch(
             f"SELECT {', '.join(_COLUMNS)} FROM dl_mirror_status WHERE {_matches()}",
@@ -44,7 +44,7 @@ def find_status(database: Database, wanted: MirrorStatus) -> MirrorStatus:
 
 
 def put_status(database: Database, status: MirrorStatus) -> None:
-    """Remember where a mirror is. Of two who do, the one that is further holds."""
+    """Store the status of a mirror, unless a concurrent writer has stored a later version."""
     with database.writing() as connection:
         connection.commit(_operations(connection, status))
 

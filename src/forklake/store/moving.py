@@ -1,5 +1,7 @@
-"""The rows of some catalogs: finding all that belong together, copying them to another metastore of
-the same stamps, and erasing them. Ids stay what they are."""
+"""Move of catalogs to another stamp: find related catalogs, copy their rows, erase the originals.
+
+A stamp is one of several metastores behind the service. Ids do not change.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from forklake.store.inlined import declared_statement
 from forklake.store.operations import Allocate, Insert, Statement
 from forklake.store.provisioning import LINEAGE_COLUMNS
 
-# Tables whose rows go by their catalog, besides those of kinds and children.
+# Tables with a catalog_id whose rows are moved, besides those of KINDS and CHILDREN.
 _OTHERS = (
     "ducklake_catalog_head",
     "ducklake_catalog_lease",
@@ -33,7 +35,7 @@ _OTHERS = (
     "dl_mirror_status",
     "crucible_grant",
 )
-# Listings say nothing new, and what was done stays where it was done.
+# Listings are only a cache, and the audit stays where it happened (it is copied, not erased).
 NOT_COPIED = ("ducklake_file_listing",)
 NOT_ERASED = ("crucible_audit",)
 _BOTH = tuple(dict.fromkeys([*(k.name for k in KINDS), *(c.NAME for c in CHILDREN), *_OTHERS]))
@@ -48,14 +50,14 @@ _LIMITS = "catalog_id IS NULL AND scope = 'quota' AND scope_id = ANY(:ids)"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Catalogs that belong together, live and dropped ones: they share rows or files."""
+    """Catalogs, live and dropped ones, that share rows or files and so have to move together."""
 
     ids: list[CatalogId]
-    strangers: list[str]  # live catalogs among them that somebody else owns
+    strangers: list[str]  # live catalogs among them that other principals own
 
 
 def family_of(connection: Connection, principals: Sequence[int]) -> Family:
-    """What principals own, all that it was forked from, and all that was forked from it."""
+    """Return the catalogs that principals own, with all their ancestors and descendants."""
     owned = {
         number
         for (number,) in connection.fetch(
@@ -89,8 +91,10 @@ def _relatives(connection: Connection, ids: set[int]) -> set[int]:
 
 
 def lock_family(connection: Connection, principals: Sequence[int]) -> Family:
-    """The same, with all of them locked until the transaction ends: nothing is committed, forked,
-    dropped or swept meanwhile."""
+    """Return the same, locked until the transaction ends.
+
+    No catalog of the family is committed to, forked, dropped or swept meanwhile.
+    """
     connection.run(connection.lock(Lock.SWEEP, shared=True))
     known: Family | None = None
     while known != (family := family_of(connection, principals)):
@@ -113,9 +117,9 @@ def copy_rows(
     principals: Sequence[int],
     folders: Mapping[CatalogId, str],
 ) -> int:
-    """Copy all that belongs to catalogs, and the rules of principals; how many rows.
+    """Copy all rows of catalogs, and the access rules of principals. Return the number of rows.
 
-    `folders`: those that some catalogs get in place of their own.
+    `folders`: new folders of those catalogs that cannot keep theirs.
     """
     count = 0
     for batch in _batches(ids):
@@ -134,7 +138,7 @@ def copy_rows(
     return count
 
 
-# The snapshots of catalogs :ids, also those that only ended one.
+# Snapshots of the catalogs :ids, and those that only dropped one of them.
 _OWN = (
     "SELECT h.snapshot_id FROM ducklake_snapshot_changes h WHERE h.catalog_id = ANY(:ids)"
     " UNION SELECT c.end_snapshot FROM ducklake_catalog c WHERE c.catalog_id = ANY(:ids)"
@@ -146,7 +150,7 @@ def _copy(
 ) -> int:
     columns = tuple(source.columns_of(table))
     rows = source.fetch(f"SELECT {', '.join(columns)} FROM {table} WHERE {rule}", ids=ids)
-    # A snapshot may be there already: catalogs of several accounts can have been made in one.
+    # A snapshot may exist already: forks of several accounts can be created in one snapshot.
     for first in range(0, len(rows), 1000):
         skips = table in {"ducklake_snapshot", *_OF_PRINCIPALS, *NOT_ERASED}
         part = rows[first : first + 1000]
@@ -179,7 +183,7 @@ def _batches(ids: Sequence[CatalogId]) -> Iterator[list[CatalogId]]:
 
 
 def _inlined_tables(connection: Connection, ids: Sequence[CatalogId]) -> list[str]:
-    """The tables of inlined rows of catalogs that are there."""
+    """Return the existing tables of inlined rows of catalogs."""
     rows = connection.fetch(
         "SELECT DISTINCT table_name FROM ducklake_inlined_data_tables"
         " WHERE catalog_id = ANY(:ids) AND to_regclass(table_name) IS NOT NULL",
@@ -189,7 +193,7 @@ def _inlined_tables(connection: Connection, ids: Sequence[CatalogId]) -> list[st
 
 
 def _declared(connection: Connection, table: str) -> list[tuple[str, str]]:
-    """The columns of such a table that hold values, and their types."""
+    """Return the value columns of a table of inlined rows, and their types."""
     rows = connection.fetch(
         "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute"
         " WHERE attrelid = to_regclass(:name) AND attnum > 0 AND NOT attisdropped"
@@ -202,7 +206,7 @@ def _declared(connection: Connection, table: str) -> list[tuple[str, str]]:
 def paths_in_use(
     connection: Connection, paths: Sequence[str], ids: Sequence[CatalogId]
 ) -> dict[str, str | None]:
-    """Which folders other catalogs have, and beneath which data path."""
+    """Return which of these folders other catalogs have, and below which data path."""
     rows = connection.fetch(
         "SELECT path, data_path FROM ducklake_catalog WHERE path = ANY(:paths)"
         " AND NOT catalog_id = ANY(:ids)",
@@ -215,7 +219,7 @@ def paths_in_use(
 def folders_of(
     connection: Connection, ids: Sequence[CatalogId]
 ) -> list[tuple[CatalogId, str, str, str | None]]:
-    """The id, uuid, folder and data path of each catalog."""
+    """Return the id, uuid, folder and data path of each catalog that has a folder."""
     return connection.fetch(
         "SELECT catalog_id, catalog_uuid, path, data_path FROM ducklake_catalog"
         " WHERE catalog_id = ANY(:ids) AND path IS NOT NULL",
@@ -227,7 +231,7 @@ def folders_of(
 
 
 def erase_rows(connection: Connection, ids: Sequence[CatalogId], principals: Sequence[int]) -> None:
-    """Erase all that belongs to catalogs, and the rules of principals."""
+    """Delete all rows of catalogs, and the access rules of principals."""
     connection.run([Statement(f"DROP TABLE {name}") for name in _inlined_tables(connection, ids)])
     for batch in _batches(ids):
         snapshots = connection.fetch(_OWN, ids=batch)
@@ -257,9 +261,11 @@ def erase_rows(connection: Connection, ids: Sequence[CatalogId], principals: Seq
 
 
 def leave_folders(connection: Connection, folders: Sequence[tuple[str, ...]]) -> None:
-    """Keep the folders of catalogs that were erased: no other catalog may ever have them, or its
-    clean-up could remove files of the ones that live elsewhere now. Each is a row like that of a
-    catalog that was dropped: id, uuid, name, data path and folder."""
+    """Reserve the folders of erased catalogs: each gets the row of a dropped catalog.
+
+    If another catalog got such a folder, its clean-up could delete files of the catalog that was
+    moved to another stamp. Each element is (id, uuid, name, data path, folder).
+    """
     if not folders:
         return
     ((allocation,),) = connection.run([Allocate()])
@@ -280,7 +286,7 @@ def leave_folders(connection: Connection, folders: Sequence[tuple[str, ...]]) ->
 
 
 def folders_left(connection: Connection, ids: Sequence[CatalogId]) -> list[tuple[str, ...]]:
-    """What `leave_folders` takes, before the catalogs are erased."""
+    """Return the argument of `leave_folders`. Call it before the catalogs are erased."""
     return connection.fetch(
         "SELECT catalog_id, catalog_uuid, catalog_name, data_path, path FROM ducklake_catalog"
         " WHERE catalog_id = ANY(:ids) AND path IS NOT NULL",

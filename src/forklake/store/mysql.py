@@ -1,10 +1,10 @@
 """MySQL and MariaDB: pooled connections, several statements in one packet.
 
-Rows are locked as on PostgreSQL, and transactions see what was committed before each statement.
+Rows are locked as on PostgreSQL, and each statement sees what was committed before it.
 Two things differ. Ids come from counters, which are raised in a transaction of their own, so that
-nobody waits for whoever has taken the last one. And a definition would end the transaction that it
-is sent in: it goes over another connection, and a table that was made stays when the commit that
-wanted it fails.
+no transaction waits for the commit of the one that took the last id. And DDL would implicitly
+commit the transaction it is sent in: so it goes over another connection, and a table that was
+created stays even if the commit that needed it fails.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
 from forklake.store.reservations import TURNS, Reservations, Turn
 
-_PLACES = 32  # of each kind of lock, see ducklake_lock
-_LETTERS = 1 << 20  # of one INSERT, about
-_LONG = 86_400  # seconds to wait for a turn
+_PLACES = 32  # rows for each kind of lock, see ducklake_lock
+_LETTERS = 1 << 20  # approximate size of one INSERT, in characters
+_LONG = 86_400  # seconds to wait for the turn-taking lock
 _TYPES = {"boolean": "BOOLEAN", "blob": "LONGBLOB"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
 
 class MysqlDialect:
-    """What MySQL and MariaDB want differently."""
+    """SQL texts of MySQL and MariaDB."""
 
     name = "mysql"
     least = "least"
@@ -73,7 +73,7 @@ class MysqlDialect:
 
 
 class MysqlConnection(RowFetching):
-    """A transaction or a reader on one pooled connection; `apart` runs what goes over another."""
+    """Transaction, or reader, on one pooled connection; `apart` uses another connection."""
 
     dialect: Dialect = MysqlDialect()
 
@@ -107,12 +107,12 @@ class MysqlConnection(RowFetching):
         return [Statement(text, {"kind": lock.value, "place": number % _PLACES})]
 
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
-        # The head's own row lock is the line: who came first gets it first.
+        # The row lock of the head is the queue: InnoDB grants it first come, first served.
         text = ", (SELECT count(*) FROM ducklake_lock WHERE kind = :fence AND place = 0{})"
         return text.format(self.dialect.for_fork), {"fence": Lock.FENCE.value}
 
     def _send(self, operations: Sequence[Operation], last: str = "") -> list[Rows]:
-        """Send everything in one packet, but for definitions; ids are taken after that."""
+        """Send all operations in one packet, except for DDL. Ids are allocated after that."""
         results: list[Rows] = [[] for _ in operations]
         waiting: list[tuple[int | None, str]] = []
         for number, operation in enumerate(operations):
@@ -176,7 +176,7 @@ def _allocation(wanted: Allocate, rows: Rows) -> Allocation:
 
 
 def _insert_texts(insert: Insert) -> Iterator[str]:
-    """INSERTs of a size that every server takes."""
+    """Yield INSERTs small enough for the default max_allowed_packet."""
     head = insert_head(insert.table, insert.columns)
     tail = keeping_existing(insert.table, insert.columns[0]) if insert.skips_existing else ""
     rows: list[str] = []
@@ -193,9 +193,9 @@ def _insert_texts(insert: Insert) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _MysqlTurn:
-    """A turn before commits of this process only.
+    """Turn that excludes commits of this process only.
 
-    MySQL has no lock that commits of other processes could wait for.
+    MySQL has no lock on which commits of other processes could wait.
     """
 
     catalog_id: CatalogId
@@ -206,7 +206,7 @@ class _MysqlTurn:
 
 
 class MysqlDatabase:
-    """A metastore in a database of a MySQL or MariaDB server."""
+    """Metastore in a database of a MySQL or MariaDB server."""
 
     dialect: Dialect = MysqlDialect()
 
@@ -216,13 +216,15 @@ class MysqlDatabase:
         self._name = metadata_schema or named
         if not self._name:
             raise InvalidInput(
-                "The MySQL address names no database.", remedy="Add database=… to it."
+                "The MySQL address does not name a database.",
+                remedy="Add `database=…` to the address.",
             )
         self.address = described(self._server, self._name)
         timeout = float(self._server.setdefault("connect_timeout", 30))
         address = self._server | {"database": self._name}
         self._pool = Pool(address, 32, timeout)
-        # Whoever has a turn needs a connection besides, and whoever commits one for ids.
+        # A thread that holds a turn needs a second connection, and a commit one for ids. These
+        # come from separate pools: from one pool, threads could wait for each other forever.
         self._reservations = Reservations()
         self._turns = Pool(address, TURNS + 2, timeout)
         self._besides = Pool(address, 16, timeout)
@@ -262,7 +264,7 @@ class MysqlDatabase:
 
     @contextmanager
     def _named_lock(self, lock: Lock, number: int, seconds: int) -> Iterator[bool]:
-        """A lock of a connection, which is not of any transaction and ends with either."""
+        """Hold a lock of the session, which ends with the connection, not with a transaction."""
         name = f"forklake_{zlib.crc32(self._name.encode()):x}_{lock.value}_{number}"
         with self._translating(), self._turns.borrowed() as raw:
             (((taken,),),) = raw.round_trip([f"SELECT get_lock('{name}', {seconds})"])
@@ -277,7 +279,7 @@ class MysqlDatabase:
             with self.reading() as connection:
                 found = connection.fetch(
                     "SELECT 1 FROM information_schema.tables WHERE table_schema = database()"
-                    " AND table_name = 'dl_txn_actions'"  # the last one that is made
+                    " AND table_name = 'dl_txn_actions'"  # the table that is created last
                 )
         except Corruption as reason:
             if reason.details.get("code") == NO_DATABASE:
@@ -289,9 +291,9 @@ class MysqlDatabase:
         text = resources.files("forklake.store").joinpath("schema/mysql.sql").read_text()
         name = quoted(self._name)
         with self._translating():
-            raw = connect(self._server)  # to no database: it may not be there
+            raw = connect(self._server)  # to no database: it may not exist yet
             try:
-                # Several may open a new metastore at once: the first one makes it.
+                # Several processes may open a new metastore at once: the first one creates it.
                 raw.round_trip([f"SELECT get_lock('forklake_init', {_LONG})"])
                 raw.round_trip([f"CREATE DATABASE IF NOT EXISTS {name}", f"USE {name}"])
                 if not self.is_initialised():
@@ -313,6 +315,6 @@ class MysqlDatabase:
 
 
 def _statements(text: str) -> list[str]:
-    """The statements of a schema file."""
+    """Return the statements of a schema file."""
     lines = [line.partition("--")[0] for line in text.splitlines()]
     return [one for one in "\n".join(lines).split(";") if one.strip()]

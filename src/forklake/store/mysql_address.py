@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from forklake.errors import InvalidInput
 
-# What may be said, other words for it, and what it is.
+# Parameters of an address and their types.
 _NAMES: dict[str, type[Any]] = {
     "host": str,
     "port": int,
@@ -25,22 +25,22 @@ _ALIASES = {"db": "database", "dbname": "database", "passwd": "password", "socke
 
 
 def parsed(dsn: str) -> dict[str, Any]:
-    """What an address says, as the driver wants to hear it."""
+    """Parse an address into the arguments of the driver."""
     said = _of_uri(dsn) if "://" in dsn else _of_pairs(dsn)
     found: dict[str, Any] = {}
     for word, value in said:
         name = _ALIASES.get(word, word)
         if name not in _NAMES:
-            raise _unreadable(f"it says {word!r}, which means nothing")
+            raise _unreadable(f"the parameter {word!r} is not supported")
         try:
             found[name] = _NAMES[name](value)
         except ValueError:
-            raise _unreadable(f"its {word} {value!r} is no number") from None
+            raise _unreadable(f"the value {value!r} of {word} is not a number") from None
     return found
 
 
 def described(address: dict[str, Any], database: str) -> str:
-    """The address without its password."""
+    """Return the address without its password."""
     return f"mysql:{database}@{address.get('host') or 'localhost'}"
 
 
@@ -50,7 +50,7 @@ def _of_pairs(dsn: str) -> list[tuple[str, str]]:
     except ValueError:
         raise _unreadable("a quotation mark is missing") from None
     if any(not sign for _, sign, _ in words):
-        raise _unreadable("it has a word without =")
+        raise _unreadable("a word is not of the form name=value")
     return [(name.lower(), value) for name, _, value in words]
 
 
@@ -73,6 +73,6 @@ def _of_uri(uri: str) -> list[tuple[str, str]]:
 
 def _unreadable(why: str) -> InvalidInput:
     return InvalidInput(
-        f"The MySQL address cannot be read: {why}.",
+        f"Invalid MySQL address: {why}.",
         remedy="Use host=… user=… database=… or mysql://user@host/database.",
     )

@@ -1,7 +1,7 @@
-"""The store's SQL in the words of MySQL and MariaDB.
+"""Translation of the store's SQL to MySQL and MariaDB.
 
-Statements are written once, in the subset that the other databases share. Where these two have
-other words for the same thing, a rule of the table below says which; nobody else needs to know.
+Statements are written once, in the subset that the other databases share. Where MySQL has other
+syntax for the same thing, the rules below translate it; no other module depends on this.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ def _listed(match: re.Match[str]) -> str:
     return f"({' UNION ALL '.join(f'SELECT {one}' for one in re.findall(r'-?[0-9]+', match[1]))})"
 
 
-# From the common words to theirs. Words that they reserve are quoted, unless a dot stands before.
+# Translation rules. Reserved words are quoted, unless a dot stands before them.
 _RULES: tuple[Rule, ...] = (
     (re.compile(r"(?<![.:\"'\w])(key|sql)\b(?![\"'(])"), r'"\1"'),
     (re.compile(r"\bAS MATERIALIZED \("), "AS ("),
     (re.compile(r"\(VALUES ((?:\(-?[0-9]+\)(?:, )?)+)\)"), _listed),
     (re.compile(r"\bAS BIGINT\)"), "AS SIGNED)"),
     (re.compile(r"\bAS VARCHAR\)"), "AS CHAR)"),
-    (re.compile(r"\blength\("), "char_length("),  # theirs counts bytes
+    (re.compile(r"\blength\("), "char_length("),  # length of MySQL counts bytes
     (re.compile(r"\bON CONFLICT \([^)]*\)\s+DO UPDATE SET\b"), "ON DUPLICATE KEY UPDATE"),
     (re.compile(r"\bexcluded\.(\w+)"), r"VALUES(\1)"),
     (
-        # What does nothing to a row that is there; INSERT IGNORE would pass over other errors too.
+        # A no-op update of existing rows. INSERT IGNORE would also suppress other errors.
         re.compile(r"^(\s*INSERT INTO (\w+) \((\w+)\b.*) ON CONFLICT DO NOTHING$", re.DOTALL),
         r"\1 ON DUPLICATE KEY UPDATE \2.\3 = \2.\3",
     ),
     (re.compile(r"\bCREATE INDEX IF NOT EXISTS\b"), "CREATE INDEX"),
 )
-# The types of definitions: rows can be found by texts that are not too long.
+# Types in DDL. Indexed columns need a length: MySQL cannot index unlimited texts.
 _TYPES: tuple[Rule, ...] = (
     (re.compile(r"\bTIMESTAMPTZ\b"), "DATETIME(6)"),
     (re.compile(r"\bVARCHAR\b(?!\()"), "VARCHAR(255)"),
@@ -53,9 +53,9 @@ _RETURNING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is sent for a statement: `text`, after `before`, whose rows are the answer then.
+    """Translation of a statement: `text`, sent after `before`, whose rows are the result if given.
 
-    Both have `%(name)s` for parameters. A definition ends the transaction that it is sent in.
+    Both have `%(name)s` for parameters. DDL (`is_definition`) implicitly commits a transaction.
     """
 
     text: str
@@ -65,9 +65,9 @@ class Form:
 
 @lru_cache(maxsize=4096)
 def form_of(sql: str) -> Form:
-    """How a statement of the store is sent."""
+    """Return the translation of a statement."""
     found = _RETURNING.fullmatch(sql)
-    if found:  # the rows are locked and read first, as they will be
+    if found:  # MySQL lacks RETURNING: rows are locked and read first, with their future values
         text, table, assigned, where, columns = found.groups()
         becoming = dict(one.split(" = ", 1) for one in (assigned or "").split(", ") if one)
         chosen = ", ".join(becoming.get(column, column) for column in columns.split(", "))
@@ -87,27 +87,27 @@ def _worded(sql: str, rules: Sequence[Rule] = _RULES) -> str:
 
 @lru_cache(maxsize=4096)
 def insert_head(table: str, columns: tuple[str, ...]) -> str:
-    """INSERT … VALUES, to be followed by rows."""
+    """Return INSERT … VALUES, to be followed by rows."""
     return _worded(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ").replace("%%", "%")
 
 
 def keeping_existing(table: str, column: str) -> str:
-    """What ends an INSERT that leaves rows as they are which are there already."""
+    """Return the end of an INSERT that leaves existing rows unchanged."""
     return f" ON DUPLICATE KEY UPDATE {table}.{column} = {table}.{column}"
 
 
 def bound(text: str, parameters: Mapping[str, Any]) -> str:
-    """The text with its parameters written out."""
+    """Return the text with its parameters as literals."""
     return text % {name: literal(value) for name, value in parameters.items()}
 
 
 def row_literal(row: Sequence[Any]) -> str:
-    """A row as it stands after VALUES."""
+    """Return a row as it is written after VALUES."""
     return f"({', '.join(map(literal, row))})"
 
 
 def literal(value: Any) -> str:
-    """A value as SQL, for connections in which a backslash is a letter like any other."""
+    """Return a value as SQL for sessions with NO_BACKSLASH_ESCAPES."""
     return _LITERALS[type(value)](value)
 
 
@@ -120,11 +120,11 @@ def _moment(value: datetime) -> str:
 
 
 def _list(values: tuple[Any, ...]) -> str:
-    return f"({', '.join(map(literal, values)) or 'NULL'})"  # nothing is one of no values
+    return f"({', '.join(map(literal, values)) or 'NULL'})"  # IN () is not allowed
 
 
 class _Literals(dict[type[Any], Callable[[Any], str]]):
-    """How values are written, by type; a kind of text or number is written as one."""
+    """Functions that write values as SQL, by type. A subclass is written like its base class."""
 
     def __missing__(self, kind: type[Any]) -> Callable[[Any], str]:
         self[kind] = next(self[base] for base in kind.__mro__[1:] if base in self)

@@ -1,4 +1,4 @@
-"""One round trip to MySQL: several statements in one packet; and the pools of connections."""
+"""Round trips to MySQL, each with several statements in one packet, and connection pools."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pymysql.err import Error, OperationalError
 
 from forklake.errors import Unavailable
 
-# Names and texts as the other databases have them, times in UTC; who waits for a lock waits long.
+# ANSI quoting and concatenation as in the other databases, times in UTC, and long lock waits.
 _SESSION = (
     "SET SESSION sql_mode ="
     " 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES',"
     " time_zone = '+00:00', innodb_lock_wait_timeout = 3600",
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 )
-# Byte by byte; what stands in these comments is read by MariaDB or by MySQL alone.
+# A binary collation. MariaDB reads the first of these comments, MySQL the second.
 _COLLATION = (
     "SET NAMES utf8mb4 COLLATE /*M!100203 utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */"
 )
@@ -36,15 +36,15 @@ def _time(text: str) -> datetime:
 
 _DECODERS: dict[Any, Any] = {
     **conversions,
-    FIELD_TYPE.TINY: lambda text: text != "0",  # the type of truth values, and of nothing else
+    FIELD_TYPE.TINY: lambda text: text != "0",  # used for booleans only
     FIELD_TYPE.DATETIME: _time,
 }
 
 
 class MysqlWire(Connection):
-    """A connection on which statements are committed one by one, unless a transaction is begun."""
+    """Connection in autocommit mode, unless a transaction is begun."""
 
-    largest = 2**20  # packet that the server takes, in bytes
+    largest = 2**20  # max_allowed_packet of the server, in bytes
     server_status: int
     unix_socket: str | None
     connect_timeout: float
@@ -53,7 +53,7 @@ class MysqlWire(Connection):
     _sock: Any
 
     def connect(self, sock: Any = None) -> None:
-        """As the driver does it, but a socket at which nobody listens is not left open."""
+        """Connect like the driver, but close the socket when the connection is refused."""
         if sock is None and self.unix_socket:
             sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -62,11 +62,11 @@ class MysqlWire(Connection):
             except OSError as reason:
                 sock.close()
                 raise OperationalError(CR.CR_CONNECTION_ERROR, str(reason)) from reason
-            self._secure = True  # nobody listens in
+            self._secure = True  # a local socket needs no TLS for passwords
         super().connect(sock)
 
     def is_stale(self) -> bool:
-        """Whether the server hung up while nobody used the connection; asks nobody."""
+        """Return whether the server closed the idle connection. Sends nothing."""
         if not self.open:
             return True
         poll = select.poll()
@@ -74,7 +74,7 @@ class MysqlWire(Connection):
         return bool(poll.poll(0))
 
     def round_trip(self, texts: Sequence[str]) -> list[list[Any]]:
-        """The rows of each statement, sent together as far as the server takes them in one.
+        """Send statements, as many in a packet as the server accepts. Return the rows of each.
 
         An error of the server leaves the connection usable, to be rolled back. After anything
         else, such as an interrupt, it is closed.
@@ -88,11 +88,11 @@ class MysqlWire(Connection):
             raise
 
     def discard(self) -> None:
-        """Close without a word."""
+        """Close the socket without the closing handshake."""
         self._force_close()
 
     def leave(self) -> None:
-        """Undo what was begun and not committed; a connection that is lost stays closed."""
+        """Roll back an open transaction. Close the connection if that fails."""
         if self.open and self.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
             try:
                 self.rollback()
@@ -103,7 +103,7 @@ class MysqlWire(Connection):
         packet: list[str] = []
         size = 0
         for text in texts:
-            if packet and size + len(text) > self.largest // 4:  # a letter has up to four bytes
+            if packet and size + len(text) > self.largest // 4:  # a character has up to 4 bytes
                 yield ";".join(packet)
                 packet, size = [], 0
             if len(text) >= self.largest // 4:
@@ -114,12 +114,12 @@ class MysqlWire(Connection):
             yield ";".join(packet)
 
     def _require_room(self, text: str) -> None:
-        """The error of a server that takes no packet of this size; it would hang up instead."""
+        """Raise an error if the server would drop the connection because of the packet's size."""
         size = len(text.encode()) + 1
         if size >= self.largest:
             raise OperationalError(
                 ER.NET_PACKET_TOO_LARGE,
-                f"a statement of {size:,} bytes, and max_allowed_packet is {self.largest:,}",
+                f"a statement of {size:,} bytes exceeds max_allowed_packet ({self.largest:,})",
             )
 
     def _exchange(self, packet: str) -> Iterator[list[Any]]:
@@ -131,7 +131,7 @@ class MysqlWire(Connection):
 
 
 def connect(address: dict[str, Any]) -> MysqlWire:
-    """A new connection, made ready."""
+    """Return a new connection with its session variables set."""
     raw = MysqlWire(
         **address,
         charset="utf8mb4",
@@ -144,7 +144,7 @@ def connect(address: dict[str, Any]) -> MysqlWire:
 
 
 class Pool:
-    """Connections that are kept for the next one who needs one, up to a number at a time."""
+    """Connection pool with a maximum number of connections in use at a time."""
 
     def __init__(self, address: dict[str, Any], size: int, timeout: float) -> None:
         self._address = address
@@ -154,11 +154,11 @@ class Pool:
 
     @contextmanager
     def borrowed(self) -> Iterator[MysqlWire]:
-        """A connection, kept afterwards unless it was lost."""
+        """Yield a connection and return it to the pool afterwards, unless it was lost."""
         if not self._free.acquire(timeout=self._timeout):
             raise Unavailable(
                 f"No connection to the database was free for {self._timeout:g} seconds.",
-                remedy="Try again, with fewer at a time.",
+                remedy="Try again with fewer concurrent operations.",
             )
         try:
             raw = self._idle_one() or connect(self._address)
@@ -175,7 +175,7 @@ class Pool:
         while self._idle:
             try:
                 raw = self._idle.pop()
-            except IndexError:  # somebody else took the last one
+            except IndexError:  # another thread took the last one
                 return None
             if not raw.is_stale():
                 return raw
@@ -183,6 +183,6 @@ class Pool:
         return None
 
     def close(self) -> None:
-        """Close those that nobody uses."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().close()

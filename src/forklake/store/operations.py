@@ -1,7 +1,7 @@
-"""What is sent to a metadata database: statements, bulk inserts, and the taking of ids.
+"""Operations that are sent to a metadata database: statements, bulk inserts, id allocation.
 
 SQL is written once, in the subset that PostgreSQL, SQLite and DuckDB share, with `:name` for
-parameters; each connection turns it into its driver's style, and that of MySQL into its words.
+parameters. Each connection converts it to its driver's style, and that of MySQL also the syntax.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)\b")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SQL statement and its parameters.
+    """SQL statement with its parameters.
 
-    `is_plain_read`: a SELECT of numbers, texts and truth values only, which may be sent together
-    with others. `names_rows`: it changes only rows that it names by their numbers, so that it does
-    not matter which others are inserted before it.
+    `is_plain_read`: a SELECT of numbers, texts and booleans only, which may be combined with
+    others. `names_rows`: it changes only rows that it identifies by number, so that it does not
+    matter which others are inserted before it.
     """
 
     sql: str
@@ -36,7 +36,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Rows for one table; the connection picks the fastest way for their number."""
+    """Rows for one table. The connection chooses the fastest way for their number."""
 
     table: str
     columns: tuple[str, ...]
@@ -46,7 +46,7 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Take a snapshot id or several, and ids for new entities and files."""
+    """Request for snapshot ids, and for ids of new entities and files."""
 
     entities: int = 0
     files: int = 0
@@ -55,7 +55,7 @@ class Allocate:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """The ids taken, what the counters will give next, and the database's time."""
+    """Allocated ids, the next values of the counters, and the time of the database."""
 
     snapshot_ids: Sequence[SnapshotId]
     entity_ids: Sequence[int]
@@ -66,7 +66,7 @@ class Allocation:
 
     @property
     def snapshot_id(self) -> SnapshotId:
-        """The snapshot, of those who asked for one."""
+        """First allocated snapshot id."""
         return self.snapshot_ids[0]
 
 
@@ -75,19 +75,19 @@ Operation = Statement | Insert | Allocate
 
 @lru_cache(maxsize=4096)
 def with_parameters(sql: str, style: Callable[[str], str]) -> str:
-    """The statement in a driver's parameter style."""
+    """Return the statement in a driver's parameter style."""
     return PARAMETER.sub(lambda match: style(match[1]), sql)
 
 
 @lru_cache(maxsize=4096)
 def parameter_names(sql: str) -> tuple[str, ...]:
-    """The parameters that a statement names."""
+    """Return the names of a statement's parameters."""
     return tuple(dict.fromkeys(PARAMETER.findall(sql)))
 
 
 @lru_cache(maxsize=4096)
 def insert_text(insert: tuple[str, tuple[str, ...], int, bool], placeholder: str) -> str:
-    """INSERT … VALUES for a number of rows."""
+    """Return INSERT … VALUES for a number of rows."""
     table, columns, count, skips_existing = insert
     row = f"({', '.join([placeholder] * len(columns))})"
     text = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * count)}"
@@ -95,5 +95,5 @@ def insert_text(insert: tuple[str, tuple[str, ...], int, bool], placeholder: str
 
 
 def flattened(rows: Iterable[Values]) -> list[Any]:
-    """The values of all rows, one after the other."""
+    """Return the values of all rows in one list."""
     return [value for row in rows for value in row]

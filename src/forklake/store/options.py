@@ -1,4 +1,4 @@
-"""Options of the whole metastore: not versioned, in force for every catalog at once."""
+"""Options of the whole metastore: not versioned, effective for every catalog at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OWN = "catalog_id IS NULL AND scope = 'global'"
 
 
 def read_options(connection: Connection) -> dict[str, str]:
-    """The options set for all catalogs."""
+    """Return the options set for all catalogs."""
     return dict(connection.fetch(f"SELECT key, value FROM ducklake_metadata WHERE {_OWN}"))
 
 

@@ -1,4 +1,4 @@
-"""Whether a commit can be added on top of what others have committed since it was begun."""
+"""Conflict check of a commit against what others have committed since its transaction began."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def require_not_outrun(connection: Connection, plan: CommitPlan, since: Sequence
 
 
 def _described(plan: CommitPlan, change: Change) -> str:
-    """Return what a change did, with the name of the object where it is known, else its number."""
+    """Return what a change did, with the object's name where it is known, else its number."""
     what = _DEEDS[change.kind]
     if change.name:
         return f"{what} '{'.'.join(change.name)}'"
@@ -96,11 +96,11 @@ def _described(plan: CommitPlan, change: Change) -> str:
 
 
 def _shares_file(connection: Connection, plan: CommitPlan, finding: Finding) -> bool:
-    """Whether something else ended rows of the same data files since the transaction began."""
+    """Return whether another commit ended rows of the same data files since the start."""
     table_id = TableId(finding.mine.object_id or 0)
     work = plan.tables.get(table_id)
     if work is None or not (work.touched_files or work.ended_rows):
-        return False  # emptying a table ends whatever is in it by then
+        return False  # truncating a table ends whatever rows it has at commit
     dialect = connection.dialect
     parameters = {
         "catalog": plan.catalog_id,

@@ -1,8 +1,8 @@
-"""Partitions of the large tables on PostgreSQL, made from the one schema file.
+"""Partitioning of the large metastore tables on PostgreSQL, derived from the one schema file.
 
-Only tables whose statements all name the column by which they are partitioned: then PostgreSQL
-looks at one partition for each catalog on a line, however many there are. Keys stay as they are,
-because each begins with that column.
+Only tables are partitioned whose statements all restrict the partitioning column: then PostgreSQL
+scans one partition for each catalog in a lineage, however many partitions there are. The keys do
+not change, because each begins with that column.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import re
 from forklake.errors import InvalidInput, Unsupported
 from forklake.store.database import Connection
 
-# What grows with files. Rows of a catalog, by the catalog; rows that never change and that forks
-# share, by the lake table: who wrote them is part of no key. Not here: what each opening or commit
-# joins along the line (definitions, tombstones, statistics of tables), which took twice as long
-# with 16 partitions; and the history of snapshots, also asked for by the snapshot alone.
+# Tables that grow with files. Rows of a catalog are partitioned by catalog. Immutable rows that
+# forks share are partitioned by table: the catalog that wrote them is not part of their key.
+# Not included: tables that every opening or commit joins with the lineage (definitions,
+# tombstones, table statistics), which took twice as long with 16 partitions; and the history of
+# snapshots, which is also queried by snapshot alone.
 PARTITIONED: dict[str, str] = {
     "ducklake_data_file": "catalog_id",
     "ducklake_delete_file": "catalog_id",
@@ -24,27 +25,28 @@ PARTITIONED: dict[str, str] = {
     "ducklake_file_partition_value": "table_id",
     "dl_file_actions": "table_id",
 }
-MOST = 256  # every statement that is planned has to look at all of them
+MOST = 256  # planning a statement takes time for each partition
 _TABLE = re.compile(r"CREATE TABLE (\w+) (\(.*?\n\))( WITH \([^)]*\))?;", re.DOTALL)
 
 
 def require_partitions(backend: str, count: int) -> None:
-    """Refuse a number of partitions that a database cannot have."""
+    """Raise an error if the database does not support this number of partitions."""
     if count == 0:
         return
     if backend != "postgresql":
         raise Unsupported(
-            f"A metastore in {backend} has no partitions.",
-            remedy="Leave out the partitions, or use PostgreSQL.",
+            f"Partitions are not supported for a metastore in {backend}.",
+            remedy="Leave out the number of partitions, or use PostgreSQL.",
         )
     if not 2 <= count <= MOST:
         raise InvalidInput(
-            f"The tables cannot have {count} partitions.", remedy=f"Use 2 to {MOST}, such as 16."
+            f"The tables cannot be divided into {count} partitions.",
+            remedy=f"Use 2 to {MOST}, such as 16.",
         )
 
 
 def partitioned(schema: str, count: int) -> str:
-    """The schema with each large table in so many partitions; with none it stays as it is."""
+    """Return the schema with each large table partitioned; unchanged if `count` is 0."""
     if count == 0:
         return schema
 
@@ -64,12 +66,12 @@ def partitioned(schema: str, count: int) -> str:
 
 
 def partition_name(table: str, number: int) -> str:
-    """The name of a partition."""
+    """Return the name of a partition."""
     return f"{table}_{number:03}"
 
 
 def count_partitions(connection: Connection) -> int:
-    """In how many partitions the large tables of a metastore are; 0 if they have none."""
+    """Return the number of partitions of the large tables; 0 if they are not partitioned."""
     if connection.dialect.name != "postgresql":
         return 0
     ((count,),) = connection.fetch(

@@ -1,7 +1,7 @@
-"""The named phases of all that changes a lake: points at which a test stops the world.
+"""Named phases of all operations that change a lake, at which tests can inject failures.
 
-Production code only says that it reached one; a test sets `observer` to raise, to kill this
-process or to kill the server there.
+Production code only reports that it reached one. A test sets `observer` to raise, or to kill this
+process or the server at that point.
 """
 
 from __future__ import annotations
@@ -72,6 +72,6 @@ observer: Callable[[str], None] | None = None
 
 
 def reached(phase: str) -> None:
-    """Tell the observer, if there is one."""
+    """Call the observer, if there is one."""
     if observer is not None:
         observer(phase)

@@ -49,7 +49,7 @@ _FENCE_LOCK = ", pg_advisory_xact_lock_shared(:fence)"
 
 
 class PostgresConnection:
-    """A transaction or a reader on one pooled connection."""
+    """Transaction, or reader, on one pooled connection."""
 
     dialect: Dialect = PostgresDialect()
 
@@ -83,14 +83,14 @@ class PostgresConnection:
         return columns_of_csv(self._raw.copy_out(text), schema)
 
     def _bound(self, statement: Statement) -> str:
-        """The statement with its parameters written out: planned for them, as it reads much."""
+        """Return the statement with literals: large reads are planned for their parameters."""
         text = with_parameters(statement.sql, _written_out)
         return psycopg.ClientCursor(self._raw).mogrify(text, statement.parameters)
 
     def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
         from forklake.store.columns import numbers_of_bytes
 
-        # One value, and not a row for each.
+        # One binary value instead of a row for each number.
         text = f"SELECT string_agg(int8send(n), '') FROM ({statement.sql}) AS found(n)"
         ((body,),) = self.fetch_bodies(Statement(text, statement.parameters))
         return numbers_of_bytes(body or b"")
@@ -108,7 +108,7 @@ class PostgresConnection:
         return [Statement(f"SELECT {function}(:key)", {"key": self._keys.key(lock, number)})]
 
     def try_lock(self, lock: Lock, number: int) -> bool:
-        """Take a lock until the transaction ends, unless another one has it."""
+        """Take a lock until the transaction ends. Return False if another transaction has it."""
         rows = self.fetch(
             "SELECT pg_try_advisory_xact_lock(:key)", key=self._keys.key(lock, number)
         )
@@ -117,11 +117,11 @@ class PostgresConnection:
     def queue_locks(self, catalog_id: CatalogId) -> tuple[str, dict[str, int]]:
         fence = {"fence": self._keys.key(Lock.FENCE, 0)}
         if self._reservations is not None and self._reservations.is_mine(catalog_id):
-            return _FENCE_LOCK, fence  # the reservation holds the lock of the queue
+            return _FENCE_LOCK, fence  # the reservation holds the queue lock already
         return _QUEUE_LOCK + _FENCE_LOCK, {"queue": self._keys.key(Lock.QUEUE, catalog_id)} | fence
 
     def _send(self, operations: Sequence[Operation], *, commits: bool) -> list[Rows]:
-        """Send everything in as few round trips as there are bulk inserts between, and one more."""
+        """Send all operations in one round trip, or one more for each bulk insert between them."""
         answered: list[tuple[Batch, Rows]] = []
         waiting: list[Batch] = []
         for batch in batched(operations):
@@ -152,7 +152,7 @@ class PostgresConnection:
 
 
 def _unpacked(batch: Batch, rows: Rows) -> list[Rows]:
-    """The rows of each operation of a batch."""
+    """Return the rows of each operation of a batch."""
     first, *others = batch.operations
     if isinstance(first, Allocate):
         allocated, texts = rows[0][:ALLOCATED_COLUMNS], rows[0][ALLOCATED_COLUMNS:]
@@ -168,7 +168,7 @@ def _from_json(rows: Any) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class _PostgresTurn:
-    """A turn whose connection can take the lock for which commits queue."""
+    """Turn whose connection can take the lock on which commits queue."""
 
     connection: PostgresConnection
     catalog_id: CatalogId
@@ -177,7 +177,8 @@ class _PostgresTurn:
     @contextmanager
     def reserve(self) -> Iterator[None]:
         with self.reservations.hold(self.catalog_id):
-            # Without the lock the statement is only less likely to end: commits lock the head.
+            # The lock is optional: without it, the retry is only more likely to conflict again.
+            # Correctness depends on the head lock that every commit takes.
             with suppress(psycopg.Error):
                 self.connection.run([Statement("SAVEPOINT reservation", {})])
                 self.connection.run(self.connection.lock(Lock.QUEUE, self.catalog_id))
@@ -189,7 +190,7 @@ class _PostgresTurn:
 
 
 class PostgresDatabase:
-    """A metastore in a PostgreSQL database, in the schema `metadata_schema`."""
+    """Metastore in a PostgreSQL database, in the schema `metadata_schema`."""
 
     dialect: Dialect = PostgresDialect()
 
@@ -202,19 +203,20 @@ class PostgresDatabase:
         connect_timeout: float = 30.0,
     ) -> None:
         self.address = _described(dsn)
-        # What the address says about connecting holds for waiting for a free connection too.
-        said = psycopg.conninfo.conninfo_to_dict(dsn).get("connect_timeout")
-        connect_timeout = float(said or connect_timeout)
+        # The connect_timeout of the address also limits the wait for a free connection.
+        detail = psycopg.conninfo.conninfo_to_dict(dsn).get("connect_timeout")
+        connect_timeout = float(detail or connect_timeout)
         self._schema = metadata_schema
         self._partitions = partitions
         self._reservations = Reservations()
         self._keys = AdvisoryKeys(metadata_schema or "public")
         try:
-            # The pool would try for long in the background: learn at once that nobody is there.
+            # The pool would retry in the background for long: fail at once if the server is down.
             with psycopg.connect(dsn, connect_timeout=max(1, int(connect_timeout))) as first:
                 self.is_pooled = self._find_pooler(first)
             self._pool = self._new_pool(dsn, 32, connect_timeout)
-            # Whoever has a turn needs a connection besides: these must not be the same ones.
+            # A thread that holds a turn needs a second connection, so turns have their own pool:
+            # from one pool, threads could wait for each other forever.
             self._turns = self._new_pool(dsn, TURNS + 2, connect_timeout)
         except psycopg.Error as reason:
             raise self._translated(reason) from reason
@@ -232,7 +234,8 @@ class PostgresDatabase:
         )
 
     def _configure(self, raw: WireConnection) -> None:
-        # One dumper for all sizes keeps one prepared statement a text.
+        # One dumper for all sizes of integers: otherwise each combination of parameter types
+        # would be a prepared statement of its own.
         raw.adapters.register_dumper(int, Int8Dumper)
         raw.adapters.register_dumper(Numbers, NumbersDumper)
         raw.adapters.register_loader("uuid", TextLoader)
@@ -245,22 +248,26 @@ class PostgresDatabase:
         prepare(raw, is_pooled=self.is_pooled)
 
     def _find_pooler(self, first: psycopg.Connection[Any]) -> bool:
-        """Whether a pooler stands between, which makes up process ids: what one transaction sets
-        or prepares would be another's."""
+        """Return whether a connection pooler is in between, which reports made-up process ids.
+
+        Behind one, settings and prepared statements of a transaction could leak into another.
+        """
         rows = first.execute("SELECT pg_backend_pid(), current_schema()").fetchall()
         pid, schema = rows[0]
         is_pooled = bool(pid != first.info.backend_pid)
         if is_pooled and self._schema not in {None, schema}:
             raise InvalidInput(
-                f"Behind a pooler, the schema '{self._schema}' has to be the role's own.",
-                remedy="Say so with ALTER ROLE … SET search_path = …, or connect to the server.",
+                f"Behind a connection pooler, the schema '{self._schema}' must be the default of"
+                " the role.",
+                remedy="Set it with ALTER ROLE … SET search_path = …, or connect to the server"
+                " without the pooler.",
             )
         return is_pooled
 
     def _set_up(self, raw: WireConnection) -> None:
         raw.execute("SET default_transaction_isolation = 'read committed'")
-        # Every statement finds its rows by an index whatever its parameters are: planning it
-        # again for each of them would only cost time.
+        # Every statement finds its rows by an index, whatever its parameters are: planning it
+        # again for each execution would only cost time.
         raw.execute("SET plan_cache_mode = force_generic_plan")
         if self._schema is not None:
             name = identifiers.Identifier(self._schema)
@@ -317,7 +324,7 @@ class PostgresDatabase:
             yield connection.try_lock(Lock.UPKEEP, catalog_id)
 
     def pool_statistics(self) -> dict[str, int]:
-        """How many connections there are, how many are free, and how many wait for one."""
+        """Return the counters of the pool: connections, idle ones, requests waiting for one."""
         return self._pool.get_stats()
 
     def is_initialised(self) -> bool:
@@ -337,11 +344,11 @@ class PostgresDatabase:
         with self._translating(), self._borrowed() as raw:
             raw.autocommit = True  # the file begins and commits its own transaction
             try:
-                # Several may open a new metastore at once: the first one makes it.
+                # Several processes may open a new metastore at once: the first one creates it.
                 raw.execute("SELECT pg_advisory_lock(%s)", (self._keys.creation,))
                 if self._schema is not None:
                     name = identifiers.Identifier(self._schema)
-                    with suppress(pg.UniqueViolation):  # somebody else's, which came first
+                    with suppress(pg.UniqueViolation):  # created concurrently
                         raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
                 if raw.execute(_IS_INITIALISED).fetchall()[0][0] is None:
                     raw.execute(text)
@@ -353,7 +360,7 @@ class PostgresDatabase:
                     raw.autocommit = False
 
     def run_script(self, script: identifiers.Composed) -> None:
-        """Run statements, all of them or none."""
+        """Run statements in one transaction."""
         with self._translating(), self._borrowed() as raw:
             raw.execute(script)
             raw.commit()
@@ -370,52 +377,58 @@ class PostgresDatabase:
             raise self._translated(reason) from reason
 
     def _translated(self, reason: Exception) -> ForklakeError:
-        """The error of ours that a driver's error means, by its SQLSTATE and never by its text."""
+        """Return the Forklake error for a driver error, by its SQLSTATE, never by its message."""
         state = getattr(reason, "sqlstate", None)
-        said = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
+        detail = (
+            str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
+        )
         if isinstance(reason, pg.UniqueViolation):
             if reason.diag.constraint_name == "ducklake_catalog_live_name":
                 return AlreadyExists(
-                    "A catalog of that name was created at the same moment.",
+                    "A catalog with this name was created concurrently.",
                     remedy="Choose another name.",
                 )
             if reason.diag.constraint_name == "ducklake_catalog_path":
-                return Unavailable("A folder was taken at the same moment.", remedy="Try again.")
+                return Unavailable(
+                    "The folder of the new catalog was taken concurrently.", remedy="Try again."
+                )
             return Corruption(
-                f"The metastore refused a row that it holds already: {said}",
+                f"The metastore rejected a row that already exists: {detail}",
                 constraint=reason.diag.constraint_name,
             )
         if isinstance(reason, (pg.InsufficientPrivilege, pg.ReadOnlySqlTransaction)):
             return Forbidden(
-                f"The database {self.address} does not allow this: {said}",
-                remedy="Connect as a role that may write.",
+                f"The database {self.address} does not allow this: {detail}",
+                remedy="Connect as a role with the required privileges.",
             )
         if isinstance(reason, (pg.DataError, pg.ProgramLimitExceeded)) or _is_text_problem(reason):
-            return InvalidInput(f"The database cannot hold this value: {said}", remedy="Change it.")
+            return InvalidInput(
+                f"The metastore cannot store this value: {detail}", remedy="Change the value."
+            )
         if isinstance(reason, (pg.UndefinedTable, pg.UndefinedColumn)):
             return Corruption(
-                f"The database {self.address} does not have the tables of a metastore: {said}",
-                remedy="Create them with: forklake init.",
+                f"The database {self.address} lacks tables of a metastore: {detail}",
+                remedy="Create the metastore: `forklake init`.",
             )
         return Unavailable(
-            f"The database {self.address} did not answer: {said}",
+            f"The database {self.address} did not answer: {detail}",
             remedy="Check that it is running and reachable, then try again.",
             sqlstate=state,
         )
 
 
 def _is_text_problem(reason: Exception) -> bool:
-    # psycopg itself refuses NUL and lone surrogates before anything is sent.
+    # psycopg rejects NUL and lone surrogates before anything is sent.
     return isinstance(reason, (psycopg.DataError, UnicodeEncodeError))
 
 
 def _described(dsn: str) -> str:
-    """The address without its password."""
+    """Return the address without its password."""
     try:
         parts = psycopg.conninfo.conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as reason:
         raise InvalidInput(
-            f"The PostgreSQL address cannot be read: {str(reason).strip()}.",
+            f"Invalid PostgreSQL address: {str(reason).strip()}.",
             remedy="Use a libpq string (host=… dbname=…) or postgresql://user@host/database.",
         ) from None
     host = parts.get("host") or "localhost"

@@ -1,4 +1,4 @@
-"""What PostgreSQL wants differently from other databases, in the text of statements."""
+"""SQL dialect of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
 
 class PostgresDialect:
-    """What PostgreSQL wants differently."""
+    """SQL texts of PostgreSQL."""
 
     name = "postgresql"
     least = "least"

@@ -1,4 +1,4 @@
-"""Provisioning: creating, renaming and dropping catalogs, one or ten thousand in a snapshot."""
+"""Creating, renaming and dropping catalogs: from one to ten thousand in a snapshot."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from forklake.store.operations import Allocate, Allocation, Insert, Operation, S
 from forklake.store.phases import reached
 from forklake.store.undone import again_if_undone
 
-# Looks on inside the transaction while catalogs are made, renamed or ended: it may refuse with an
-# error, and what it answers is committed with the rest.
+# Hook that is called inside the transaction while catalogs are created, renamed or dropped. It may
+# refuse by raising an error; the operations that it returns are committed with the rest.
 Besides = Callable[[Connection, Sequence[CatalogRow]], Sequence[Operation]]
 LINEAGE_COLUMNS = ("catalog_id", "depth", "ancestor_id", "upto_snapshot")
 _SCHEMA_COLUMNS = (
@@ -56,7 +56,7 @@ _SCHEMA_COLUMNS = (
 
 
 def nothing_besides(connection: Connection, rows: Sequence[CatalogRow]) -> Sequence[Operation]:
-    """Nobody looks on."""
+    """Return no operations: the default hook."""
     return ()
 
 
@@ -69,7 +69,7 @@ def create_catalogs(
     expires_at: datetime | None = None,
     besides: Besides = nothing_besides,
 ) -> list[CatalogRow]:
-    """New, empty catalogs with a schema `main`, all in one snapshot; existing ones are kept."""
+    """Create empty catalogs with a schema `main`, all in one snapshot. Existing ones are kept."""
     with database.writing() as connection:
         reached("create.begun")
         existing = find_catalogs(connection, names)
@@ -122,7 +122,7 @@ def create_catalogs(
 
 
 def catalog_inserts(made: Sequence[CatalogRow], head: Head, change: Change) -> list[Operation]:
-    """The rows of new catalogs: whose snapshot it is, the catalogs themselves, their heads."""
+    """Return the operations that add new catalogs, their heads, and their entry in a snapshot."""
     ids = [row.catalog_id for row in made]
     return [
         changes_insert(ids, head, [change]),
@@ -132,7 +132,7 @@ def catalog_inserts(made: Sequence[CatalogRow], head: Head, change: Change) -> l
 
 
 def catalog_insert(row: CatalogRow) -> Insert:
-    """The row of a catalog that comes with a history of its own."""
+    """Return the operation that adds a catalog whose history is added separately."""
     return Insert("ducklake_catalog", CATALOG_COLUMNS, [_values(row)])
 
 
@@ -142,7 +142,7 @@ _values = cast("Callable[[CatalogRow], Values]", attrgetter(*CATALOG_COLUMNS))
 def names_to_make(
     existing: Sequence[CatalogRow], names: Sequence[str], *, if_not_exists: bool
 ) -> list[str]:
-    """The names that are not taken; a taken one is an error unless existing ones are welcome."""
+    """Return the names that are not taken. Raise AlreadyExists if others are not allowed."""
     if existing and not if_not_exists:
         raise taken([row.catalog_name for row in existing])
     found = {row.catalog_name for row in existing}
@@ -153,8 +153,8 @@ def names_to_make(
 class Folders:
     """A uuid and a folder for each new catalog.
 
-    The folder is the name, unless a catalog has or had it: two catalogs never share a folder, or
-    the clean-up of one could remove files of the other.
+    The folder is the name, unless a catalog has or had it: two catalogs never share a folder,
+    because the clean-up of one could delete files of the other.
     """
 
     names: Sequence[str]
@@ -162,7 +162,7 @@ class Folders:
 
     @classmethod
     def for_names(cls, names: Sequence[str]) -> Folders:
-        """Folders yet to be checked."""
+        """Return folders that are not checked yet."""
         return cls(names, [str(uuid.uuid4()) for _ in names])
 
     def _wanted(self) -> list[str]:
@@ -170,7 +170,7 @@ class Folders:
         return [folder_for(name, unique) for name, unique in pairs]
 
     def statement(self, connection: Connection) -> Statement:
-        """The statement that finds out which folders are in use."""
+        """Return the statement that finds which of the folders are in use."""
         dialect = connection.dialect
         return Statement(
             f"SELECT path FROM ducklake_catalog c WHERE {dialect.any_of('c.path', 'paths')}",
@@ -178,7 +178,7 @@ class Folders:
         )
 
     def chosen(self, used: Rows) -> list[tuple[str, str]]:
-        """Each uuid with its folder, given those in use."""
+        """Return each uuid with its folder, given the folders in use."""
         taken_paths = {path for (path,) in used}
         return [
             (unique, f"{unique}/" if path in taken_paths else path)
@@ -190,7 +190,7 @@ class Folders:
 def rename_catalog(
     database: Database, name: str, new_name: str, *, besides: Besides = nothing_besides
 ) -> CatalogRow:
-    """Give a catalog another name; its folder and everything in it stay."""
+    """Rename a catalog. Its folder and its contents do not change."""
     with database.writing() as connection:
         row = find_catalog(connection, name)
         if row is None:
@@ -207,7 +207,7 @@ def rename_catalog(
         moved = following(head, allocation)
         renamed = replace(row, catalog_name=new_name, begin_snapshot=moved.snapshot_id)
         more = besides(connection, [renamed])
-        # The folder goes over to the new row: one row of each catalog keeps others out of it.
+        # The folder moves to the new row: exactly one row of each catalog reserves it.
         connection.fetch(
             "UPDATE ducklake_catalog SET end_snapshot = :snapshot, path = NULL"
             " WHERE catalog_id = :catalog AND end_snapshot IS NULL",
@@ -233,9 +233,9 @@ def drop_catalogs(
     if_exists: bool,
     besides: Besides = nothing_besides,
 ) -> list[CatalogRow]:
-    """End catalogs, all in one snapshot. Rows that a fork still sees stay.
+    """Drop catalogs, all in one snapshot. Rows that a fork can see are kept.
 
-    Taking the head away waits for commits and forks under way and lets none begin.
+    Deleting the head waits for commits and forks in progress, and new ones find no head.
     """
     dropped: list[CatalogRow] | None = None
     while dropped is None:
@@ -247,7 +247,7 @@ def drop_catalogs(
 def _drop(
     database: Database, names: Sequence[str], if_exists: bool, besides: Besides
 ) -> list[CatalogRow] | None:
-    """One try; None if a catalog got another name on the way, and nothing was dropped."""
+    """Try once. Return None, without a drop, if a catalog was renamed concurrently."""
     with database.writing() as connection:
         rows = find_catalogs(connection, names)
         _require_all(names, rows, if_exists=if_exists)
@@ -277,9 +277,9 @@ def _drop(
 
 @again_if_undone
 def drop_expired(database: Database, now: datetime, limit: int) -> list[CatalogRow]:
-    """End catalogs whose time was over at a moment, all in one snapshot; which ones."""
+    """Drop catalogs that expired before `now`, all in one snapshot, and return them."""
     with database.writing() as connection:
-        connection.run(connection.lock(Lock.FENCE, shared=True))  # as above
+        connection.run(connection.lock(Lock.FENCE, shared=True))  # before the heads, as in _drop
         ids = end_expired(connection, now, limit)
         if not ids:
             return []
@@ -291,7 +291,7 @@ def drop_expired(database: Database, now: datetime, limit: int) -> list[CatalogR
 
 
 def _heads_end(connection: Connection, ids: Sequence[CatalogId]) -> Statement:
-    """The statement that takes heads away and tells which were there."""
+    """Return the statement that deletes heads and returns which ones existed."""
     dialect = connection.dialect
     return Statement(
         f"DELETE FROM ducklake_catalog_head WHERE {dialect.any_of('catalog_id', 'ids')}"
@@ -306,7 +306,7 @@ def _end(
     allocation: Allocation,
     more: Sequence[Operation] = (),
 ) -> None:
-    """End catalogs whose heads were taken away, and commit."""
+    """Record the end of catalogs whose heads were deleted, and commit."""
     reached("drop.locked")
     dialect = connection.dialect
     ids = dialect.array(sorted(row.catalog_id for row in rows))

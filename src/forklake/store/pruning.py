@@ -1,8 +1,8 @@
-"""Pruning in the database: only files that may hold a wanted row come over the wire.
+"""Pruning of files in the database: only files that may contain a wanted row are returned.
 
-A question (see `model.predicates`) becomes a condition over the statistics of the columns that it
-names, joined to the files. Where a file has no bounds for a column, the value or the year by which
-it is partitioned stands for them. Bounds are text, and text that cannot be read keeps the file.
+A predicate (see `model.predicates`) becomes a condition over the statistics of its columns, joined
+to the files. Where a file has no bounds for a column, the value or the year by which it is
+partitioned takes their place. Bounds are text; a bound that cannot be parsed keeps the file.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from forklake.store.database import Connection, Dialect
 from forklake.store.operations import Statement
 from forklake.store.visibility import table_history
 
-# Numbers that the database compares as doubles: the bound asked for moves by more than their error.
+# For numbers that the database compares as doubles: the bound is relaxed by more than their error.
 _DOUBLE_SLACK = Decimal("1e-12")
 _DATES = {OrderKind.DATE, OrderKind.TIMESTAMP}
-# What each database compares exactly, and how those say it that know regular expressions.
+# Types with exact comparison, and regular expression operators of databases that have one.
 _EXACT_TYPES = {
     "postgresql": "NUMERIC",
     "sqlite": "INTEGER",
@@ -46,19 +46,19 @@ _MATCHES = {"postgresql": "~", "mysql": "REGEXP"}
 def pruned(
     files: Statement,
     columns: tuple[str, ...],
-    asked: Question,
+    predicate: Question,
     dialect: Dialect,
     *,
     are_few: bool = False,
 ) -> Statement:
-    """The statement that selects files, narrowed to those that may match.
+    """Return the statement that selects those files that may match the predicate.
 
-    `are_few`: it selects few of the files of the table, before it is narrowed.
+    `are_few`: the unfiltered statement selects few of the files of the table.
     """
-    if asked == Anything():
+    if predicate == Anything():
         return files
     pruning = _Pruning(dialect)
-    condition = pruning.condition(asked)
+    condition = pruning.condition(predicate)
     facts = ", ".join(_facts(column, order) for column, order in pruning.columns.items())
     join = _look_up if are_few and dialect.name == "postgresql" else _join
     joins = " ".join(join(column) for column in pruning.columns)
@@ -74,16 +74,16 @@ def narrow_files(
     connection: Connection,
     parameters: Mapping[str, int],
     files: Sequence[DataFileId],
-    asked: Question,
+    predicate: Question,
 ) -> set[DataFileId]:
-    """Return those of some data files of a table that may match; they may have ended.
+    """Return which of some data files of a table may match. They may have ended.
 
-    The parameters are the catalog, the snapshot, and as scope the table.
+    The parameters are the catalog, the snapshot, and the table as scope.
     """
     among = connection.dialect.any_of("h.data_file_id", "files")
     text = table_history(DATA_FILE, connection.dialect, DATA_FILE.columns, where=among)
     every = Statement(text, {**parameters, "files": connection.dialect.array(files)})
-    (rows,) = connection.run([pruned(every, ("data_file_id",), asked, connection.dialect)])
+    (rows,) = connection.run([pruned(every, ("data_file_id",), predicate, connection.dialect)])
     return {DataFileId(number) for (number,) in rows}
 
 
@@ -95,7 +95,7 @@ def _join(column: int) -> str:
 
 
 def _look_up(column: int) -> str:
-    """The same for few files: the limit keeps the planner from reading the statistics of all."""
+    """Return a join for few files: LIMIT keeps the planner from reading all statistics."""
     return (
         "LEFT JOIN LATERAL (SELECT * FROM ducklake_file_column_stats s WHERE s.table_id = :scope"
         f" AND s.column_id = {column} AND s.data_file_id = r.data_file_id LIMIT 1) s{column}"
@@ -104,7 +104,7 @@ def _look_up(column: int) -> str:
 
 
 def _facts(column: int, order: Order | None) -> str:
-    """What is known of a column of each file: counts, and bounds as text."""
+    """Return the select list for a column's statistics in each file: counts, and bounds as text."""
     counts = ("null_count", "value_count", "contains_nan")
     facts = [f"s{column}.{name} AS {name}_{column}" for name in counts]
     if order is not None:
@@ -125,29 +125,31 @@ def _stated(column: int, order: Order, bound: str, in_year: str) -> str:
 
 @dataclass(slots=True)
 class _Pruning:
-    """The condition being built, with the columns and parameters that it needs."""
+    """Builder of a condition, with the columns and parameters that it needs."""
 
     dialect: Dialect
     columns: dict[int, Order | None] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    def condition(self, asked: Question) -> str:
-        match asked:
+    def condition(self, predicate: Question) -> str:
+        match predicate:
             case AllOf(parts):
                 return f"({' AND '.join(self.condition(part) for part in parts)})"
             case AnyOf(parts):
                 return f"({' OR '.join(self.condition(part) for part in parts) or 'FALSE'})"
             case Anything():
                 return "TRUE"
-        column = int(asked.column_id)
+        column = int(predicate.column_id)
         self.columns[column] = self.columns.get(column)
-        if isinstance(asked, IsNull):
+        if isinstance(predicate, IsNull):
             return f"coalesce(f.null_count_{column} <> 0, TRUE)"
         some_value = f"coalesce(f.null_count_{column} <> f.value_count_{column}, TRUE)"
-        if isinstance(asked, IsNotNull):
+        if isinstance(predicate, IsNotNull):
             return some_value
-        self.columns[column] = asked.order
-        compared = self._differs(asked) if isinstance(asked, Differs) else self._within(asked)
+        self.columns[column] = predicate.order
+        compared = (
+            self._differs(predicate) if isinstance(predicate, Differs) else self._within(predicate)
+        )
         return f"({some_value} AND {compared})"
 
     def _parameter(self, value: Any) -> str:
@@ -158,48 +160,48 @@ class _Pruning:
         self.parameters[f"bound_{letters}"] = str(value)
         return f":bound_{letters}"
 
-    def _within(self, asked: Within) -> str:
+    def _within(self, predicate: Within) -> str:
         terms = []
-        if asked.high is not None:
-            sign = "<" if asked.excludes_high and self._is_exact(asked.order) else "<="
-            least = self._key(asked.order, f"f.least_{asked.column_id}")
+        if predicate.high is not None:
+            sign = "<" if predicate.excludes_high and self._is_exact(predicate.order) else "<="
+            least = self._key(predicate.order, f"f.least_{predicate.column_id}")
             terms.append(
-                f"coalesce({least} {sign} {self._bound(asked.order, asked.high, 1)}, TRUE)"
+                f"coalesce({least} {sign} {self._bound(predicate.order, predicate.high, 1)}, TRUE)"
             )
-        if asked.low is not None:
-            terms.append(self._reaches(asked))
+        if predicate.low is not None:
+            terms.append(self._reaches(predicate))
         return " AND ".join(terms)
 
-    def _reaches(self, asked: Within) -> str:
-        order, stated = asked.order, f"f.greatest_{asked.column_id}"
-        sign = ">" if asked.excludes_low and self._is_exact(order) else ">="
-        bound = self._bound(order, asked.low, -1)
+    def _reaches(self, predicate: Within) -> str:
+        order, stated = predicate.order, f"f.greatest_{predicate.column_id}"
+        sign = ">" if predicate.excludes_low and self._is_exact(order) else ">="
+        bound = self._bound(order, predicate.low, -1)
         reaches = [f"coalesce({self._key(order, stated)} {sign} {bound}, TRUE)"]
-        if order.has_nan and asked.high is None:
-            reaches.append(f"coalesce(f.contains_nan_{asked.column_id}, TRUE)")
+        if order.has_nan and predicate.high is None:
+            reaches.append(f"coalesce(f.contains_nan_{predicate.column_id}, TRUE)")
         if order.is_text:
             length = f"length({stated})"
             reaches.append(f"({length} >= {LONG_TEXT} AND substr({bound}, 1, {length}) = {stated})")
         return f"({' OR '.join(reaches)})"
 
-    def _differs(self, asked: Differs) -> str:
-        if not self._is_exact(asked.order):
+    def _differs(self, predicate: Differs) -> str:
+        if not self._is_exact(predicate.order):
             return "TRUE"
-        order, greatest = asked.order, f"f.greatest_{asked.column_id}"
-        least = self._key(order, f"f.least_{asked.column_id}")
-        bound = self._bound(order, asked.value, 0)
+        order, greatest = predicate.order, f"f.greatest_{predicate.column_id}"
+        least = self._key(order, f"f.least_{predicate.column_id}")
+        bound = self._bound(order, predicate.value, 0)
         is_one = f"{least} = {bound} AND {self._key(order, greatest)} = {bound}"
         if order.is_text:
             is_one += f" AND length({greatest}) < {LONG_TEXT}"
         return f"NOT coalesce({is_one}, FALSE)"
 
-    # Bounds as keys, by which they compare
+    # Bounds as comparable keys
 
     def _is_exact(self, order: Order) -> bool:
         return order.is_exact and not self._is_double(order)
 
     def _is_double(self, order: Order) -> bool:
-        """Whether the database compares such numbers as doubles."""
+        """Return whether the database compares such numbers as doubles."""
         match self.dialect.name:
             case "sqlite":
                 return order.is_number and order.kind is not OrderKind.INTEGER
@@ -278,7 +280,7 @@ _TIMESTAMP = f"{_DATE}[ T]{_TIME}"
 
 
 def _partition_value(column: int, transform: str) -> str:
-    """The value that all rows of a file share for a column, where it is partitioned by it."""
+    """Return the partition value of a column that all rows of a file share, as an expression."""
     return (
         "(SELECT min(p.partition_value) FROM ducklake_partition_column k"
         " JOIN ducklake_file_partition_value p ON p.table_id = :scope"

@@ -1,7 +1,7 @@
-"""Quotas: what principals may have, and how many bytes a catalog may hold.
+"""Quotas: limits of principals, and the maximum number of bytes of a catalog.
 
-The limit of a catalog is a setting of the metastore, so that commits of catalogs without one ask
-for no more than a row that is not there.
+The limit of a catalog is a setting of the metastore. So a commit to a catalog without a limit only
+costs the lookup of a row that does not exist.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SETTING_COLUMNS = ("key", "value", "scope", "scope_id")
 
 
 class Quota(NamedTuple):
-    """The limits of a principal; None is without limit."""
+    """Limits of a principal; None means unlimited."""
 
     catalogs: int | None = None
     bytes: int | None = None
@@ -30,7 +30,7 @@ class Quota(NamedTuple):
 
 
 def quota_statement(principal_id: int, lock: str = "") -> Statement:
-    """The statement that reads the limits of a principal."""
+    """Return the statement that reads the limits of a principal."""
     return Statement(
         "SELECT catalogs, bytes, sessions FROM crucible_quota"
         f" WHERE principal_id = :principal{lock}",
@@ -40,7 +40,7 @@ def quota_statement(principal_id: int, lock: str = "") -> Statement:
 
 
 def find_quota(connection: Connection, principal_id: int) -> Quota:
-    """The limits of a principal."""
+    """Return the limits of a principal."""
     (rows,) = connection.run([quota_statement(principal_id)])
     return Quota(*rows[0]) if rows else Quota()
 
@@ -48,26 +48,28 @@ def find_quota(connection: Connection, principal_id: int) -> Quota:
 def require_catalogs(
     connection: Connection, principal_id: int, more: int, prefixes: Sequence[str] | None = None
 ) -> None:
-    """Raise QuotaExceeded if a principal would own more catalogs than it may.
+    """Raise QuotaExceeded if a principal would own more catalogs than its quota allows.
 
-    With `prefixes`, only catalogs whose names begin with one of them count. A principal makes
-    catalogs under its own prefixes alone: those that others made it an owner of do not keep it
-    from making some.
+    With `prefixes`, only catalogs whose names begin with one of them count. A principal can create
+    catalogs under its own prefixes only: so catalogs that others have granted it as an owner do
+    not prevent it from creating some.
 
-    Its row is locked until the transaction ends: the next transaction counts what was made now.
+    The quota row is locked until the transaction ends, so that the next transaction counts the
+    catalogs created by this one.
     """
     (rows,) = connection.run([quota_statement(principal_id, connection.dialect.for_commit)])
     limit = rows[0][0] if rows else None
     if limit is None:
         return
-    # Grants on catalogs that went by another way are counted only if it comes to that.
+    # Grants on dropped catalogs may remain. Excluding them costs a join: only do so near the limit.
     owned = _count_owned(connection, principal_id, limit, "")
     if owned + more > limit:
         owned = _count_owned(connection, principal_id, limit, _LIVE, prefixes)
     if owned + more > limit:
         raise QuotaExceeded(
-            f"{more} more of at most {limit} catalogs cannot be made: there are {owned}.",
-            remedy="Drop some, or ask for a higher limit.",
+            f"Quota exceeded: {more} more catalogs would exceed the limit of {limit}, and {owned}"
+            " exist.",
+            remedy="Drop catalogs that are not needed, or let an administrator raise the limit.",
             limit=limit,
             used=owned,
         )
@@ -100,7 +102,7 @@ def _count_owned(
 
 
 def write_quota(database: Database, principal_id: int, quota: Quota) -> None:
-    """Set the limits of a principal, those of the catalogs that it owns included."""
+    """Set the limits of a principal, and the byte limits of the catalogs that it owns."""
     upsert = Statement(
         "INSERT INTO crucible_quota (principal_id, catalogs, bytes, sessions)"
         " VALUES (:principal, :catalogs, :bytes, :sessions)"
@@ -119,18 +121,18 @@ def write_quota(database: Database, principal_id: int, quota: Quota) -> None:
 
 
 def write_catalog_limit(database: Database, catalog_id: CatalogId, limit: int | None) -> None:
-    """Set how many bytes a catalog may hold."""
+    """Set or remove the maximum number of bytes of a catalog."""
     with database.writing() as connection:
         connection.commit(catalog_limits(connection, [catalog_id], limit))
 
 
 def limit_statement(catalog_id: CatalogId) -> Statement:
-    """The statement that reads how many bytes a catalog may hold."""
+    """Return the statement that reads the maximum number of bytes of a catalog."""
     return Statement(LIMIT_OF_CATALOG, {"catalog": catalog_id}, is_plain_read=True)
 
 
 def find_catalog_limit(connection: Connection, catalog_id: CatalogId) -> int | None:
-    """How many bytes a catalog may hold."""
+    """Return the maximum number of bytes of a catalog, or None."""
     (rows,) = connection.run([limit_statement(catalog_id)])
     return int(rows[0][0]) if rows else None
 
@@ -138,7 +140,7 @@ def find_catalog_limit(connection: Connection, catalog_id: CatalogId) -> int | N
 def catalog_limits(
     connection: Connection, catalogs: Sequence[CatalogId], limit: int | None
 ) -> list[Statement | Insert]:
-    """The operations that set how many bytes each of some catalogs may hold."""
+    """Return the operations that set the maximum number of bytes of catalogs."""
     dialect = connection.dialect
     among = dialect.any_of("scope_id", "ids")
     gone = f"DELETE FROM ducklake_metadata WHERE {_SETTING} AND {among}"
@@ -149,7 +151,7 @@ def catalog_limits(
 
 
 def limits_insert(catalogs: Sequence[CatalogId], limit: int | None) -> list[Insert]:
-    """The limits of catalogs that have none yet."""
+    """Return the operations that set the limits of catalogs that have none yet."""
     if limit is None or not catalogs:
         return []
     rows = [("bytes", str(limit), "quota", catalog_id) for catalog_id in catalogs]
@@ -157,7 +159,7 @@ def limits_insert(catalogs: Sequence[CatalogId], limit: int | None) -> list[Inse
 
 
 def require_bytes(connection: Connection, plan: CommitPlan, limit: int) -> None:
-    """Raise if a commit would let the files that its catalog wrote take more than they may."""
+    """Raise QuotaExceeded if a commit would exceed the byte limit of its catalog."""
     added = sum(work.added_bytes for work in plan.tables.values())
     if not added:
         return
@@ -169,10 +171,10 @@ def require_bytes(connection: Connection, plan: CommitPlan, limit: int) -> None:
     )
     if int(used) + added > limit:
         raise QuotaExceeded(
-            f"{added} bytes more of at most {limit} cannot be kept: the catalog's files take"
-            f" {int(used)}.",
-            remedy="Drop what is not needed, expire its snapshots and clean up; or ask for a"
-            " higher limit.",
+            f"Quota exceeded: the commit adds {added} bytes, and the files of the catalog already"
+            f" take {int(used)} of at most {limit} bytes.",
+            remedy="Drop what is not needed, expire snapshots and clean up, or let an"
+            " administrator raise the limit.",
             limit=limit,
             used=int(used),
         )

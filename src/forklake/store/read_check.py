@@ -1,4 +1,4 @@
-"""Checks whether commits of others have changed what a transaction has read."""
+"""Check whether concurrent commits have changed what a transaction has read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _covers_changes(
     known: ObjectReads,
     since: Sequence[Change],
 ) -> bool:
-    """Whether a read of a table may cover a row that was added or ended since the start."""
+    """Return whether a read of a table may cover a row that was added or ended since the start."""
     if is_compacted(table_id, since):
         return True
     if any(read == RowRead() for read in known.rows):
@@ -65,7 +65,7 @@ def _covers_changes(
 
 @dataclass(frozen=True, slots=True)
 class _ChangedRows:
-    """The data files and rows of a table in which rows were added or ended since the start."""
+    """Data files and inlined rows of a table that were changed since the start."""
 
     parameters: dict[str, int]
     known: ObjectReads
@@ -77,7 +77,7 @@ class _ChangedRows:
     def find(
         cls, connection: Connection, plan: CommitPlan, table_id: int, known: ObjectReads
     ) -> _ChangedRows:
-        """Read them from the metastore."""
+        """Query the changed files and rows."""
         parameters = {
             "catalog": plan.catalog_id,
             "snapshot": FOREVER,
@@ -108,7 +108,7 @@ class _ChangedRows:
         )
 
     def may_be_covered(self, connection: Connection, read: RowRead) -> bool:
-        """Whether one of them may be among the rows of a read."""
+        """Return whether one of them may be among the rows of a read."""
         files = self.added_files if read.ignores_removals else self.changed_files
         if files and (
             read.rows == ALL_ROWS

@@ -1,9 +1,9 @@
-"""Reclaiming: what only dropped catalogs used goes, many of them at a time.
+"""Reclaiming: physical deletion of the rows of dropped catalogs, many catalogs at a time.
 
-A dropped catalog forgets all its snapshots. What live forks of it see stays; when the last of them
-is dropped and reclaimed in its turn, the rest goes. The catalog's first row of lineage, without
-bound until then, tells that this is still to be done; it changes last, so that whoever is cut
-short does it again.
+All snapshots of a dropped catalog are deleted. Rows that live forks can see stay; they are deleted
+when the last of these forks is dropped and reclaimed. The lineage row at depth 0, unbounded until
+then, marks a catalog as not yet reclaimed. It is changed last, so that an interrupted run is
+repeated.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from forklake.store.phases import reached
 from forklake.store.sweeping import sweep
 from forklake.store.undone import again_if_undone
 
-# The bound of a dropped catalog that was reclaimed, and of which live forks still read rows.
+# The bound of a dropped catalog that was reclaimed, but of which live forks still read rows.
 _DONE = 0
 
 
 @again_if_undone
 def reclaim_dropped(database: Database, limit: int) -> list[CatalogId]:
-    """Reclaim dropped catalogs, the youngest first; which ones."""
+    """Reclaim dropped catalogs, youngest first, and return them."""
     with database.reading() as connection:
         catalogs = _to_reclaim(connection, limit)
         if not catalogs:
             return []
         reached("reclaim.begun")
         ancestors = _ancestors(connection, catalogs)
-        # Before the sweep, and for good: nobody can fork what nobody reads.
+        # Decided before the sweep, and final: a dropped catalog without readers gets no new ones.
         unread = _dropped(connection, catalogs, ancestors, are_read=False)
     with database.writing() as connection:
         connection.commit(_forgetting(connection, catalogs))
         reached("reclaim.forgotten")
-    # Forks before what they were forked from, which may go once they do not need it.
+    # Forks before their ancestors, whose rows may be deleted once no fork needs them.
     sweep(database, catalogs)
     sweep(database, sorted(set(ancestors) - set(catalogs), reverse=True))
     reached("reclaim.swept")
     with database.writing() as connection:
-        connection.run(connection.lock(Lock.SWEEP))  # a fork may be cut loose at this moment
+        connection.run(connection.lock(Lock.SWEEP))  # a fork may be materialized concurrently
         read = _dropped(connection, catalogs, ancestors, are_read=True)
         connection.commit(_closing(connection, unread, read))
         reached("reclaim.committed")
@@ -71,7 +71,7 @@ def _ancestors(connection: Connection, catalogs: Sequence[CatalogId]) -> list[Ca
 
 
 def _forgetting(connection: Connection, catalogs: Sequence[CatalogId]) -> list[Operation]:
-    """What takes all snapshots out of the history of some catalogs."""
+    """Return the operations that delete all snapshots of catalogs from their history."""
     dialect = connection.dialect
     among = dialect.any_of("catalog_id", "catalogs")
     snapshots = connection.fetch(
@@ -106,8 +106,7 @@ def _dropped(
     *,
     are_read: bool,
 ) -> list[CatalogId]:
-    """Those of some catalogs, and of the ancestors that were reclaimed before, which live forks
-    read, or none."""
+    """Return those catalogs, and those reclaimed ancestors, that live forks do or do not read."""
     dialect = connection.dialect
     rows = connection.fetch(
         f"SELECT l.catalog_id FROM ducklake_catalog_lineage l WHERE {'' if are_read else 'NOT '}"
@@ -124,7 +123,7 @@ def _dropped(
 def _closing(
     connection: Connection, unread: Sequence[CatalogId], read: Sequence[CatalogId]
 ) -> list[Operation]:
-    """What forgets catalogs that no fork reads, and remembers that others were reclaimed."""
+    """Return the operations that delete unread catalogs and mark the others as reclaimed."""
     dialect = connection.dialect
     among = dialect.any_of("catalog_id", "catalogs")
     gone = {"catalogs": dialect.array(unread)}
@@ -140,7 +139,7 @@ def _closing(
 
 
 def owners_of_scheduled_files(connection: Connection, limit: int) -> list[CatalogRow]:
-    """Dropped catalogs of which files wait to be removed."""
+    """Return dropped catalogs that have files scheduled for deletion."""
     chosen = ", ".join(f"c.{column}" for column in CATALOG_COLUMNS)
     rows = connection.fetch(
         f"SELECT {chosen}, c.end_snapshot FROM ducklake_catalog c WHERE c.path IS NOT NULL"

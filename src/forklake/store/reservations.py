@@ -1,7 +1,7 @@
 """Reservations of catalogs: only the thread that has reserved a catalog commits to it.
 
-A statement that other commits have outrun several times reserves its catalog and runs once more,
-and so ends however many others write.
+A statement that has conflicted with other commits several times reserves its catalog and runs once
+more. So it finishes, however many others write.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ from typing import Protocol
 
 from forklake.model.ids import CatalogId
 
-TURNS = 8  # at once in one process, of transactions that start over
+TURNS = 8  # maximum number of turns of one process at a time
 
 
 class Turn(Protocol):
-    """A turn among the transactions that start over after a conflict."""
+    """Turn among the transactions that are retried after a conflict."""
 
     def reserve(self) -> AbstractContextManager[None]:
-        """Make the commits of others to the catalog wait until the end."""
+        """Make the commits of others to the catalog wait until the context ends."""
         ...
 
 
 class Reservations:
-    """The catalogs that threads of this process have reserved in one database."""
+    """Catalogs of one database that threads of this process have reserved."""
 
     def __init__(self) -> None:
         self._turns = [threading.Lock() for _ in range(TURNS)]
         self._changed = threading.Condition()
         self._threads: dict[CatalogId, int] = {}
-        self._commits: dict[CatalogId, int] = {}  # how many are under way in this process
+        self._commits: dict[CatalogId, int] = {}  # number of commits in progress, by catalog
 
     def turn(self, catalog_id: CatalogId) -> threading.Lock:
-        """Return the lock of this process before the turn of a catalog in the database.
+        """Return the lock of this process that is taken before the turn in the database.
 
-        One connection at most waits for the turn of a catalog, or there would not be enough.
+        It limits the connections that wait for a turn of the same catalog to one.
         """
         return self._turns[catalog_id % len(self._turns)]
 
     @contextmanager
     def hold(self, catalog_id: CatalogId) -> Iterator[None]:
-        """Reserve a catalog for the current thread, after the commits that are under way.
+        """Reserve a catalog for the current thread, once the commits in progress have ended.
 
-        Commits that waited in the database instead would keep connections that the statement of
-        the reservation needs.
+        If they waited in the database instead, they would occupy connections that the statement
+        with the reservation needs.
         """
         with self._changed:
             self._changed.wait_for(lambda: catalog_id not in self._threads)
@@ -59,11 +59,11 @@ class Reservations:
                 self._changed.notify_all()
 
     def is_mine(self, catalog_id: CatalogId) -> bool:
-        """Whether the current thread has reserved a catalog."""
+        """Return whether the current thread has reserved a catalog."""
         return self._threads.get(catalog_id) == threading.get_ident()
 
     def commit(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
-        """Commit to a catalog inside; wait while another thread has reserved it."""
+        """Wrap a commit to a catalog. Waits while another thread has reserved it."""
         return _Commit(self, catalog_id)
 
     def begin(self, catalog_id: CatalogId) -> None:
@@ -75,7 +75,7 @@ class Reservations:
             self._commits[catalog_id] = self._commits.get(catalog_id, 0) + 1
 
     def end(self, catalog_id: CatalogId) -> None:
-        """Count the end of a commit."""
+        """Count the end of a commit, and wake threads that wait for it."""
         with self._changed:
             left = self._commits.pop(catalog_id) - 1
             if left:
@@ -85,7 +85,7 @@ class Reservations:
 
 
 class _Commit:
-    """A commit under way. A generator would cost each commit twice as much."""
+    """Context of a commit in progress. A generator would take twice as long."""
 
     __slots__ = ("_catalog_id", "_reservations")
 

@@ -1,4 +1,4 @@
-"""Ids for the commits of a series, some of them taken ahead."""
+"""Ids for the commits of a series, some of them allocated ahead."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from forklake.model.plan import CommitPlan
 from forklake.store.operations import Allocate, Allocation
 
 T = TypeVar("T")
-_MOST_AHEAD = 64  # snapshots
-_FILES = 8  # taken ahead for each of them
+_MOST_AHEAD = 64  # snapshots allocated ahead
+_FILES = 8  # files allocated ahead for each of them
 
 
 @dataclass(slots=True)
 class Reserve:
-    """Ids that the database has given and nobody has used yet, in order.
+    """Allocated ids that are not used yet, in order.
 
-    A single commit takes what it needs. A series that goes on takes as many again as it has used,
-    so as to ask seldom; what is left at its end is never used.
+    A single commit allocates what it needs. A longer series allocates as many again as it has used,
+    so as to do it seldom. Ids that are left at its end are never used.
     """
 
     _snapshots: list[SnapshotId] = field(default_factory=list)
     _entities: list[int] = field(default_factory=list)
     _files: list[int] = field(default_factory=list)
     _latest: Allocation | None = None
-    _used: int = 0  # snapshots
+    _used: int = 0  # number of snapshots
 
     def missing(self, plan: CommitPlan, *, begins: bool) -> Allocate | None:
-        """What to ask for before a plan can be written; `begins`: it is a new snapshot."""
+        """Return the allocation that a plan needs; `begins`: it starts a new snapshot."""
         entities = plan.new_entities - len(self._entities)
         files = plan.new_files - len(self._files)
         snapshots = int(begins) - len(self._snapshots)
@@ -40,14 +40,14 @@ class Reserve:
         return Allocate(*(max(0, one) for one in wanted))
 
     def put(self, given: Allocation) -> None:
-        """Keep what was given."""
+        """Add allocated ids."""
         self._latest = given
         self._snapshots += given.snapshot_ids
         self._entities += given.entity_ids
         self._files += given.file_ids
 
     def take(self, plan: CommitPlan, snapshot: SnapshotId | None = None) -> Allocation:
-        """The ids of a plan: of a new snapshot, unless it is part of one."""
+        """Return the ids of a plan, with a new snapshot id unless one is given."""
         assert self._latest is not None
         if snapshot is None:
             (snapshot,) = _taken(self._snapshots, 1)

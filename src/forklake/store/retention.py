@@ -1,10 +1,10 @@
-"""Rows that may go, found in the database: the rule of `model.retention` as one statement.
+"""Rows that may be deleted, found in the database: the rule of `model.retention` as one statement.
 
-All rows of a table with the same begin and end share their fate, so the statement decides over
-intervals. For each it finds the next point, in one pass over intervals and points in order: the
-same text is fast on all databases, for any number of snapshots, forks and rows.
+All rows of a table with the same begin and end are treated alike, so the statement decides about
+intervals. For each it finds the next retained point, in one pass over intervals and points in
+order: the same text is fast on all databases, for any number of snapshots, forks and rows.
 
-The statements take the parameter :catalogs, the catalogs whose rows are looked at.
+The statements take the parameter :catalogs, the catalogs whose rows are checked.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ _END = f"coalesce(end_snapshot, {FOREVER})"
 
 @dataclass(frozen=True, slots=True)
 class Versioned:
-    """A table of rows that are true for an interval of snapshots, and how the interval is told."""
+    """Table of rows that are valid for an interval of snapshots, and the ends of the interval."""
 
     name: str
     begin: str = "begin_snapshot"
     end: str = _END
 
 
-# Besides the kinds of rows that users know. A tombstone holds from its snapshot on for ever.
+# Not one of KINDS. A tombstone is valid from its snapshot on, without end.
 TOMBSTONES = Versioned("ducklake_tombstone", "end_snapshot", str(FOREVER))
 SCHEMA_VERSIONS = "ducklake_schema_versions"
 
 
 def versioned_tables() -> Iterator[Versioned]:
-    """All tables of rows with a begin and an end, but those of files and of inlined rows."""
+    """Yield all tables of rows with a begin and an end, except for files and inlined rows."""
     yield from (Versioned(kind.name) for kind in KINDS if kind not in (DATA_FILE, DELETE_FILE))
     yield TOMBSTONES
 
 
 def that_may_go(table: Versioned, dialect: Dialect) -> str:
-    """A condition on the rows of a table: they belong to :catalogs, and nobody sees them."""
+    """Return a condition on rows of a table: they belong to :catalogs and no snapshot sees them."""
     among = dialect.any_of("catalog_id", "catalogs")
     intervals = (
         f"SELECT DISTINCT catalog_id, {table.begin} AS began, {table.end} AS ended"
@@ -53,7 +53,7 @@ def that_may_go(table: Versioned, dialect: Dialect) -> str:
 
 
 def schema_versions_that_may_go(dialect: Dialect) -> str:
-    """The same for versions of the definitions, each of which holds until the next."""
+    """Return the same for schema versions, each of which is valid until the next."""
     among = dialect.any_of("catalog_id", "catalogs")
     following = "lead(begin_snapshot) OVER (PARTITION BY catalog_id ORDER BY begin_snapshot)"
     intervals = (
@@ -67,7 +67,7 @@ def schema_versions_that_may_go(dialect: Dialect) -> str:
 
 
 def _dead(intervals: str, dialect: Dialect) -> str:
-    """WITH … dead(catalog_id, began, ended): the intervals in which no point lies."""
+    """Return WITH … dead(catalog_id, began, ended): the intervals that contain no point."""
     return (
         f"WITH intervals AS ({intervals}), marks AS ({_points(dialect)}"
         " UNION ALL SELECT catalog_id, began, CAST(NULL AS BIGINT) FROM intervals),"
@@ -80,8 +80,10 @@ def _dead(intervals: str, dialect: Dialect) -> str:
 
 
 def _points(dialect: Dialect) -> str:
-    """SELECT catalog_id, mark, point: the snapshots that catalogs have, and those that live forks
-    read. A catalog is live while it has a head."""
+    """Return SELECT catalog_id, mark, point: retained snapshots, and fork points of live forks.
+
+    A catalog is live while it has a head.
+    """
     return (
         "SELECT catalog_id, snapshot_id AS mark, snapshot_id AS point"
         f" FROM ducklake_snapshot_changes WHERE {dialect.any_of('catalog_id', 'catalogs')}"

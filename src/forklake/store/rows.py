@@ -1,4 +1,4 @@
-"""Reading rows into the model's classes, and turning the model's classes into rows."""
+"""Conversion between rows of the metastore and instances of the model's classes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ C = TypeVar("C", bound=Child)
 
 
 class Reader:
-    """Reads one catalog at one snapshot."""
+    """Reader of one catalog at one snapshot."""
 
     def __init__(
         self,
@@ -39,62 +39,62 @@ class Reader:
 
     @property
     def inherits(self) -> bool:
-        """Whether rows of ancestors are read."""
+        """Whether rows of ancestors are included."""
         return self._inherits
 
     @property
     def dialect(self) -> Dialect:
-        """What the database wants differently."""
+        """SQL dialect of the database."""
         return self._connection.dialect
 
     def rows(
         self, kind: Kind, *, scope: int | None = None, where: str = "", **parameters: Any
     ) -> list[Any]:
-        """The visible rows of a kind, of one table if `scope` is given."""
+        """Return the visible rows of a kind, of one table if `scope` is given."""
         statement = self.statement(kind, scope=scope, where=where, **parameters)
         (found,) = self._connection.run([statement])
         return decoded(kind, found)
 
     def among(self, kind: Kind, scope: int, column: str, values: Sequence[int]) -> list[Any]:
-        """The visible rows of one table in which a column has one of some values."""
+        """Return the visible rows of one table in which `column` has one of `values`."""
         dialect = self._connection.dialect
         where = dialect.any_of(f"r.{column}", "values")
         return self.rows(kind, scope=scope, where=where, values=dialect.array(values))
 
     def history(self, kind: Kind, scope: int, where: str, **parameters: Any) -> Statement:
-        """The statement that reads all rows of a table that were ever visible, and their ends."""
+        """Return the statement that reads all rows of a table ever visible, with their ends."""
         text = table_history(kind, self._connection.dialect, kind.columns, where=where)
         return Statement(text, {**self._parameters, "scope": scope, **parameters})
 
     def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
-        """The rows of a statement that has very many, column by column."""
+        """Return the rows of a statement with a large result, as columns."""
         return self._connection.fetch_columns(statement, schema)
 
     def fetch(self, statement: Statement) -> Rows:
-        """The rows of a statement."""
+        """Return the rows of a statement."""
         (rows,) = self._connection.run([statement])
         return rows
 
     def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
-        """The numbers that a statement reads, very many of them."""
+        """Return the numbers of a statement with a large result of one number a row."""
         return self._connection.fetch_numbers(statement)
 
     def fetch_bodies(self, statement: Statement) -> Rows:
-        """The rows of a statement that reads large values."""
+        """Return the rows of a statement that reads large binary values."""
         return self._connection.fetch_bodies(statement)
 
     def on_line(self, text: str, **parameters: Any) -> Statement:
-        """A statement about the catalogs on the line, with the CTE `lineage`."""
+        """Return a statement that can use the CTE `lineage`, the lineage of the catalog."""
         sql = f"WITH {lineage_cte(self._connection.dialect)} {text}"
         return Statement(sql, self._parameters | parameters)
 
     def many(self, kinds: Sequence[Kind]) -> dict[Kind, list[Any]]:
-        """The visible rows of several kinds, in one round trip."""
+        """Return the visible rows of several kinds, in one round trip."""
         results = self._connection.run([self.statement(kind) for kind in kinds])
         return {kind: decoded(kind, rows) for kind, rows in zip(kinds, results, strict=True)}
 
     def newest(self, kind: Kind, scope: int, keys: Sequence[int] | None = None) -> list[Any]:
-        """The visible rows of statistics: of a table, or of some of its columns."""
+        """Return the visible statistics of a table, or of some of its columns."""
         if keys is not None and not keys:
             return []
         text = newest_rows(
@@ -106,7 +106,7 @@ class Reader:
     def statement(
         self, kind: Kind, *, scope: int | None = None, where: str = "", **parameters: Any
     ) -> Statement:
-        """The statement that reads them."""
+        """Return the statement that reads the visible rows of a kind."""
         text = visible_rows(
             kind,
             self._connection.dialect,
@@ -119,7 +119,7 @@ class Reader:
 
 
 def decoded(kind: Kind, rows: Rows) -> list[Any]:
-    """Rows of a kind as instances of its class."""
+    """Convert rows of a kind to instances of its class."""
     columns = kind.columns
     make = kind.row
     return [make(**dict(zip(columns, row, strict=True))) for row in rows]
@@ -132,9 +132,9 @@ def child_statement(
     *,
     table_id: int | None = None,
 ) -> Statement:
-    """The statement that reads the children of some parents, in the order of their keys.
+    """Return the statement that reads the children of parents, in the order of their keys.
 
-    Children of files are keyed by table first: naming it makes the read an index range.
+    The key of children of files begins with the table: `table_id` makes the read an index range.
     """
     columns = child.columns()
     conditions = [connection.dialect.any_of(f"r.{child.PARENT}", "parents")]
@@ -151,7 +151,7 @@ def child_statement(
 
 
 def decoded_children(child: type[C], rows: Rows) -> list[C]:
-    """Rows as instances of a class of children."""
+    """Convert rows to instances of a class of children."""
     columns = child.columns()
     return [child(**dict(zip(columns, row, strict=True))) for row in rows]
 
@@ -159,7 +159,7 @@ def decoded_children(child: type[C], rows: Rows) -> list[C]:
 def insert_of(
     name: str, columns: tuple[str, ...], rows: Iterable[Any], final: dict[str, Callable[[Any], Any]]
 ) -> Insert:
-    """Instances as an insert; `final` turns what is local to a transaction into what is stored."""
+    """Convert instances to an insert. `final` converts transaction-local values by column."""
     get, places = _access(columns, tuple(final))
     changed = [(place, final[name]) for place, name in places]
 
@@ -176,6 +176,6 @@ def insert_of(
 def _access(
     columns: tuple[str, ...], names: tuple[str, ...]
 ) -> tuple[Callable[[Any], Values], tuple[tuple[int, str], ...]]:
-    """What reads the values of columns, and the places of those of some names."""
+    """Return a getter of the values of columns, and the positions of those in `names`."""
     get = cast("Callable[[Any], Values]", attrgetter(*columns))
     return get, tuple((columns.index(name), name) for name in names if name in columns)

@@ -1,4 +1,4 @@
-"""Files scheduled for deletion: noted here until their grace period is over."""
+"""Files scheduled for deletion once their grace period is over."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLUMNS = ("catalog_id", "data_file_id", "path", "path_is_relative", "schedule_
 
 @dataclass(frozen=True, slots=True)
 class ScheduledFile:
-    """A file that nobody needs any more, and since when."""
+    """File that no snapshot needs any more, and since when."""
 
     data_file_id: int
     path: str
@@ -29,7 +29,7 @@ class ScheduledFile:
 
 @again_if_undone
 def schedule(database: Database, catalog_id: CatalogId, files: Sequence[ScheduledFile]) -> None:
-    """Note files; one that is noted already keeps its first time."""
+    """Schedule files for deletion. Those scheduled already keep their first time."""
     rows = [
         (catalog_id, file.data_file_id, file.path, file.path_is_relative, file.schedule_start)
         for file in files
@@ -42,8 +42,10 @@ def schedule(database: Database, catalog_id: CatalogId, files: Sequence[Schedule
 
 
 def schedule_text(kind: Kind, among: str) -> str:
-    """The statement that notes files of the catalog :catalog at the moment :now, chosen by a
-    condition on their rows."""
+    """Return the statement that schedules files of the catalog :catalog at the time :now.
+
+    `among` is a condition on their rows.
+    """
     return (
         f"INSERT INTO {_NAME} ({', '.join(_COLUMNS)}) SELECT catalog_id, {kind.entity}, path,"
         f" path_is_relative, :now FROM {kind.name} WHERE catalog_id = :catalog AND {among}"
@@ -54,7 +56,7 @@ def schedule_text(kind: Kind, among: str) -> str:
 def list_scheduled(
     connection: Connection, catalog_id: CatalogId, *, before: datetime | None = None
 ) -> list[ScheduledFile]:
-    """The files of a catalog that wait to be removed, oldest first; those noted before a moment."""
+    """Return a catalog's files scheduled for deletion (before a time), oldest first."""
     time = connection.dialect.time("schedule_start")
     limit = "" if before is None else " AND schedule_start < :before"
     rows = connection.fetch(
@@ -72,7 +74,7 @@ def list_scheduled(
 def unschedule(
     connection: Connection, catalog_id: CatalogId, files: Sequence[ScheduledFile]
 ) -> Statement:
-    """The statement that takes files off the list."""
+    """Return the statement that removes files from the schedule."""
     numbers = [file.data_file_id for file in files]
     among = connection.dialect.any_of("data_file_id", "files")
     return Statement(

@@ -1,7 +1,7 @@
-"""The schema files as data: what each statement makes, under which name and with which settings.
+"""Schema files as data: the objects that they create, with names and storage parameters.
 
-Opening a metastore for the first time runs a file as it is. The definitions in it tell what a
-metastore of this version has, so that one made by an older version can be compared and completed.
+Opening a metastore for the first time runs a file as it is. Its definitions describe a metastore of
+this version, so that one created by an older version can be compared and completed.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ _SETTINGS = re.compile(r"\) WITH \((.*?)\)$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement of a schema file that makes something."""
+    """CREATE statement of a schema file."""
 
     kind: str  # SEQUENCE, TABLE, INDEX or VIEW
     name: str
-    table: str | None  # of an index
+    table: str | None  # only for an index
     text: str
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table."""
+        """Column names of a table."""
         body, _, _ = self.text.partition("\n)")  # before settings
         return tuple(_COLUMN.findall(body))
 
     @property
     def settings(self) -> frozenset[str]:
-        """The storage parameters of a table, each as `name=value`."""
+        """Storage parameters of a table, each as `name=value`."""
         found = _SETTINGS.search(self.text)
         parts = found[1].split(",") if found else []
         return frozenset(re.sub(r"\s", "", part) for part in parts)
 
 
 def schema_text(name: str) -> str:
-    """The text of a schema file."""
+    """Return the text of a schema file."""
     return resources.files("forklake.store").joinpath(f"schema/{name}.sql").read_text()
 
 
 @lru_cache
 def definitions(text: str) -> tuple[Definition, ...]:
-    """What a schema file makes, in its order."""
+    """Return the definitions of a schema file, in its order."""
     statements = [one.strip() for one in _COMMENT.sub("", text).split(";")]
     made = ((_CREATE.match(one), one) for one in statements)
     return tuple(Definition(found[1], found[2], found[3], one) for found, one in made if found)

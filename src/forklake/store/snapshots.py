@@ -1,4 +1,4 @@
-"""Snapshots of a catalog: its own, and its ancestors' up to where it was forked off."""
+"""Snapshots of a catalog: its own, and those of its ancestors up to the fork."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def list_snapshots(
     before: int | None = None,
     limit: int | None = None,
 ) -> list[Snapshot]:
-    """The snapshots of a catalog, oldest first; with a limit the newest ones, or the newest before
-    one."""
+    """Return the snapshots of a catalog, oldest first.
+
+    With `limit`, return only the newest ones; with `before`, only those before that snapshot.
+    """
     dialect = connection.dialect
     text = (
         f"WITH {lineage_cte(dialect)}"
@@ -50,7 +52,7 @@ def list_snapshots(
 
 
 def changes_statement(connection: Connection, parameters: Mapping[str, Any]) -> Statement:
-    """The statement that reads what each snapshot from :start to :snapshot changed."""
+    """Return the statement that reads what each snapshot from :start to :snapshot changed."""
     text = (
         f"WITH {lineage_cte(connection.dialect)} SELECT h.snapshot_id, h.changes_made"
         " FROM lineage l JOIN ducklake_snapshot_changes h ON h.catalog_id = l.ancestor_id"
@@ -60,9 +62,9 @@ def changes_statement(connection: Connection, parameters: Mapping[str, Any]) -> 
 
 
 def snapshot_at_version(connection: Connection, catalog_id: CatalogId, version: int) -> Head:
-    """The catalog's newest snapshot that is not after a snapshot of the metastore.
+    """Return the catalog's newest snapshot that is not after a snapshot of the metastore.
 
-    A number that some other catalog's commit took means this catalog as it was at that moment.
+    `version` may be a commit of another catalog: then it stands for this catalog at that moment.
     """
     dialect = connection.dialect
     time = dialect.time("s.snapshot_time")
@@ -80,7 +82,7 @@ def snapshot_at_version(connection: Connection, catalog_id: CatalogId, version: 
     ):
         raise NotFound(
             f"No snapshot found at version {version}.",
-            remedy="List the catalog's snapshots to see which there are.",
+            remedy="List the snapshots of the catalog: `forklake snapshots <catalog>`.",
             version=version,
         )
     return found
@@ -94,7 +96,7 @@ def _exists(connection: Connection, version: int) -> bool:
 
 
 def snapshot_at_time(connection: Connection, catalog_id: CatalogId, moment: datetime) -> Head:
-    """The catalog's newest snapshot that is not after a moment."""
+    """Return the catalog's newest snapshot that is not after a time."""
     dialect = connection.dialect
     time = dialect.time("s.snapshot_time")
     rows = connection.fetch(
@@ -115,7 +117,7 @@ def snapshot_at_time(connection: Connection, catalog_id: CatalogId, moment: date
     ):
         raise NotFound(
             f"No snapshot found at timestamp {moment.isoformat()}.",
-            remedy="The catalog is younger than that, or its snapshot has expired.",
+            remedy="Choose a later time: the catalog is younger, or its snapshot has expired.",
         )
     return found
 
@@ -123,7 +125,7 @@ def snapshot_at_time(connection: Connection, catalog_id: CatalogId, moment: date
 def _expired_after(
     connection: Connection, found: SnapshotId, condition: str, **parameters: Any
 ) -> bool:
-    """Whether the newest snapshot that was found is only the newest of those that are left."""
+    """Return whether a snapshot after the one that was found matched too, but has expired."""
     text = (
         f"WITH {lineage_cte(connection.dialect)} SELECT 1 FROM lineage l"
         " JOIN ducklake_expired_snapshots g ON g.catalog_id = l.ancestor_id"
@@ -135,7 +137,7 @@ def _expired_after(
 def first_snapshot_since(
     connection: Connection, catalog_id: CatalogId, moment: datetime
 ) -> SnapshotId | None:
-    """The catalog's oldest snapshot that is not before a moment."""
+    """Return the catalog's oldest snapshot that is not before a time, or None."""
     rows = connection.fetch(
         f"WITH {lineage_cte(connection.dialect)} SELECT min(s.snapshot_id){_HISTORY}"
         " WHERE s.snapshot_time >= :moment",
@@ -147,9 +149,9 @@ def first_snapshot_since(
 
 
 def latest_snapshot_of_all(database: Database) -> SnapshotId:
-    """The newest snapshot N such that every commit up to N is visible and final.
+    """Return the newest snapshot N such that every commit up to N is visible and final.
 
-    Ids of different catalogs may become visible out of order; this waits for the commits under way.
+    Ids of different catalogs may become visible out of order: this waits for commits in progress.
     """
     with database.writing() as connection:
         connection.run(connection.lock(Lock.FENCE))

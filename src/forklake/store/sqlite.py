@@ -1,4 +1,4 @@
-"""SQLite: the embedded default. Many processes may share the file; one writes at a time."""
+"""SQLite: the embedded default. Many processes may share the file, with one writer at a time."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from forklake.store.private_files import create_private_file, open_beside
 from forklake.store.reservations import Turn
 
 _BUSY_SECONDS = 60.0
-# Errors that may be gone the next time.
+# Prefixes of errors that may be temporary.
 _PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN")
 _TYPES = {"boolean": "BOOLEAN", "blob": "BLOB"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
 
 class SqliteDialect:
-    """What SQLite wants differently."""
+    """SQL texts of SQLite."""
 
     name = "sqlite"
     least = "min"
@@ -79,8 +79,8 @@ def _write_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(sep=" ", timespec="microseconds")
 
 
-# A process that closes a file gives up its locks on it, those of its connections too: no thread
-# connects while another one creates the file.
+# A process that closes a file gives up all its POSIX locks on it, also those of its SQLite
+# connections: so no thread may connect while another one creates the file.
 _creation = threading.Lock()
 
 sqlite3.register_converter("BOOLEAN", lambda text: text == b"1")
@@ -89,7 +89,7 @@ sqlite3.register_adapter(datetime, _write_time)
 
 
 class SqliteConnection(RowFetching):
-    """A transaction or a reader on one connection."""
+    """Transaction, or reader, on one connection."""
 
     dialect: Dialect = SqliteDialect()
 
@@ -149,9 +149,9 @@ class SqliteConnection(RowFetching):
 
 
 class SqliteDatabase:
-    """A metastore in a SQLite file.
+    """Metastore in a SQLite file.
 
-    Other schemas than `main` are files beside it: SQLite has no schemas of its own.
+    Schemas other than `main` are files beside it: SQLite has no schemas.
     """
 
     dialect: Dialect = SqliteDialect()
@@ -166,7 +166,8 @@ class SqliteDatabase:
         folder = Path(self.address).parent
         if not folder.is_dir():
             raise InvalidInput(
-                f"The folder {folder} of the metastore does not exist.", remedy="Create it first."
+                f"The folder {folder} of the metastore does not exist.",
+                remedy="Create the folder first.",
             )
 
     def _connect(self) -> sqlite3.Connection:
@@ -209,15 +210,15 @@ class SqliteDatabase:
 
     @contextmanager
     def writing(self) -> Iterator[SqliteConnection]:
-        # SQLite's own waiting is a poll with growing pauses, which starves whoever waits long;
-        # standing in line at a file lock wakes the waiters together instead.
+        # The busy handler of SQLite polls with growing pauses, which starves long waiters.
+        # Queueing on a file lock wakes them when the lock is released instead.
         with self._reserved(), self._borrowed() as raw:
             raw.execute("BEGIN IMMEDIATE")
             yield SqliteConnection(raw)
 
     @contextmanager
     def _reserved(self) -> Iterator[None]:
-        """Be the only writer; a thread that is so already goes on."""
+        """Hold the lock of the only writer; reentrant for its thread."""
         with self._writers:
             if self._is_reserved:
                 yield
@@ -234,7 +235,7 @@ class SqliteDatabase:
         try:
             handle = open_beside(f"{self.address}-line", self.address)
         except OSError:
-            # A folder that cannot be written to: SQLite itself says so in its own words.
+            # The folder is not writable: let SQLite raise the error.
             yield
             return
         try:
@@ -245,7 +246,7 @@ class SqliteDatabase:
 
     @contextmanager
     def turn(self, catalog_id: CatalogId) -> Iterator[Turn]:
-        # One for all catalogs: they have one writer as it is.
+        # One for all catalogs: a SQLite file has a single writer anyway.
         handle = open_beside(f"{self.address}-turn", self.address)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -254,7 +255,7 @@ class SqliteDatabase:
             os.close(handle)
 
     def reserve(self) -> AbstractContextManager[None]:
-        # One for all catalogs: they have one writer as it is.
+        # One for all catalogs: a SQLite file has a single writer anyway.
         return self._reserved()
 
     def committing(self, catalog_id: CatalogId) -> AbstractContextManager[None]:
@@ -262,7 +263,7 @@ class SqliteDatabase:
 
     @contextmanager
     def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
-        # One for all catalogs: they have one writer as it is.
+        # One for all catalogs: a SQLite file has a single writer anyway.
         handle = open_beside(f"{self.address}-upkeep", self.address)
         try:
             try:
@@ -298,7 +299,7 @@ class SqliteDatabase:
         name = getattr(reason, "sqlite_errorname", "")
         if isinstance(reason, (UnicodeEncodeError, OverflowError)):
             return InvalidInput(
-                f"The database cannot hold this value: {reason}", remedy="Change it."
+                f"The metastore cannot store this value: {reason}", remedy="Change the value."
             )
         if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")) or not os.access(
             Path(self.address).parent, os.W_OK
@@ -309,18 +310,21 @@ class SqliteDatabase:
             )
         if name.startswith("SQLITE_NOTADB"):
             return InvalidInput(
-                f"The file {self.address} is not a metastore.", remedy="Name another file."
+                f"The file {self.address} is not a metastore.",
+                remedy="Choose the file of a metastore, or a new one to create.",
             )
         if name.startswith("SQLITE_CORRUPT"):
             return Corruption(f"The metastore {self.address} is damaged: {reason}")
         if isinstance(reason, sqlite3.IntegrityError):
-            return Corruption(f"The metastore refused a row that it holds already: {reason}")
+            return Corruption(
+                f"The metastore {self.address} rejected a row that violates a constraint: {reason}"
+            )
         if name.startswith(_PASSING):
             return Unavailable(
-                f"The metastore {self.address} cannot be used now: {reason}",
-                remedy="Another process may hold it, or the disk is full; try again.",
+                f"The metastore {self.address} is not available: {reason}",
+                remedy="Another process may have locked it, or the disk is full. Try again.",
             )
         return Corruption(
-            f"The file {self.address} does not have the tables of a metastore: {reason}",
-            remedy="Create them with: forklake init.",
+            f"The file {self.address} lacks tables of a metastore: {reason}",
+            remedy="Create the metastore: `forklake init`.",
         )

@@ -1,8 +1,8 @@
-"""The operations of many commits, in few that do much.
+"""Combination of the operations of many commits into few statement batches.
 
-Rows for one table go together, whichever commit they are of, and rows are ended after all are
-there. So a thousand commits are a handful of bulk inserts, and updates by number. Commits that do
-anything else are sent as they are, in their turn.
+Inserts into one table are combined, whichever commit they belong to, and rows are ended after all
+inserts. So a thousand commits are a handful of bulk inserts, and updates by number. Commits with
+any other operation are sent unchanged, in order.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ Operations = Sequence[Operation]
 
 
 def staged(commits: Iterable[Operations]) -> Iterator[Operations]:
-    """Stages to be sent one after the other: what is in one may not see what is before it in the
-    same one."""
+    """Yield batches to be sent one after the other.
+
+    The order of the operations within a batch does not matter.
+    """
     for is_plain, group in groupby(commits, key=_is_plain):
         members = list(group)
         if is_plain and len(members) > 1:
@@ -27,7 +29,7 @@ def staged(commits: Iterable[Operations]) -> Iterator[Operations]:
 
 
 def _is_plain(operations: Operations) -> bool:
-    """Whether it only inserts rows, and changes rows that it names."""
+    """Return whether a commit only inserts rows and changes rows that it identifies by number."""
     return all(
         one.names_rows
         if isinstance(one, Statement)

@@ -1,8 +1,8 @@
-"""Stamps and accounts as the metastores keep them, and the numbering of ids across stamps.
+"""Stamps and accounts in the metastores, and the numbering of ids across stamps.
 
-All ids of a stamp leave the same remainder when they are divided by the number of possible stamps.
-So ids are unique among all stamps, and an account moves with every id that it has: those in names
-of tables, in files, in tokens, and those that somebody has noted down.
+A stamp is one of several metastores behind the service. All ids of a stamp leave the same remainder
+when divided by the maximum number of stamps. So ids are unique among all stamps, and an account can
+move with all its ids: those in names of tables, in files, in tokens, and those stored by users.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _SEQUENCES = ("ducklake_snapshot_id_seq", "ducklake_entity_id_seq", "ducklake_fi
 
 
 class State(StrEnum):
-    """What happens to an account."""
+    """State of an account."""
 
     READY = "ready"
-    MOVING = "moving"  # to the other stamp; nobody writes
-    CLEANING = "cleaning"  # it has moved; the other stamp is still to be cleaned
+    MOVING = "moving"  # being copied to the other stamp; writes are blocked
+    CLEANING = "cleaning"  # has moved; its rows in the other stamp are still to be deleted
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account, where it lives, and where it goes or came from."""
+    """Account, its stamp, and the stamp that it moves to or came from."""
 
     name: str
     stamp: str
@@ -40,12 +40,12 @@ class Account:
 
 
 def stamp_numbers(connection: Connection) -> dict[str, int]:
-    """The stamps that a metastore knows, and their numbers."""
+    """Return the stamps recorded in a metastore, and their numbers."""
     return dict(connection.fetch("SELECT name, number FROM crucible_stamp"))
 
 
 def add_stamp(database: Database, name: str) -> int:
-    """The number of a stamp; the next one for a new stamp."""
+    """Return the number of a stamp. A new one gets the next number."""
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
         known = stamp_numbers(connection)
@@ -54,15 +54,19 @@ def add_stamp(database: Database, name: str) -> int:
         number = max(known.values(), default=-1) + 1
         if number >= MOST_STAMPS:
             raise InvalidInput(
-                f"The stamp '{name}' is one too many.", remedy=f"Use up to {MOST_STAMPS}."
+                f"The stamp '{name}' cannot be added: there are {MOST_STAMPS} already.",
+                remedy=f"Use up to {MOST_STAMPS} stamps.",
             )
         connection.commit([Insert("crucible_stamp", ("name", "number"), [(name, number)])])
         return number
 
 
 def own_stamp(database: Database, name: str, number: int, above: list[int]) -> None:
-    """Make a metastore that stamp: from now on its ids have the stamp's remainder, and lie above
-    some others, one of each sequence."""
+    """Make a metastore the stamp with this number.
+
+    From now on its ids have the remainder of the stamp and are above `above`, one id for each
+    sequence.
+    """
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
         if not stamp_numbers(connection):
@@ -72,7 +76,7 @@ def own_stamp(database: Database, name: str, number: int, above: list[int]) -> N
 
 
 def raise_ids(database: Database, number: int, above: list[int]) -> None:
-    """Let a stamp give ids only that lie above some others."""
+    """Make a stamp allocate only ids above `above`, one id for each sequence."""
     with database.writing() as connection:
         _renumber(connection, number, above)
         connection.commit()
@@ -80,7 +84,7 @@ def raise_ids(database: Database, number: int, above: list[int]) -> None:
 
 def _renumber(connection: Connection, number: int, above: list[int]) -> None:
     for sequence, least in zip(_SEQUENCES, above, strict=True):
-        # Whoever wants an id waits from here on until this is committed.
+        # ALTER SEQUENCE locks: id allocations wait from here on until this is committed.
         connection.fetch(f"ALTER SEQUENCE {sequence} INCREMENT BY {MOST_STAMPS}")
         connection.fetch(
             f"SELECT setval('{sequence}', (greatest(last_value, :least) / {MOST_STAMPS} + 1)"
@@ -91,7 +95,7 @@ def _renumber(connection: Connection, number: int, above: list[int]) -> None:
 
 
 def last_ids(connection: Connection) -> list[int]:
-    """Ids of each sequence above which none has been given."""
+    """Return for each sequence an id above which none has been allocated."""
     found = [connection.fetch(f"SELECT last_value FROM {sequence}") for sequence in _SEQUENCES]
     return [int(rows[0][0]) for rows in found]
 
@@ -103,18 +107,18 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM crucible_account"
 
 
 def find_account(connection: Connection, name: str) -> Account | None:
-    """What is known about an account."""
+    """Return the account with this name, or None."""
     rows = connection.fetch(f"{_SELECT} WHERE name = :name", name=name)
     return _account(*rows[0]) if rows else None
 
 
 def list_accounts(connection: Connection) -> list[Account]:
-    """All accounts that were given a stamp, by name."""
+    """Return all accounts that were assigned a stamp, sorted by name."""
     return [_account(*row) for row in connection.fetch(f"{_SELECT} ORDER BY name")]
 
 
 def insert_account(database: Database, account: Account) -> None:
-    """Keep a new account."""
+    """Add an account. Raises AlreadyExists if its name is taken."""
     row = (account.name, account.stamp, account.state.value, account.other_stamp)
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
@@ -126,7 +130,7 @@ def insert_account(database: Database, account: Account) -> None:
 
 
 def write_account(database: Database, account: Account) -> None:
-    """Keep where an account lives, and what happens to it."""
+    """Store the stamp and the state of an account."""
     with database.writing() as connection:
         connection.fetch(
             "INSERT INTO crucible_account (name, stamp, state, other_stamp)"
@@ -145,7 +149,7 @@ def _account(name: str, stamp: str, state: str, other_stamp: str | None) -> Acco
 
 
 def principals_of_account(connection: Connection, account: str) -> list[int]:
-    """The principals of an account."""
+    """Return the principals of an account."""
     rows = connection.fetch(
         "SELECT principal_id FROM crucible_principal WHERE account = :account", account=account
     )
@@ -153,8 +157,10 @@ def principals_of_account(connection: Connection, account: str) -> list[int]:
 
 
 def share_identities(home: Connection, stamp: Connection) -> None:
-    """Let the database of a stamp know the principals and signing keys, which are kept at home:
-    its views for tenants ask for them. Commits."""
+    """Copy principals and signing keys from the home metastore to a stamp, and commit.
+
+    The views for tenants in the stamp query them.
+    """
     stamp.run(stamp.lock(Lock.ACCESS))
     for table, columns in _SHARED.items():
         text = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1"

@@ -1,9 +1,9 @@
-"""The views through which stock DuckDB reads a catalog: the tables of DuckLake 1.0, read only.
+"""Views through which stock DuckDB reads a catalog: the tables of DuckLake 1.0, read only.
 
-They are written over the views of tenants, so that an inherited fork looks like a catalog of its
-own: rows of ancestors up to the fork, with the ends that the fork sees. Paths are absolute. What a
-stock client cannot read is shown as a file whose name says why: a client that needs it fails with
-that name, and never answers with fewer rows.
+They are defined over the views for tenants, so that an inherited fork looks like a catalog without
+ancestors: rows of ancestors up to the fork, with the ends that the fork sees. Paths are absolute.
+What a stock client cannot read is shown as a file whose path states the reason: a client that needs
+it fails with that path in the error, and never returns fewer rows.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from forklake.store.database import Dialect
 from forklake.store.tenant_views import bound, view_text
 from forklake.store.visibility import line_history, overlaps
 
-VERSION = "1.0"  # of the tables, as the stock extension counts
+VERSION = "1.0"  # of the tables, as the stock extension numbers them
 _IN_METASTORE = "rows of this table live in the metastore: flush them to files first"
-_UNREADABLE = "this table cannot be read: a Delta log demands something unknown"
+_UNREADABLE = "this table cannot be read: its Delta log requires an unsupported feature"
 _VECTOR = "a deletion vector of this table could not be read"
 _STORED_VALUES = "values of partition columns are stored beside the files of this table"
 _INTERNAL_TAG = r"v.key NOT LIKE '\_forklake\_%'"
-# Changes that a stock client knows; those of any other kind are not told.
+# Changes that a stock client can parse; all others are left out.
 _KNOWN_CHANGES = frozenset(
     "dropped_schema dropped_table dropped_view created_schema created_table created_view"
     " created_scalar_macro created_table_macro dropped_scalar_macro dropped_table_macro"
@@ -51,12 +51,12 @@ _NEEDS_STORED_VALUES = (
     " ON n.mapping_id = m.mapping_id AND n.is_partition"
     f" WHERE m.mapping_id = v.mapping_id AND m.type = '{BY_STORED_VALUES}')"
 )
-# A catalog is attached under any name: names inside it are found without.
+# A catalog can be attached under any name, so names in SQL texts are written without the catalog.
 _OWN_NAMES = f"replace(v.sql, '{{{PLACEHOLDER}}}.', '')"
 _NEWEST = "v.end_snapshot IS NULL"  # tables that have no history in DuckLake
-# In DuckLake a position that is deleted in the metastore stays so, and a client that finds it in a
-# delete file too shows rows that are not there. Ours go into a delete file at some snapshot: from
-# then on their data file is shown as another one, of a later age.
+# In DuckLake, a row position that is deleted in the metastore is never moved to a delete file: a
+# client that finds it in both shows rows that do not exist. Forklake moves them to a delete file at
+# some snapshot: from then on the data file is shown under another id, that of its next age.
 _AGE = 1 << 43  # ids have 43 bits
 _AGES = " LEFT JOIN {stock}.ages_of_files g ON g.data_file_id = v.data_file_id"
 _AGES_OF_ITS_TIME = f"{_AGES} AND {overlaps('v', 'g.since', 'g.until')}"
@@ -68,10 +68,10 @@ _WITHIN_AN_AGE = {
 }
 
 
-# Defaults of macros are expressions here, and values with a type there.
+# Defaults of macros are expressions in Forklake, and values with a type in DuckLake.
 _INTEGER, _FRACTION, _TRUTH = "^-?[0-9]+$", r"^-?[0-9]*\.[0-9]+$", "^(true|false)$"
 _TEXT = "^''([^'']|'''')*''$"
-_DIGITS = 18  # that a number may have
+_DIGITS = 18  # maximum digits of a number
 _DEFAULT_TYPE = (
     "CASE WHEN v.default_value IS NULL THEN 'unknown'"
     f" WHEN v.default_value ~ '{_INTEGER}' THEN"
@@ -98,8 +98,7 @@ _KNOWN_MACRO = (
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """A table of DuckLake's: its columns in order, which of them are shown as something else, and
-    which rows of ours are shown."""
+    """DuckLake table: its columns in order, expressions for some of them, and a row filter."""
 
     columns: str
     shown_as: Mapping[str, str] = field(default_factory=dict)
@@ -107,7 +106,7 @@ class Stock:
     joined: str = ""
 
     def text(self, source: str) -> str:
-        """The SELECT over the rows of the table's view for tenants."""
+        """Return the SELECT over the rows of the view for tenants."""
         shown = (f"{self.shown_as.get(one, f'v.{one}')} AS {one}" for one in self.columns.split())
         return f"SELECT {', '.join(shown)} FROM ({source}) v{self.joined} WHERE {self.where}"
 
@@ -180,7 +179,8 @@ TABLES: dict[str, Stock] = {
     "ducklake_table_stats": Stock(
         "table_id record_count next_row_id file_size_bytes", where=_NEWEST
     ),
-    # Those of DuckLake hold for all snapshots, ours for the newest: they would hide rows of others.
+    # In DuckLake they hold for all snapshots, in Forklake for the newest: they would hide rows of
+    # other snapshots.
     "ducklake_table_column_stats": Stock(
         "table_id column_id contains_null contains_nan min_value max_value extra_stats",
         where="FALSE",
@@ -205,10 +205,10 @@ TABLES: dict[str, Stock] = {
     "ducklake_files_scheduled_for_deletion": Stock(
         "data_file_id path path_is_relative schedule_start", where="FALSE"
     ),
-    # Rows in the metastore are kept in another form: see `_unreadable`.
+    # Inlined rows have another format in Forklake: see `_unreadable`.
     "ducklake_inlined_data_tables": Stock("table_id table_name schema_version", where="FALSE"),
 }
-# Tables of DuckLake's that nothing of ours goes into.
+# DuckLake tables that are always empty.
 _EMPTY = {
     "ducklake_file_variant_stats": "data_file_id bigint, table_id bigint, column_id bigint,"
     " variant_path varchar, shredded_type varchar, column_size_bytes bigint, value_count bigint,"
@@ -223,8 +223,8 @@ _CATALOG = "(SELECT {stock}.catalog_id())"
 
 
 def view_texts(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[str, str]:
-    """The SELECT of each view; `tables` are those of the metastore, with their columns."""
-    found = {"ages_of_files": _ages(dialect)}  # first, because others are written over it
+    """Return the SELECT of each view; `tables` are those of the metastore, with their columns."""
+    found = {"ages_of_files": _ages(dialect)}  # first, because other views use it
     found |= {
         name: stock.text(view_text(name, tables[name], dialect, _CATALOG))
         for name, stock in TABLES.items()
@@ -235,27 +235,27 @@ def view_texts(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[st
 
 
 def inlined_table_names(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> str:
-    """The SELECT of the names of the tables that hold rows of the catalog's."""
+    """Return the SELECT of the names of the tables that hold inlined rows of the catalog."""
     name = "ducklake_inlined_data_tables"
     source = view_text(name, tables[name], dialect, _CATALOG)
     return f"SELECT DISTINCT v.table_name FROM ({source}) v"
 
 
 def inlined_ranges(dialect: Dialect) -> str:
-    """The SELECT of when the rows in one of these tables, %1$I, were true."""
+    """Return the SELECT of the validity ranges of the rows in one of these tables, %1$I."""
     columns = ("r.table_id", "r.begin_snapshot")
     text = bound(line_history(INLINED_ROW, dialect, columns, table="%1$I"), _CATALOG)
     return f"SELECT h.*, count(*) FROM ({text}) h GROUP BY 1, 2, 3"
 
 
 def _deleted(dialect: Dialect) -> str:
-    """Positions that were deleted in the metastore, and until when."""
+    """Return the SELECT of row positions deleted in the metastore, and until when."""
     columns = ("r.table_id", "r.data_file_id", "r.row_position", "r.begin_snapshot")
     return bound(line_history(INLINED_DELETE, dialect, columns), _CATALOG)
 
 
 def _ages(dialect: Dialect) -> str:
-    """The ages of data files that had such positions, [since, until)."""
+    """Return the SELECT of the ages, [since, until), of data files with such positions."""
     return (
         f"WITH ended AS (SELECT DISTINCT h.data_file_id, h.seen_until FROM ({_deleted(dialect)}) h"
         " WHERE h.seen_until IS NOT NULL),"
@@ -268,7 +268,7 @@ def _ages(dialect: Dialect) -> str:
 
 
 def _positions(dialect: Dialect) -> str:
-    """Deleted positions in the shape of DuckLake, in each age in which they are not in a file."""
+    """Return the SELECT of deleted positions for DuckLake, in the ages before a delete file."""
     source = f"SELECT d.*, d.seen_until AS end_snapshot FROM ({_deleted(dialect)}) d"
     return (
         f"SELECT v.table_id, {_OF_AN_AGE['data_file_id']} AS file_id, v.row_position AS row_id,"
@@ -277,9 +277,9 @@ def _positions(dialect: Dialect) -> str:
 
 
 def _unreadable(tables: Mapping[str, Sequence[str]], dialect: Dialect) -> str:
-    """Rows of the view of data files that no client can open: what is wrong is their path."""
+    """Return the SELECT of data files that no client can open: their path states the reason."""
     tags = view_text("ducklake_tag", tables["ducklake_tag"], dialect, _CATALOG)
-    # How many rows there are is asked without a look at files: then the view itself fails.
+    # A count of rows does not open files: so the view itself has to fail.
     uncounted = (
         "CASE WHEN end_snapshot IS NULL"
         f" THEN {{stock}}.required(NULL, '{_UNREADABLE}')::bigint ELSE 0 END"

@@ -1,9 +1,10 @@
-"""Sweeping: rows that nobody can see any more go, and their files are noted for removal.
+"""Sweep: delete rows that no snapshot can see and schedule their files for deletion.
 
-Needs no lock of the catalogs: what may go once may go for ever (`model.retention`). One sweep at a
-time, so that of two who remove the last rows of a file one sees that they are the last; those who
-copy rows share the lock, so that no copy is made of a row that goes. Each batch of files is a
-transaction, with everything that goes with them: a sweep that was cut short is simply run again.
+It takes no locks on catalogs: a row that may be deleted once may be deleted ever after
+(`model.retention`). There is one sweep at a time: otherwise two sweeps that delete the last rows of
+a file would not see that these are the last. Transactions that copy rows share the lock, so that no
+row is deleted while it is copied. Each batch of files is a transaction, with everything that is
+deleted with them: an interrupted sweep is simply run again.
 """
 
 from __future__ import annotations
@@ -50,17 +51,17 @@ from forklake.store.retention import (
 from forklake.store.scheduled import schedule_text
 from forklake.store.undone import again_if_undone
 
-# Files in a transaction. For each, all intervals of the catalogs are looked at.
+# Files in a transaction. Each batch compares all intervals of the catalogs.
 BATCH = 25_000
-# Children of a parent that has rows in several catalogs: the columns in which the parent's number
-# may still stand. They go when it stands nowhere.
+# Children of parents that may have rows in several catalogs, and the columns that may still refer
+# to the parent. The children are deleted when none does.
 _USED_IN: dict[type[Child], tuple[tuple[str, str], ...]] = {
     MacroImplementation: ((MACRO.name, "macro_id"),),
     MacroParameter: ((MACRO.name, "macro_id"),),
     PartitionColumn: ((PARTITION.name, "partition_id"), (DATA_FILE.name, "partition_id")),
     NameMapping: ((ColumnMapping.NAME, "mapping_id"),),
 }
-# Children of data files, and the column of their key between the table and the file, if any.
+# Children of data files, and the column of their key between table and file, if there is one.
 _OF_FILES: dict[type[Child], str | None] = {
     FileColumnStatistics: "column_id",
     FilePartitionValue: "partition_key_index",
@@ -69,7 +70,7 @@ _OF_FILES: dict[type[Child], str | None] = {
 
 
 def sweep(database: Database, catalogs: Sequence[CatalogId]) -> int:
-    """Remove all rows of some catalogs that nobody sees; how many files were noted for removal."""
+    """Delete rows of catalogs that no snapshot sees. Return the number of files scheduled."""
     noted = 0
     for kind in (DATA_FILE, DELETE_FILE):
         is_more = bool(_with_dead_rows(database, catalogs, [Versioned(kind.name)]))
@@ -84,7 +85,7 @@ def sweep(database: Database, catalogs: Sequence[CatalogId]) -> int:
 
 @again_if_undone
 def _sweep_files(database: Database, catalogs: Sequence[CatalogId], kind: Kind) -> tuple[int, bool]:
-    """A batch of files; how many were noted for removal, and whether there may be more."""
+    """Sweep a batch of files. Return the number scheduled, and whether there may be more."""
     with database.writing() as connection:
         sweeping = _Sweeping(connection, catalogs)
         noted, is_more = sweeping.files(kind)
@@ -108,8 +109,10 @@ def _sweep_definitions(
 def _with_dead_rows(
     database: Database, catalogs: Sequence[CatalogId], tables: Sequence[Versioned]
 ) -> list[Versioned]:
-    """Those of some tables that have rows which may go. Most often there are none, and nobody has
-    to wait for a look."""
+    """Return those tables that have rows to delete.
+
+    Most often there are none, and then the sweep does not have to take the lock.
+    """
     if not catalogs:
         return []
     with database.reading() as connection:
@@ -127,8 +130,10 @@ def _with_dead_rows(
 
 
 def _has_inlined_rows(database: Database, catalogs: Sequence[CatalogId]) -> bool:
-    """Whether there are tables of inlined rows, which are looked at only under the lock: they may
-    be dropped."""
+    """Return whether there are tables of inlined rows.
+
+    Their rows are only read under the lock, because the tables may be dropped.
+    """
     if not catalogs:
         return False
     with database.reading() as connection:
@@ -137,7 +142,7 @@ def _has_inlined_rows(database: Database, catalogs: Sequence[CatalogId]) -> bool
 
 
 def _inlined_tables(dialect: Dialect) -> str:
-    """The tables in which rows of the catalogs may be: also those that ancestors made."""
+    """Return the SELECT of tables that may hold inlined rows of the catalogs or of ancestors."""
     return (
         "SELECT DISTINCT t.table_name, t.table_id FROM ducklake_catalog_lineage l"
         " JOIN ducklake_inlined_data_tables t ON t.catalog_id = l.ancestor_id"
@@ -147,8 +152,10 @@ def _inlined_tables(dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A row of a file that goes; `rows` of the same file are in the catalogs that are swept, or
-    None if other catalogs have one too."""
+    """Row of a file that is deleted.
+
+    `rows` is the number of rows of the file, or None if catalogs that are not swept have one too.
+    """
 
     catalog_id: CatalogId
     number: int
@@ -177,11 +184,13 @@ class _Sweeping:
     # Files
 
     def files(self, kind: Kind) -> tuple[int, bool]:
-        """Rows of files that go now, with all that goes with them; how many files were noted, and
-        whether there may be more of them."""
+        """Delete rows of files and of all that belongs to them.
+
+        Return the number of files scheduled for deletion, and whether there may be more.
+        """
         rows = self._connection.fetch(self._files_text(kind), **self._given)
         found = [_File(*row) for row in rows]
-        # Copies of one row can go together, and their file goes once.
+        # Copies of one row may be deleted together: then their file is scheduled once.
         copies = Counter(file.number for file in found)
         last = [file for file in found if file.rows == copies[file.number]]
         ours = {file.number: file for file in last if file.is_ours}.values()
@@ -196,13 +205,13 @@ class _Sweeping:
         return len(ours), len(found) == BATCH
 
     def listings(self) -> None:
-        """Listings of files that all go, or went before."""
+        """Delete listings for whose files no row is left."""
         self._todo.append(Statement(idle_text(self._dialect), self._given))
 
     def _files_text(self, kind: Kind) -> str:
         same = f"FROM {kind.name} o WHERE o.{kind.entity} = r.{kind.entity}"
         is_swept = self._dialect.any_of("o.catalog_id", "catalogs")
-        # Rows are counted only where they are few: a file can have a copy in each of many catalogs.
+        # Rows are counted only if all are swept: a file can have a copy in each of many catalogs.
         rows = (
             f"CASE WHEN NOT EXISTS (SELECT 1 {same} AND NOT {is_swept})"
             f" THEN (SELECT count(*) {same}) END"
@@ -215,7 +224,7 @@ class _Sweeping:
         )
 
     def _each_catalog(self, text: str, files: Iterable[_File], **parameters: Any) -> None:
-        """A statement about files, for each catalog that has rows of them."""
+        """Add a statement on files for each catalog that has rows of them."""
         by_catalog: dict[CatalogId, list[int]] = {}
         for file in files:
             by_catalog.setdefault(file.catalog_id, []).append(file.number)
@@ -235,7 +244,7 @@ class _Sweeping:
     def _delete_children(
         self, child: type[Child], key: str | None, table_id: int, numbers: Sequence[int]
     ) -> None:
-        """Naming all values that the key may have lets their rows be found by the primary key."""
+        """Delete children; listing all values of the key column makes it a primary key lookup."""
         any_of, array = self._dialect.any_of, self._dialect.array
         text = (
             f"DELETE FROM {child.NAME} WHERE table_id = :table AND {any_of(child.PARENT, 'files')}"
@@ -252,7 +261,7 @@ class _Sweeping:
         self._todo.append(Statement(text, given))
 
     def _unless_used(self, child: type[Child], parents: Iterable[int | None]) -> None:
-        """Remove the children of parents that stand nowhere once the statements so far have run."""
+        """Delete the children of parents that have no reference after the statements so far."""
         numbers = sorted({number for number in parents if number is not None})
         if not numbers:
             return
@@ -272,8 +281,10 @@ class _Sweeping:
     # Everything else
 
     def definitions(self, tables: Sequence[Versioned]) -> dict[str, int]:
-        """All other rows that go, of some tables and of those of inlined rows; returns the latter
-        of which a catalog knows no more, with the numbers of the lake tables."""
+        """Delete all other rows: of `tables`, and of the tables of inlined rows.
+
+        Return the tables of inlined rows that ended in a catalog, with their lake tables.
+        """
         inlined = dict(self._connection.fetch(_inlined_tables(self._dialect), **self._given))
         ended = set(self._numbers(INLINED_TABLE, "table_name"))
         for name in inlined:
@@ -296,7 +307,7 @@ class _Sweeping:
         return {name: number for name, number in inlined.items() if name in ended}
 
     def _mappings(self, tables: Sequence[int]) -> list[int]:
-        """The mappings of some tables, each of which stays as long as its table."""
+        """Return the mappings of tables, each of which is kept as long as its table."""
         rows = self._connection.fetch(
             f"SELECT mapping_id FROM {ColumnMapping.NAME}"
             f" WHERE {self._dialect.any_of('table_id', 'tables')}",
@@ -305,7 +316,7 @@ class _Sweeping:
         return [number for (number,) in rows]
 
     def _delete_mappings(self, mappings: Sequence[int]) -> None:
-        """Remove those of some mappings whose table is gone from every catalog."""
+        """Delete those mappings whose table has no row in any catalog."""
         self._todo.append(
             Statement(
                 f"DELETE FROM {ColumnMapping.NAME}"
@@ -326,9 +337,9 @@ class _Sweeping:
 
 
 def _drop_tables(database: Database, names: Mapping[str, int]) -> None:
-    """Drop tables of inlined rows that no catalog knows any more.
+    """Drop tables of inlined rows that no catalog refers to any more.
 
-    The locks keep them from being looked at, and made anew, at the same moment.
+    The locks exclude concurrent reads of these tables by a sweep, and their re-creation.
     """
     for name, table_id in names.items():
         with database.writing() as connection:

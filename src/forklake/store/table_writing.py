@@ -1,4 +1,4 @@
-"""What a commit writes for the data of a table: files, deletes, inlined rows and statistics."""
+"""Writer of table data in a commit: files, deletes, inlined rows and statistics."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ bound_values = attrgetter(*(one.name for one in fields(ColumnBounds)))
 
 @dataclass(slots=True)
 class KnownTables:
-    """What was read of tables under the lock, or written since; None for what is not there."""
+    """Table state read under the lock, or written since; None for what does not exist."""
 
     statistics: dict[TableId, TableStatistics | None] = field(default_factory=dict)
     bounds: dict[TableId, dict[ColumnId, ColumnStatistics | None]] = field(default_factory=dict)
@@ -53,21 +53,19 @@ class KnownTables:
 
 @dataclass(slots=True, kw_only=True)
 class TableWriting:
-    """Writes tables' data, given what is known of them; at the end of a snapshot their
-    statistics."""
+    """Writes the data of tables, and at the end of a snapshot their statistics."""
 
     connection: Connection
     ledger: Ledger
     known: KnownTables
-    # What holds with the parts so far: rows and bytes, and the bounds of the columns that new
-    # files say something about.
+    # Statistics including the parts so far: rows and bytes, and bounds of columns of new files.
     totals: dict[TableId, TableStatistics] = field(default_factory=dict)
     widened: dict[TableId, dict[ColumnId, ColumnStatistics]] = field(default_factory=dict)
-    # Row ids that were set aside: what the first of them was elsewhere, how many, the first here.
+    # Reserved row ids: first id in the source, number of rows, first id in this catalog.
     moved: dict[TableId, tuple[int, int, int]] = field(default_factory=dict)
 
     def operations(self, local_id: TableId, work: TableWork) -> Iterator[Operation]:
-        """Everything to send for one table but its statistics."""
+        """Yield all operations for one table, except those for its statistics."""
         table_id: TableId = self.ledger.entity(local_id)
         start = self._totals(table_id)
         if work.truncates and local_id >= 0:
@@ -92,14 +90,14 @@ class TableWriting:
         self._widen(table_id, work)
 
     def _set_aside(self, table_id: TableId, work: TableWork, next_row_id: int) -> int:
-        """Set row ids aside for rows of another catalog; returns the one after them."""
+        """Reserve row ids for rows of another catalog. Return the next free one."""
         if work.row_ids is None:
             return next_row_id
         self.moved[table_id] = (work.row_ids.first, work.row_ids.count, next_row_id)
         return next_row_id + work.row_ids.count
 
     def _row_id(self, table_id: TableId, offset: int) -> int:
-        """A row id among those that were set aside."""
+        """Return a reserved row id."""
         return self.moved[table_id][2] + offset
 
     def _totals(self, table_id: TableId) -> TableStatistics:
@@ -107,7 +105,7 @@ class TableWriting:
         return found or TableStatistics(table_id=table_id)
 
     def closing(self) -> Iterator[Operation]:
-        """The statistics, which are known from then on."""
+        """Yield the operations for statistics, and cache these for the next snapshot."""
         for table_id, totals in self.totals.items():
             before = self.known.statistics.get(table_id)
             yield from self.ledger.replace(TABLE_STATISTICS, before, totals)
@@ -121,11 +119,11 @@ class TableWriting:
                     known[column_id] = columns[column_id] = self._written(new)
 
     def _written(self, row: R) -> R:
-        """A row as it is read from now on."""
+        """Return a row as it will be read after the commit."""
         return replace(row, catalog_id=self.ledger.catalog_id, begin_snapshot=self.ledger.snapshot)
 
     def empty(self, table_id: TableId, kinds: Sequence[Kind], cut: int) -> Iterator[Operation]:
-        """End everything of some kinds beneath a table, inlined rows included."""
+        """Yield the operations that end all rows of some kinds in a table, and its inlined rows."""
         places = [(kind.name, str(kind.scope)) for kind in kinds]
         places += [(one.table_name, "table_id") for one in self.known.inlined.get(table_id, [])]
         yield from self.ledger.empty(table_id, places, cut)
@@ -167,7 +165,7 @@ class TableWriting:
             )
 
     def _add_data_files(self, table_id: TableId, work: TableWork, next_row_id: int) -> Any:
-        """Insert data files with what belongs to them; returns the row id after the last."""
+        """Insert data files and their children. Return the next free row id."""
         rows: list[Values] = []
         statistics: list[Values] = []
         partitions: list[Values] = []
@@ -177,7 +175,7 @@ class TableWriting:
             file_id = self.ledger.file(local_id)
             rows.append(self._data_file((table_id, file_id, order), next_row_id, file))
             next_row_id += file.record_count if file.row_ids and file.row_id_offset is None else 0
-            if local_id >= 0:  # a file of another catalog, about which all is known
+            if local_id >= 0:  # a file of another catalog, whose children are stored already
                 continue
             key = (owner, file_id, table_id)
             statistics.extend(key + bound_values(bound) for bound in file.bounds)
@@ -265,7 +263,7 @@ class TableWriting:
             yield Insert(INLINED_DELETE.name, INLINED_DELETE.columns, positions)
 
     def _add_inlined_rows(self, table_id: TableId, work: TableWork, next_row_id: int) -> Any:
-        """Insert rows that live in the metastore; returns the next row id."""
+        """Insert inlined rows. Return the next free row id."""
         if not work.inlined_rows:
             return next_row_id
         columns = sorted(
@@ -289,7 +287,7 @@ class TableWriting:
         return next_row_id
 
     def _inlined_table(self, table_id: TableId, columns: Sequence[Column]) -> Any:
-        """The name of the table for these columns, made here if this catalog knows of none."""
+        """Return the metastore table for these columns; create it if this catalog has none."""
         shape = inlined.shape_of(columns)
         name = inlined.table_name(table_id, shape)
         known = self.known.inlined.setdefault(table_id, [])
@@ -302,10 +300,10 @@ class TableWriting:
         return name
 
     def _widen(self, table_id: TableId, work: TableWork) -> None:
-        """New bounds for the columns of new files, where the old ones do not hold any more."""
+        """Widen the bounds of columns where those of new files exceed them."""
         known = self.known.bounds.setdefault(table_id, {})
         if work.truncates:
-            known.update(dict.fromkeys(known))  # they end with what they were about
+            known.update(dict.fromkeys(known))  # bounds end with the rows that they describe
         held = known | self.widened.get(table_id, {})
         before = {column_id: row for column_id, row in held.items() if row is not None}
         self.widened.setdefault(table_id, {}).update(work.widened(table_id, before))

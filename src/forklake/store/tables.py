@@ -1,4 +1,4 @@
-"""The tables of the metastore themselves, read whole, for those who query them directly."""
+"""Full reads of the metastore's tables, for users who query them directly."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pyarrow as pa
 from forklake.store.database import Connection, Database
 from forklake.store.times import as_time
 
-# The schema of a shared database may hold tables of others, which are none of our business.
+# The schema of a shared database may contain tables of other programs, which are left out.
 _OURS = re.compile(r"(ducklake|dl)_[a-z0-9_]+")
 _TIME = pa.timestamp("us", "UTC")
-# What a column holds, by the first word of its type; all others hold text.
+# Arrow types by the first word of a column's type; all others are text.
 _TYPES = {
     "smallint": pa.int64(),
     "int": pa.int64(),
     "integer": pa.int64(),
     "bigint": pa.int64(),
     "boolean": pa.bool_(),
-    "tinyint": pa.bool_(),  # of MySQL, for truth values alone
+    "tinyint": pa.bool_(),  # MySQL, which uses it for booleans only
     "bytea": pa.binary(),
     "blob": pa.binary(),
     "longblob": pa.binary(),
@@ -28,7 +28,7 @@ _TYPES = {
     "timestamptz": _TIME,
     "datetime": _TIME,
 }
-# SQLite knows no types of what views compute, and MySQL others; these columns hold no text.
+# SQLite has no types for computed columns of views, and MySQL others. These columns are not text.
 _COMPUTED = dict.fromkeys(
     """base_row_id created_time default_row_commit_version delete_file_id deletion_timestamp
     last_updated min_reader_version min_writer_version modification_time txn_version""".split(),
@@ -37,13 +37,13 @@ _COMPUTED = dict.fromkeys(
 
 
 def table_names(database: Database) -> list[str]:
-    """The tables and views of the metastore, those of inlined rows included."""
+    """Return the tables and views of the metastore, those of inlined rows included."""
     with database.reading() as connection:
         return sorted(_schemas(connection))
 
 
 def read_table(database: Database, name: str) -> pa.Table | None:
-    """All rows of a table of the metastore, whichever catalogs they belong to."""
+    """Return all rows of a table of the metastore, of all catalogs, or None if it is unknown."""
     with database.reading() as connection:
         schema = _schemas(connection).get(name)
         if schema is None:

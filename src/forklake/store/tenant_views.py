@@ -1,8 +1,8 @@
-"""The views through which a tenant sees its catalog: one for each table of the metastore.
+"""Views through which a tenant sees its catalog: one for each table of the metastore.
 
 They show what the catalog sees at any snapshot, with the ends that it sees: what an ancestor did
-after the fork is not there, and what the catalog ended itself is ended, so that plain SQL over the
-views is exact. The tables of access rules have no view: they are the service's.
+after the fork is not visible, and what the catalog ended itself is ended. So plain SQL over the
+views is exact. The tables of access rules have no view: they belong to the service.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from forklake.store.database import Dialect
 from forklake.store.operations import PARAMETER
 from forklake.store.visibility import line_history, lineage_cte
 
-# Tables without a view: listings only repeat what other tables say.
+# Tables without a view: listings only repeat the content of other tables.
 HIDDEN = frozenset({"ducklake_file_listing"})
 _OWN = "l.depth = 0"
 _BEGUN = "r.begin_snapshot <= l.cap"
 _SEEN_END = "CASE WHEN r.end_snapshot <= l.cap THEN r.end_snapshot END"
-# Which rows of a catalog `l` on the line are shown, and columns that are shown as something else.
+# Row filters for a member `l` of the lineage, and columns that are replaced by expressions.
 _ON_LINE: dict[str, tuple[str, dict[str, str]]] = {
     "ducklake_catalog": (_BEGUN, {"end_snapshot": _SEEN_END}),
     "ducklake_catalog_head": (_OWN, {}),
@@ -37,9 +37,9 @@ _ON_LINE: dict[str, tuple[str, dict[str, str]]] = {
     "ducklake_files_scheduled_for_deletion": (_OWN, {}),
     "dl_mirror_status": (_OWN, {}),
 }
-# Columns that no tenant sees. The key of a file would outlive the grant of its reader.
+# Columns hidden from tenants. The key of a file would outlive the grant of its reader.
 _SECRET = {"encryption_key": "NULL::varchar"}
-# Where the parents of rows are that never change, by the column that names the parent.
+# Tables of the parents of immutable rows, by the column that refers to the parent.
 _PARENTS = {
     "data_file_id": "ducklake_data_file",
     "mapping_id": "ducklake_data_file",
@@ -51,13 +51,15 @@ View = Callable[[Dialect, Sequence[str]], str]
 
 
 def view_text(table: str, columns: Sequence[str], dialect: Dialect, catalog: str) -> str:
-    """The SELECT of a table's view; `catalog` is the expression that gives the tenant's catalog."""
+    """Return the SELECT of a table's view; `catalog` is an expression for the tenant's catalog."""
     return bound(VIEWS[table](dialect, columns), catalog)
 
 
 def inlined_rows_text(dialect: Dialect, catalog: str) -> str:
-    """The SELECT of the rows of the lake table $1 in one of the metastore's tables, %1$I; values
-    are an object by column."""
+    """Return the SELECT of the rows of the lake table $1 in one table of inlined rows, %1$I.
+
+    The values are a JSON object by column.
+    """
     keys = ("catalog_id", "table_id", "row_id", "begin_snapshot", "end_snapshot")
     values = "to_jsonb(r)" + "".join(f" - '{key}'" for key in keys)
     shown = [*(f"r.{key}" for key in keys[:-1]), values]
@@ -66,7 +68,7 @@ def inlined_rows_text(dialect: Dialect, catalog: str) -> str:
 
 
 def bound(text: str, catalog: str) -> str:
-    """A statement for the catalog that an expression gives, at any snapshot."""
+    """Return a statement with `catalog` as its catalog and the newest snapshot as parameters."""
     given = {"catalog": catalog, "snapshot": str(FOREVER)}
     return PARAMETER.sub(lambda match: given[match[1]], text)
 
@@ -87,7 +89,7 @@ def _history(kind: Kind) -> View:
 
 
 def _options(dialect: Dialect, columns: Sequence[str]) -> str:
-    """Options of the catalog, and what is said of the whole metastore."""
+    """Return the SELECT of options of the catalog, and of those of the whole metastore."""
     return (
         f"{_history(OPTION)(dialect, columns)} UNION ALL SELECT {', '.join(columns)}"
         " FROM ducklake_metadata WHERE catalog_id IS NULL AND coalesce(scope, 'global') = 'global'"

@@ -1,7 +1,7 @@
-"""Transactions that a database undid as a whole, and that simply run again.
+"""Retry of transactions that the database rolled back because of a deadlock.
 
-Two that wait for each other are not rare on MySQL, which locks what it looks at on its way to the
-rows that it wants. The one that is undone has changed nothing: it may start over.
+Deadlocks are not rare on MySQL, which locks all rows that it scans on the way to those that match.
+The transaction that was rolled back has changed nothing, so it can be retried.
 """
 
 from __future__ import annotations

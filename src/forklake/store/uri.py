@@ -1,8 +1,7 @@
-"""Attach strings: `ducklake:<path>`, and with the name of a database before the place: `sqlite:`,
-`duckdb:`, `postgres:` or `mysql:`.
+"""Attach strings: `ducklake:<path>`, or with a backend, such as `ducklake:sqlite:<path>`.
 
-A plain path means the embedded default: an existing file is opened as what its header says it is, a
-new one becomes a SQLite file.
+Backends are `sqlite:`, `duckdb:`, `postgres:` and `mysql:`. A plain path means the embedded
+default: an existing file is opened according to its header, a new one becomes a SQLite file.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from forklake.errors import InvalidInput
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # longer than the letter of a drive
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # longer than a drive letter
 _FILES = {"sqlite", "duckdb"}
-# Servers by the names that addresses have for them.
+# Server backends by the prefix of the address.
 _SERVERS = {
     "postgres": "postgresql",
     "postgresql": "postgresql",
@@ -28,23 +27,23 @@ _SERVERS = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which backend, and where."""
+    """Backend, and the location of the database."""
 
     backend: str
     location: str
 
     @property
     def is_file(self) -> bool:
-        """Whether the metastore is a file, and not on a server."""
+        """Whether the metastore is a file, not a database on a server."""
         return self.backend in _FILES
 
 
 def parse_uri(uri: str) -> Target:
-    """The target that an attach string names."""
+    """Parse an attach string."""
     rest = uri.removeprefix("ducklake:")
     if not rest.strip() or "\x00" in rest:
         raise InvalidInput(
-            f"The metastore address {uri!r} names no place.",
+            f"The metastore address {uri!r} does not contain a path or a server.",
             remedy="Use ducklake:<path> or ducklake:postgres:<dsn>.",
         )
     head, colon, tail = rest.partition(":")
@@ -52,7 +51,10 @@ def parse_uri(uri: str) -> Target:
         return Target(_SERVERS[head], rest if tail.startswith("//") else tail.strip())
     if colon and head in _FILES:
         if not tail:
-            raise InvalidInput(f"The metastore address {uri!r} names no file.", remedy="Add one.")
+            raise InvalidInput(
+                f"The metastore address {uri!r} does not contain a path.",
+                remedy=f"Use ducklake:{head}:<path>.",
+            )
         found = _backend_of_file(Path(tail), new=head)
         if found != head:
             raise InvalidInput(
@@ -69,17 +71,19 @@ def parse_uri(uri: str) -> Target:
     return Target(_backend_of_file(Path(rest), new="sqlite"), rest)
 
 
-# What files are, and what those will be that do not exist yet. A process that closes a file gives
-# up all its locks on it, those of its database connections too: others would take the database for
-# unused, and remove its log. So no file is opened here twice.
+# Backends of existing files, and those of files that will be created. A process that closes a file
+# gives up all its POSIX locks on it, also those of its database connections: then other processes
+# would take the database for unused and remove its log. So no file is opened twice here.
 _known: dict[tuple[Path, int, int], str] = {}
 _expected: dict[Path, str] = {}
 
 
 def _backend_of_file(path: Path, *, new: str) -> str:
-    """What a file is by its header; `new` if there is none or it is empty."""
+    """Return the backend of a file by its header; `new` if it does not exist or is empty."""
     if path.is_dir():
-        raise InvalidInput(f"The metastore {path} is a folder.", remedy="Name a file in it.")
+        raise InvalidInput(
+            f"The metastore {path} is a folder.", remedy="Use the path of a file in the folder."
+        )
     where = path.resolve()
     try:
         found = path.stat()
@@ -94,7 +98,7 @@ def _backend_of_file(path: Path, *, new: str) -> str:
     except OSError as reason:
         raise InvalidInput(
             f"The metastore file {path} cannot be read: {reason.strerror}.",
-            remedy="Check its permissions.",
+            remedy="Check the permissions of the file.",
         ) from reason
     return _known[identity]
 
@@ -108,5 +112,5 @@ def _backend_by_header(path: Path) -> str:
         return "duckdb"
     raise InvalidInput(
         f"The file {path} is not a metastore: it is neither a SQLite nor a DuckDB database.",
-        remedy="Name another file, or a new one to create.",
+        remedy="Choose the file of a metastore, or a new one to create.",
     )

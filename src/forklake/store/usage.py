@@ -1,4 +1,4 @@
-"""What storage is used for: intervals of files, and who keeps them, as the metastore has them."""
+"""Storage use as stored in the metastore: intervals of files, and the forks that pin them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from forklake.store.operations import Statement
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """The files of one catalog, its own snapshots, where live forks read it, and those of them
-    that were asked about."""
+    """Files of one catalog, its snapshots, and the points at which live forks read it.
+
+    `pins` are the fork points of the readers that were requested.
+    """
 
     intervals: list[FileInterval]
     snapshots: list[int]
@@ -25,7 +27,7 @@ class Owned:
 
 
 def owners_of(connection: Connection, catalogs: Sequence[CatalogId]) -> list[CatalogId]:
-    """All catalogs of which some others see rows, themselves included."""
+    """Return all catalogs of which `catalogs` see rows, themselves included."""
     dialect = connection.dialect
     rows = connection.fetch(
         "SELECT DISTINCT ancestor_id FROM ducklake_catalog_lineage"
@@ -38,7 +40,7 @@ def owners_of(connection: Connection, catalogs: Sequence[CatalogId]) -> list[Cat
 def read_usage(
     connection: Connection, owners: Sequence[CatalogId], readers: Sequence[CatalogId]
 ) -> dict[CatalogId, Owned]:
-    """What is known about the files of some catalogs, for some that read them."""
+    """Return the files of `owners` and their retention points, with the pins of `readers`."""
     dialect = connection.dialect
     given = {"owners": dialect.array(owners), "readers": dialect.array(readers)}
     forks = (
@@ -69,8 +71,10 @@ def read_usage(
 
 
 def _intervals(connection: Connection, kind: Kind) -> str:
-    """SELECT of the bytes of files with the same begin and end, those apart of which others have
-    rows as well, or which are others' own."""
+    """Return the SELECT of the bytes of files, grouped by begin and end.
+
+    Files that other catalogs have rows of too, or that Forklake does not own, are a separate group.
+    """
     end = f"coalesce(r.end_snapshot, {FOREVER})"
     copied = (
         f"(NOT {is_ours(kind)} OR EXISTS (SELECT 1 FROM {kind.name} o"

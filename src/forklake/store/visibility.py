@@ -1,15 +1,15 @@
-"""Visibility: the one place that says which rows a catalog sees at a snapshot.
+"""Visibility: the only module that defines which rows a catalog sees at a snapshot.
 
 A row is visible to catalog C at snapshot N when it belongs to C or to an ancestor A of C, with
-cap = min(N, the snapshot at which A's line was forked off):
+cap = min(N, the snapshot at which C's lineage was forked off from A):
 
     begin_snapshot <= cap AND (end_snapshot IS NULL OR end_snapshot > cap)
 
-and no tombstone of a catalog on the line, itself within that catalog's cap, ends it. A tombstone
-names one row, or everything inherited beneath a table; the latter ends only rows from further up
-the line than the catalog that wrote it.
+and no tombstone of a catalog in the lineage, itself within that catalog's cap, ends it. A tombstone
+ends one row, or all inherited rows of a table; the latter only ends rows of catalogs further up the
+lineage than the catalog that wrote it.
 
-The statements take the parameters :catalog and :snapshot, and :scope where one table is asked for.
+The statements take the parameters :catalog and :snapshot, and :scope when restricted to one table.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from forklake.model.ids import FOREVER
 from forklake.model.kinds import ALL_CONTENT, ALL_FILES, DATA_FILE, DELETE_FILE, Kind
 from forklake.store.database import Dialect
 
-# A condition for `table_history`: what began or ended from :start to :snapshot.
+# A condition for `table_history`: rows that began or ended from :start to :snapshot.
 CHANGED = "h.begin_snapshot >= :start OR h.seen_until >= :start"
-# Rows whose id is never given twice: the hot reads, which compare one number less.
+# Kinds whose ids are never reused, so that tombstones need not compare the begin: the hot reads.
 _SINGLE_VERSION = frozenset({DATA_FILE.code, DELETE_FILE.code})
 
 
 def lineage_cte(dialect: Dialect) -> str:
-    """The catalogs on the line, each with the newest snapshot of it that may be looked at."""
+    """Return the CTE of the catalogs in the lineage, each with the newest snapshot to read."""
     return (
         "lineage AS MATERIALIZED ("
         f"SELECT depth, ancestor_id, {dialect.least}(upto_snapshot, :snapshot) AS cap"
@@ -46,13 +46,13 @@ def visible_rows(
     inherits: bool = True,
     table: str | None = None,
 ) -> str:
-    """SELECT of the visible rows of a kind, as `r`.
+    """Return the SELECT of the visible rows of a kind, as `r`.
 
     Args:
         columns: which columns; all of the kind's by default.
         scoped: only rows of the table (or object) :scope.
         where: a further condition on `r`.
-        inherits: False for a catalog known to have no ancestors, which spares the line.
+        inherits: False for a catalog known to have no ancestors: the lineage is not read.
         table: another table to read, with the columns of the kind's keys.
     """
     chosen = tuple(columns if columns is not None else kind.columns)
@@ -89,7 +89,7 @@ def _within(row: str, cap: str) -> str:
 
 
 def overlaps(row: str, since: str, until: str) -> str:
-    """Whether a row is there at some snapshot of [since, until), which may have no end."""
+    """Return the condition that a row is valid at a snapshot of [since, until); NULL means open."""
     return (
         f"({row}.end_snapshot IS NULL OR {row}.end_snapshot > {since})"
         f" AND ({until} IS NULL OR {row}.begin_snapshot < {until})"
@@ -97,7 +97,7 @@ def overlaps(row: str, since: str, until: str) -> str:
 
 
 def _key_columns(kind: Kind) -> list[tuple[str, str]]:
-    """Pairs of a tombstone's column and the row's column that must agree."""
+    """Return pairs of a tombstone's column and the row's column that must be equal."""
     pairs = [("entity_id", kind.entity), ("entity_key", kind.text)]
     found = [(tombstone, column) for tombstone, column in pairs if column]
     if kind.code in _SINGLE_VERSION:
@@ -117,7 +117,7 @@ def _dead_cte(kind: Kind, scoped: bool) -> str:
 
 
 def _not_dead(kind: Kind) -> str:
-    # A hashed NOT IN; NOT EXISTS over the CTE was measured at up to 2.7 times the cost.
+    # A hashed NOT IN: NOT EXISTS over the CTE was measured at up to 2.7 times the cost.
     keys = _key_columns(kind)
     row = ", ".join(f"r.{column}" for _, column in keys)
     names = ", ".join(tombstone for tombstone, _ in keys)
@@ -147,10 +147,10 @@ def _not_cut(kind: Kind, scoped: bool) -> str:
 
 
 def newest_rows(kind: Kind, dialect: Dialect, keys: Sequence[int] | None, *, inherits: bool) -> str:
-    """SELECT of the visible rows of a kind whose versions succeed each other without a gap.
+    """Return the SELECT of visible rows of a kind whose versions follow each other without a gap.
 
-    Statistics have as many versions as a table has commits; this reads the newest of each by its
-    key instead of filtering all of them. Takes :scope, and the kind's entities as `keys`.
+    Statistics have as many versions as a table has commits: this reads the newest one of each by
+    its key instead of filtering all. Takes :scope, and the kind's entities as `keys`.
     """
     listed = ", ".join(f"({int(key)})" for key in keys) if keys is not None else "(0)"
     entity = f" AND x.{kind.entity} = k.entity" if kind.entity else ""
@@ -178,10 +178,11 @@ _OWN_LINE = "lineage AS (SELECT 0 AS depth, :catalog AS ancestor_id, :snapshot A
 def inherited_history(
     kind: Kind, dialect: Dialect, columns: Sequence[str], *, table: str | None = None
 ) -> str:
-    """SELECT of every inherited row that the catalog sees at any snapshot, with the end it sees.
+    """Return the SELECT of every inherited row that the catalog sees at any snapshot, and its end.
 
-    Parameters as above, with :snapshot the newest snapshot to look at. Selects the expressions
-    `columns` over the row `r`, then the end; this is what materialising copies.
+    The parameters are those of `visible_rows`, with :snapshot as the newest snapshot to read.
+    Selects the expressions `columns` over the row `r`, then the end that the catalog sees. This is
+    what materializing copies.
     """
     return _history(kind, dialect, columns, table or kind.name, "l.depth > 0")
 
@@ -189,9 +190,11 @@ def inherited_history(
 def table_history(
     kind: Kind, dialect: Dialect, columns: Sequence[str], *, where: str, table: str | None = None
 ) -> str:
-    """SELECT of every row beneath the table :scope that the catalog sees at any snapshot up to
-    :snapshot, its own included, with the end it sees; `where` is a condition on `h`, the row and
-    its end `seen_until`."""
+    """Return the SELECT of every row of the table :scope that the catalog ever sees, and its end.
+
+    Rows of the catalog itself are included, snapshots after :snapshot are not. `where` is a
+    condition on `h`, the row with its end `seen_until`.
+    """
     chosen = [f"r.{column}" for column in columns]
     text = _history(kind, dialect, chosen, table or kind.name, f"r.{kind.scope} = :scope")
     return f"SELECT * FROM ({text}) h WHERE {where}"
@@ -205,8 +208,11 @@ def line_history(
     table: str | None = None,
     where: str = "TRUE",
 ) -> str:
-    """SELECT of every row on the line, the catalog's own included, that it sees at any snapshot up
-    to :snapshot, with the end it sees; `columns` and `where` are expressions over the row `r`."""
+    """Return the SELECT of every row in the lineage that the catalog ever sees, and its end.
+
+    Rows of the catalog itself are included, snapshots after :snapshot are not. `columns` and
+    `where` are expressions over the row `r`.
+    """
     return _history(kind, dialect, columns, table or kind.name, where)
 
 

@@ -1,8 +1,8 @@
-"""One round trip to PostgreSQL: all statements are sent at once, then all answers are read.
+"""Round trips to PostgreSQL: all statements are sent at once, then all results are read.
 
-psycopg's own pipeline talks to the socket at every statement, which for a small commit costs the
-client more than everything else together. This uses its documented parts underneath: the libpq
-wrapper and the adapters.
+The pipeline mode of psycopg accesses the socket at every statement, which for a small commit costs
+the client more than everything else together. This module uses its documented lower layers: the
+libpq wrapper and the adapters.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from forklake.store.batches import Batch
 _BEGIN = Batch((), "BEGIN")
 _COMMIT = Batch((), "COMMIT")
 _FORGET = Batch((), "DEALLOCATE ALL")
-# Statements that a connection keeps prepared before it starts afresh.
+# Prepared statements of a connection, after which all of them are deallocated.
 _MOST_PREPARED = 500
 
 Key = tuple[str, tuple[int, ...]]
 
 
 class Numbers(list[int]):
-    """An array parameter of numbers. psycopg's own way looks at each of them several times."""
+    """Array parameter of numbers. The psycopg dumper would inspect each of them several times."""
 
 
 class NumbersDumper(Dumper):
-    """Writes all numbers at once."""
+    """Dumper that writes all numbers at once."""
 
     oid = psycopg.adapters.types["int8"].array_oid
 
@@ -41,15 +41,15 @@ class NumbersDumper(Dumper):
 
 
 class WireConnection(psycopg.Connection[Any]):
-    """A connection that remembers what it has prepared."""
+    """Connection that caches its prepared statements."""
 
     prepared: dict[Key, bytes]
-    prepared_count: int  # names are not used again: one may be left from a trip that failed
-    is_pooled: bool  # somebody in between gives each transaction another connection to the server
+    prepared_count: int  # names are not reused: one may be left over from a failed round trip
+    is_pooled: bool  # a pooler may give each transaction another connection to the server
     transformer: AbstractTransformer
 
     def is_stale(self) -> bool:
-        """Whether the server hung up while nobody used the connection; asks nobody."""
+        """Return whether the server closed the idle connection. Sends nothing."""
         if self.closed:
             return True
         poll = select.poll()
@@ -65,7 +65,7 @@ class WireConnection(psycopg.Connection[Any]):
     def round_trip(
         self, batches: Sequence[Batch], *, begins: bool = False, commits: bool = False
     ) -> list[list[Any]]:
-        """The rows of each batch; inside a transaction if it begins one and it is not in one yet.
+        """Send batches and return the rows of each. `begins` begins a transaction if none is open.
 
         An error of the server leaves the connection usable, to be rolled back. After anything
         else, such as a lost connection or an interrupt, it is closed.
@@ -87,7 +87,7 @@ class WireConnection(psycopg.Connection[Any]):
         return results[len(before) : len(before) + len(batches)]
 
     def copy_out(self, text: str) -> bytes:
-        """All that a COPY … TO STDOUT sends. psycopg's own way talks to the socket at every row.
+        """Return the output of a COPY … TO STDOUT. psycopg would access the socket at every row.
 
         Errors leave the connection as those of a round trip do.
         """
@@ -134,8 +134,8 @@ class WireConnection(psycopg.Connection[Any]):
                 error = psycopg.errors.error_from_result(result, self.info.encoding)
             if is_answer:
                 results.append(self._rows(result))
-            self._next_result()  # the end of this statement's answers
-        self._next_result()  # the answer to the sync
+            self._next_result()  # the end of this statement's results
+        self._next_result()  # the response to the sync
         self.pgconn.exit_pipeline_mode()
         if error is not None:
             for key in fresh:
@@ -143,8 +143,8 @@ class WireConnection(psycopg.Connection[Any]):
         return results, error
 
     def _queue(self, batch: Batch, fresh: list[Key]) -> list[bool]:
-        """Queue a statement, prepared before if need be; which of the answers carry its rows."""
-        if not batch.operations:  # BEGIN and COMMIT: nothing to gain, and readable on the wire
+        """Queue a statement, after its preparation if needed. Return which results are its rows."""
+        if not batch.operations:  # BEGIN and COMMIT: preparing gains nothing
             self.pgconn.send_query_params(batch.text.encode(), None)
             return [True]
         transformer = self.transformer
@@ -155,7 +155,7 @@ class WireConnection(psycopg.Connection[Any]):
             wanted = [PyFormat.AUTO] * len(batch.parameters)
             values = transformer.dump_sequence(batch.parameters, wanted)
             types, formats = tuple(transformer.types or ()), transformer.formats or ()
-        if self.is_pooled:  # the next server would not know what this one has prepared
+        if self.is_pooled:  # the next server connection would not have the prepared statement
             self.pgconn.send_query_params(batch.text.encode(), values, types, formats)
             return [True]
         key = (batch.text, types)
@@ -175,7 +175,7 @@ class WireConnection(psycopg.Connection[Any]):
         poll = select.poll()
         poll.register(self.pgconn.socket, select.POLLIN | select.POLLOUT)
         while self.pgconn.flush():
-            # Reading what has come makes room for a server that waits to write.
+            # Reading pending input unblocks a server that waits to write.
             if any(event & ~select.POLLOUT for _, event in poll.poll()):
                 self.pgconn.consume_input()
 
@@ -195,7 +195,7 @@ class WireConnection(psycopg.Connection[Any]):
 
 
 def prepare(connection: WireConnection, *, is_pooled: bool) -> None:
-    """Make a new connection ready; its adapters are final from here on."""
+    """Initialize a new connection. Its adapters must not change after this."""
     connection.is_pooled = is_pooled
     connection.prepared = {}
     connection.prepared_count = 0

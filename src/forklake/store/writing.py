@@ -1,4 +1,4 @@
-"""The rows that a commit writes, given everything that was read under the lock."""
+"""Writer of a snapshot: the rows of a commit, given everything that was read under the lock."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _CHANGES_COLUMNS = (
 
 @dataclass(slots=True, kw_only=True)
 class Writing:
-    """One snapshot being written: of one plan, or of several that are its parts."""
+    """Writer of one snapshot: of one plan, or of several that are its parts."""
 
-    plan: CommitPlan  # the first of them
-    head: Head  # before it
+    plan: CommitPlan  # the first part
+    head: Head  # before the snapshot
     ledger: Ledger
     tables: TableWriting
     _first: Allocation = field(init=False)
@@ -50,11 +50,11 @@ class Writing:
 
     @property
     def new_head(self) -> Head:
-        """The head with the parts so far."""
+        """Head after the parts so far."""
         return following(self.head, self._first, changed=self._defines)
 
     def part(self, plan: CommitPlan, allocation: Allocation) -> Iterator[Operation]:
-        """What to send for one plan, which brings the ids that it asked for."""
+        """Yield the operations of one plan, whose ids were allocated for it."""
         self.ledger.allocation = allocation
         self._defines |= plan.changes_definitions
         self._changes.update(self._final(change) for change in plan.changes)
@@ -67,7 +67,7 @@ class Writing:
         yield from self._grouped(list(self._actions(plan)))
 
     def closing(self) -> Iterator[Operation]:
-        """What to send when all parts are there, but for the head."""
+        """Yield the operations that complete the snapshot, except for moving the head."""
         yield snapshot_insert(self.ledger.allocation, self.new_head)
         yield self._changes_insert()
         if self.plan.info.idempotency_key is not None:
@@ -100,7 +100,7 @@ class Writing:
     def _definitions(self, plan: CommitPlan) -> Iterator[Operation]:
         yield versions_insert([plan.catalog_id], self.new_head)
         yield from self.ledger.end(plan.ended_rows)
-        # Two may set an option for the first time: the last one holds.
+        # Concurrent transactions may set an option for the first time: the last one wins.
         options = [row for row in plan.new_rows if isinstance(row, Option)]
         yield from self.ledger.supersede(options)
         for table_id in plan.dropped_tables:
@@ -108,7 +108,7 @@ class Writing:
         yield from self._grouped(plan.new_rows)
 
     def _actions(self, plan: CommitPlan) -> Iterator[Row]:
-        """What a plan tells the logs of Delta tables."""
+        """Yield the Delta actions of a plan."""
         for number, told in plan.faces.items():
             table_id: TableId = self.ledger.entity(number)
             version, _ = self._version(table_id, told)
@@ -116,7 +116,7 @@ class Writing:
                 yield DeltaAction(table_id=table_id, version=version, kind=kind, key=key, body=body)
 
     def _versions(self) -> Iterator[Row]:
-        """The next version of each Delta table, which is its newest from then on."""
+        """Yield the next version of each Delta table, which is cached as its newest."""
         key = self.plan.key
         for table_id, told in self._told.items():
             version, time = self._version(table_id, told)
@@ -136,7 +136,7 @@ class Writing:
         return following_version(told, newest, self.new_head.snapshot_time)
 
     def _grouped(self, rows: list[Any]) -> Iterator[Operation]:
-        """Rows of several classes, one insert for each."""
+        """Yield an insert for each class of rows."""
         by_class: dict[type[Any], list[Any]] = {}
         for row in rows:
             by_class.setdefault(type(row), []).append(row)
