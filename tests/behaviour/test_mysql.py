@@ -32,7 +32,7 @@ def test_a_text_that_is_too_long_is_refused_and_changes_nothing(metastore: Metas
     columns = ("catalog_id", "object_id", "begin_snapshot", "key", "value")
     rows = [(0, 1, 1, "k" * length, "v") for length in (512, 513)]
     database = metastore.database
-    with pytest.raises(InvalidInput, match="cannot hold"), database.writing() as connection:
+    with pytest.raises(InvalidInput, match="cannot store"), database.writing() as connection:
         connection.commit([Insert("ducklake_tag", columns, rows)])
     with database.reading() as connection:
         assert connection.fetch("SELECT key FROM ducklake_tag WHERE catalog_id = 0") == []

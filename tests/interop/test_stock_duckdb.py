@@ -293,5 +293,5 @@ def test_exposing_needs_postgresql_a_free_schema_and_a_role(lake: Exposed, tmp_p
         expose(lake.metastore.database, role="nobody-such")
     with psycopg.connect(lake.dsn, autocommit=True) as owner:
         owner.execute(f"COMMENT ON SCHEMA {VIEWS} IS 'mine'")
-    with pytest.raises(AlreadyExists, match="holds something else"):
+    with pytest.raises(AlreadyExists, match="was not created by Forklake"):
         expose(lake.metastore.database)

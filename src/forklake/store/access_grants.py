@@ -271,7 +271,7 @@ def _require_other_owner(connection: Connection, catalog: CatalogRow, principal_
     )
     if not any(owner != principal_id for (owner,) in rows):
         raise InvalidInput(
-            f"The catalog '{catalog.catalog_name}' would be left without an owner.",
+            f"The catalog '{catalog.catalog_name}' would have no owner.",
             remedy="Grant the role owner to another principal first.",
         )
 

@@ -67,8 +67,8 @@ def require_catalogs(
         owned = _count_owned(connection, principal_id, limit, _LIVE, prefixes)
     if owned + more > limit:
         raise QuotaExceeded(
-            f"Quota exceeded: {more} more catalogs would exceed the limit of {limit}, and {owned}"
-            " exist.",
+            f"Quota exceeded: {more} more catalogs cannot be created, because {owned} of at most"
+            f" {limit} exist.",
             remedy="Drop catalogs that are not needed, or let an administrator raise the limit.",
             limit=limit,
             used=owned,

@@ -1,8 +1,8 @@
--- Access rules: who may do what. Optional, the same text for every database.
+-- Access rules: permissions of principals. Optional, the same text for every database.
 --
--- Load it with `forklake access init`, which keeps tables that are there.
+-- Load it with `forklake access init`, which keeps existing tables.
 
--- Those who may ask for something. A root may do everything.
+-- Identities that can be granted access. A root principal may do everything.
 CREATE TABLE IF NOT EXISTS crucible_principal (
     principal_id BIGINT PRIMARY KEY,
     name VARCHAR NOT NULL UNIQUE,
@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS crucible_principal (
     disabled_at TIMESTAMPTZ
 );
 
--- Keys that principals show. Of the secret, 256 random bits, only the SHA-256 is kept.
+-- API keys of principals. Of the secret, 256 random bits, only the SHA-256 is stored.
 CREATE TABLE IF NOT EXISTS crucible_key (
     key_id VARCHAR PRIMARY KEY,
     principal_id BIGINT NOT NULL,
@@ -22,9 +22,10 @@ CREATE TABLE IF NOT EXISTS crucible_key (
 );
 CREATE INDEX IF NOT EXISTS crucible_key_principal ON crucible_key (principal_id);
 
--- Keys with which tokens are signed: the newest signs, those not retired are good. A secret is two
--- words: what services sign with, wrapped by the key-encryption key where there is one; and what
--- PostgreSQL verifies tokens of tenants with, which forges none for services.
+-- Keys that sign tokens: the newest one signs, those not retired are valid. A secret is two words
+-- separated by a space: the key with which services sign, wrapped by the key-encryption key if
+-- there is one, and the key with which PostgreSQL verifies tokens of tenants, which cannot forge
+-- tokens for services.
 CREATE TABLE IF NOT EXISTS crucible_signing_key (
     kid VARCHAR PRIMARY KEY,
     secret VARCHAR NOT NULL,
@@ -32,7 +33,7 @@ CREATE TABLE IF NOT EXISTS crucible_signing_key (
     retired_at TIMESTAMPTZ
 );
 
--- Roles on catalogs, and on all catalogs whose names begin with a prefix, those to come too.
+-- Roles on catalogs, and on all current and future catalogs whose names begin with a prefix.
 CREATE TABLE IF NOT EXISTS crucible_grant (
     principal_id BIGINT NOT NULL,
     catalog_id BIGINT NOT NULL,
@@ -50,9 +51,9 @@ CREATE TABLE IF NOT EXISTS crucible_prefix_grant (
     PRIMARY KEY (principal_id, prefix)
 );
 
--- Limits of principals: how many catalogs they own, how many bytes each catalog that they make may
--- hold, how many sessions they have open. The limit of a catalog is a setting, in
--- ducklake_metadata (scope 'quota').
+-- Limits of principals: number of catalogs that they own, bytes of each catalog that they create,
+-- number of open sessions. The limit of a single catalog is an option in ducklake_metadata (scope
+-- 'quota').
 CREATE TABLE IF NOT EXISTS crucible_quota (
     principal_id BIGINT PRIMARY KEY,
     catalogs BIGINT,
@@ -60,8 +61,8 @@ CREATE TABLE IF NOT EXISTS crucible_quota (
     sessions BIGINT
 );
 
--- What was done, denied or failed. Ids are digits in the order of time; names are kept as they
--- were, because principals and catalogs go.
+-- Audit of operations that were done, denied or failed. Ids are digits that sort by time. Names are
+-- stored as they were at the time, because principals and catalogs can be deleted.
 CREATE TABLE IF NOT EXISTS crucible_audit (
     audit_id VARCHAR PRIMARY KEY,
     happened_at TIMESTAMPTZ NOT NULL,

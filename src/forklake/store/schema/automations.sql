@@ -1,10 +1,10 @@
--- Automations: workbooks that run by the clock, or when a table changes. Optional, the same text for
--- every database; loaded with the first automation.
+-- Automations: workbooks that run by a schedule, or when a table changes. Optional, the same text
+-- for every database. Loaded with the first automation.
 
--- What runs, and when. Of workbook_path and workbook_text one is given; of schedule (with its time
--- zone) and table_name (with its catalog and schema) too. next_due_at and seen_snapshot say up to
--- where it is known what is due; revision goes up with every change, so that of many who find out
--- at once only one writes down what is due.
+-- What runs, and when. Either workbook_path or workbook_text is set, and either schedule (with its
+-- time zone) or table_name (with its catalog and schema). next_due_at and seen_snapshot record up
+-- to where due occasions have been found. revision increases with every change, so that of several
+-- runners that find the same occasions only one records them.
 CREATE TABLE IF NOT EXISTS reagent_automation (
     automation_id BIGINT PRIMARY KEY,
     name VARCHAR NOT NULL UNIQUE,
@@ -27,9 +27,9 @@ CREATE TABLE IF NOT EXISTS reagent_automation (
     revision BIGINT NOT NULL
 );
 
--- Each time that an automation is due, once: the occasion is the moment, or the snapshot, of which
--- there is one. Whoever runs it holds it until leased_until, and is known by owner and number of
--- tries; result_snapshot is what the run came to. ended_at is NULL while it waits or runs.
+-- Occasions on which an automation is due, each once: `occasion` is the time or the snapshot. The
+-- runner that has claimed a firing until leased_until is identified by owner and number of tries.
+-- result_snapshot is the snapshot that the run committed. ended_at is NULL while it waits or runs.
 CREATE TABLE IF NOT EXISTS reagent_firing (
     automation_id BIGINT NOT NULL,
     occasion VARCHAR NOT NULL,

@@ -2,11 +2,11 @@
 --
 -- Load it with `forklake init`, or by hand:  duckdb <file> < duckdb.sql
 --
--- DuckDB has no partial indexes; the names of live catalogs are kept apart by the write lock.
+-- DuckDB has no partial indexes: the write lock keeps the names of live catalogs unique.
 --
--- Every row that a catalog can see is true for the snapshots [begin_snapshot, end_snapshot).
+-- Every row that a catalog can see is valid for the snapshots [begin_snapshot, end_snapshot).
 -- A fork reads its ancestors' rows up to the snapshot it was forked at (ducklake_catalog_lineage)
--- and ends what it inherited with tombstones, so that forking copies nothing.
+-- and ends inherited rows with tombstones, so that forking copies nothing.
 
 BEGIN;
 
@@ -14,7 +14,7 @@ CREATE SEQUENCE ducklake_snapshot_id_seq START 1;
 CREATE SEQUENCE ducklake_entity_id_seq MINVALUE 0 START 0;
 CREATE SEQUENCE ducklake_file_id_seq MINVALUE 0 START 0;
 
--- Settings. Rows without catalog_id belong to the whole metastore and are not versioned.
+-- Options. Rows without catalog_id belong to the whole metastore and are not versioned.
 CREATE TABLE ducklake_metadata (
     key VARCHAR NOT NULL,
     value VARCHAR NOT NULL,
@@ -35,8 +35,8 @@ CREATE TABLE ducklake_snapshot (
     next_file_id BIGINT NOT NULL
 );
 
--- Whose commit a snapshot was and what it changed. A batch of forks is one snapshot with a row
--- for each. idempotency_key lets a retry find out that the first try went through.
+-- The catalog that committed a snapshot, and what it changed. A batch of forks is one snapshot with
+-- a row for each fork. By idempotency_key a retry detects that an earlier attempt was committed.
 CREATE TABLE ducklake_snapshot_changes (
     catalog_id BIGINT NOT NULL,
     snapshot_id BIGINT NOT NULL,
@@ -48,8 +48,9 @@ CREATE TABLE ducklake_snapshot_changes (
     PRIMARY KEY (catalog_id, snapshot_id)
 );
 
--- Runs of snapshots that a catalog has let expire: from the first of them, with its time, up to the
--- next one that it kept. Who began or looks back inside a run must be told; the rows are gone.
+-- Runs of expired snapshots of a catalog: from the first one, with its time, up to the next
+-- retained one. Transactions that began inside a run and reads of its snapshots must fail: rows are
+-- deleted.
 CREATE TABLE ducklake_expired_snapshots (
     catalog_id BIGINT NOT NULL,
     begin_snapshot BIGINT NOT NULL,
@@ -58,8 +59,9 @@ CREATE TABLE ducklake_expired_snapshots (
     PRIMARY KEY (catalog_id, begin_snapshot)
 );
 
--- Idempotency keys given by callers; they outlive the snapshots that they belong to. stream groups
--- the batches of one streaming query into one table: the last one is kept without limit.
+-- Idempotency keys given by callers. They outlive the snapshots that they belong to. `stream`
+-- groups the batches of one streaming query into one table: the key of the last batch never
+-- expires.
 CREATE TABLE ducklake_idempotency_key (
     catalog_id BIGINT NOT NULL,
     snapshot_id BIGINT NOT NULL,
@@ -72,8 +74,9 @@ CREATE TABLE ducklake_idempotency_key (
 -- A commit with a key looks for the same key in its catalog.
 CREATE INDEX ducklake_idempotency_key_used ON ducklake_idempotency_key (catalog_id, idempotency_key);
 
--- Catalogs. path is the catalog's folder beneath its data_path, fixed when it is created; it stands
--- in the newest row of the catalog only, so that no two catalogs, live or gone, have the same.
+-- Catalogs. path is the catalog's folder below its data_path, fixed when the catalog is created.
+-- Only the newest row of a catalog has it, so that no two catalogs, live or dropped, have the same
+-- folder.
 CREATE TABLE ducklake_catalog (
     catalog_id BIGINT NOT NULL,
     catalog_uuid UUID NOT NULL,
@@ -88,10 +91,10 @@ CREATE TABLE ducklake_catalog (
 );
 CREATE INDEX ducklake_catalog_name ON ducklake_catalog (catalog_name);
 CREATE INDEX ducklake_catalog_path ON ducklake_catalog (path);
--- A new data path is compared with those around it and within it.
+-- A new data path is compared with those that contain it or lie within it.
 CREATE INDEX ducklake_catalog_data_path ON ducklake_catalog (data_path);
 
--- One row for each live catalog, locked by its commits: the only hot row.
+-- One row for each live catalog, locked by its commits: the only contended row.
 CREATE TABLE ducklake_catalog_head (
     catalog_id BIGINT PRIMARY KEY,
     snapshot_id BIGINT NOT NULL,
@@ -99,7 +102,7 @@ CREATE TABLE ducklake_catalog_head (
     snapshot_time TIMESTAMPTZ NOT NULL
 );
 
--- What a catalog sees: itself (depth 0) without bound, each ancestor up to the fork.
+-- Lineage of a catalog: itself (depth 0) without bound, each ancestor up to the fork.
 CREATE TABLE ducklake_catalog_lineage (
     catalog_id BIGINT NOT NULL,
     depth INTEGER NOT NULL,
@@ -107,19 +110,19 @@ CREATE TABLE ducklake_catalog_lineage (
     upto_snapshot BIGINT NOT NULL,
     PRIMARY KEY (catalog_id, depth)
 );
--- The forks that pin a catalog's rows.
+-- To find the forks that pin a catalog's rows.
 CREATE INDEX ducklake_catalog_lineage_pins ON ducklake_catalog_lineage (ancestor_id, upto_snapshot);
 
--- Catalogs with a time to live: from this moment on they may be dropped; until then, and until
--- somebody does so, nothing changes.
+-- Catalogs with a time to live: after expires_at maintenance may drop them. Until it does so they
+-- can be used as before.
 CREATE TABLE ducklake_catalog_lease (
     catalog_id BIGINT PRIMARY KEY,
     expires_at TIMESTAMPTZ NOT NULL
 );
 
--- What catalogs took over from others: the rows of `source_catalog_id` up to `source_snapshot` became
--- part of `catalog_id` in `snapshot_id`; of all tables (table_id 0), or of one. New rows of a table
--- got other ids: `first_row_id` and the ones after it became `becomes` and the ones after it.
+-- Merges of catalogs: the rows of `source_catalog_id` up to `source_snapshot` became part of
+-- `catalog_id` in `snapshot_id`, for all tables (table_id 0) or for one. New rows of a table got
+-- new ids: the `row_count` ids from `first_row_id` on became the ids from `becomes` on.
 CREATE TABLE ducklake_catalog_merge (
     catalog_id BIGINT NOT NULL,
     snapshot_id BIGINT NOT NULL,
@@ -132,13 +135,14 @@ CREATE TABLE ducklake_catalog_merge (
     PRIMARY KEY (catalog_id, snapshot_id, table_id)
 );
 
--- Forks that belong to a run until it is over: only their holder may merge or fork them.
+-- Forks that belong to a run until it is over: only the holder may merge them, and they cannot be
+-- forked.
 CREATE TABLE ducklake_catalog_hold (
     catalog_id BIGINT PRIMARY KEY,
     holder VARCHAR NOT NULL
 );
 
--- Inherited rows that a catalog has ended.
+-- Tombstones: inherited rows that a catalog has ended.
 CREATE TABLE ducklake_tombstone (
     catalog_id BIGINT NOT NULL,
     kind SMALLINT NOT NULL,
@@ -182,7 +186,7 @@ CREATE TABLE ducklake_table (
     PRIMARY KEY (catalog_id, table_id, begin_snapshot)
 );
 
--- One row for each node of a nested column; names are unique beneath their parent.
+-- One row for each node of a nested column. Names are unique within their parent.
 CREATE TABLE ducklake_column (
     catalog_id BIGINT NOT NULL,
     column_id BIGINT NOT NULL,
@@ -236,7 +240,7 @@ CREATE TABLE ducklake_column_tag (
     PRIMARY KEY (catalog_id, table_id, column_id, key, begin_snapshot)
 );
 
--- Files are keyed by begin_snapshot so that a fork skips what its parent wrote later.
+-- Files are keyed by begin_snapshot, so that a fork skips files that its parent added later.
 CREATE TABLE ducklake_data_file (
     catalog_id BIGINT NOT NULL,
     data_file_id BIGINT NOT NULL,
@@ -284,9 +288,9 @@ CREATE TABLE ducklake_files_scheduled_for_deletion (
     PRIMARY KEY (catalog_id, data_file_id)
 );
 
--- Tables of the metastore that hold rows: one for each table and set of columns, shared by all
--- forks (their rows carry catalog_id), so that a fork never creates one. schema_version is a number
--- that stands for the set of columns; it does not count up.
+-- Metastore tables that hold inlined rows: one for each lake table and set of columns, shared by
+-- all forks (their rows have a catalog_id), so that forking never creates one. schema_version is a
+-- hash of the set of columns, not a counter.
 CREATE TABLE ducklake_inlined_data_tables (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -297,7 +301,7 @@ CREATE TABLE ducklake_inlined_data_tables (
     PRIMARY KEY (catalog_id, table_id, schema_version)
 );
 
--- Deleted positions of data files, for deletes too small for a file.
+-- Deleted row positions of data files, for deletes too small for a delete file.
 CREATE TABLE ducklake_inlined_delete (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -308,7 +312,7 @@ CREATE TABLE ducklake_inlined_delete (
     PRIMARY KEY (catalog_id, table_id, data_file_id, row_position, begin_snapshot)
 );
 
--- Statistics are versioned like everything else that a fork can see, and never changed in place.
+-- Statistics are versioned like everything else that a fork can see, and never updated in place.
 CREATE TABLE ducklake_table_stats (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -334,10 +338,10 @@ CREATE TABLE ducklake_table_column_stats (
     PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
 );
 
--- What follows are children of a numbered parent that never change: stored once, whoever reads
--- them. catalog_id is the writer and part of no key.
+-- The following tables hold immutable children of a parent with a global id. They are stored once,
+-- for all catalogs that read them. catalog_id is the writer and not part of a key.
 
--- Keyed for pruning: all files of a table by the bounds of one column.
+-- The key serves pruning: the bounds of one column for all files of a table.
 CREATE TABLE ducklake_file_column_stats (
     catalog_id BIGINT NOT NULL,
     data_file_id BIGINT NOT NULL,
@@ -362,9 +366,9 @@ CREATE TABLE ducklake_file_partition_value (
     PRIMARY KEY (table_id, partition_key_index, data_file_id)
 );
 
--- Listings of very many files, as values in Arrow's format: made by maintenance and with checkpoints
--- of Delta logs, used to read all files of a table fast and to find few of them. Whatever is missing
--- here is read from the rows above; who owns the files is catalog_id.
+-- Cached listings of many files, as Arrow streams. They are written by maintenance and with
+-- checkpoints of Delta logs, and used to read all files of a table fast and to find few of them.
+-- Files that are missing here are read from the tables above. catalog_id is the owner of the files.
 CREATE TABLE ducklake_file_listing (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -395,7 +399,8 @@ CREATE TABLE ducklake_partition_column (
     PRIMARY KEY (partition_id, partition_key_index)
 );
 
--- How files that others wrote are read. is_owned: they were handed over, and go like our own.
+-- How columns of files of other writers are found. is_owned: the files were handed over to
+-- Forklake, which deletes them like its own.
 CREATE TABLE ducklake_column_mapping (
     catalog_id BIGINT NOT NULL,
     mapping_id BIGINT NOT NULL,
@@ -405,7 +410,7 @@ CREATE TABLE ducklake_column_mapping (
     PRIMARY KEY (mapping_id)
 );
 
--- source_type is the type in the file, where it is read as that and then turned into the column's.
+-- source_type is the type in the file if values have to be cast to the column's type.
 CREATE TABLE ducklake_name_mapping (
     catalog_id BIGINT NOT NULL,
     mapping_id BIGINT NOT NULL,
@@ -450,7 +455,7 @@ CREATE TABLE ducklake_macro_parameters (
     PRIMARY KEY (macro_id, impl_id, column_id)
 );
 
--- The Delta log in SQL: tables of the lake that are also Delta tables. Their files are the lake's.
+-- The Delta log in SQL: tables of the lake that are also Delta tables. Both have the same files.
 
 CREATE TABLE dl_tables (
     catalog_id BIGINT NOT NULL,
@@ -463,8 +468,8 @@ CREATE TABLE dl_tables (
     PRIMARY KEY (catalog_id, table_id, begin_snapshot)
 );
 
--- A version of a Delta table is the snapshot in which its row begins; its time is in milliseconds
--- since 1970, as Delta has it.
+-- A version of a Delta table belongs to the snapshot in which its row begins. Its timestamp is in
+-- milliseconds since 1970, as in Delta.
 CREATE TABLE dl_table_versions (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -480,8 +485,8 @@ CREATE TABLE dl_table_versions (
 CREATE UNIQUE INDEX dl_table_versions_version ON dl_table_versions (catalog_id, table_id, version);
 CREATE INDEX dl_table_versions_time ON dl_table_versions (catalog_id, table_id, timestamp);
 
--- What versions say that the lake has no rows for: protocol, metaData, txn, domainMetadata, cdc,
--- commitInfo, and removes that a log told in words of its own.
+-- Actions that have no other rows in the metastore: protocol, metaData, txn, domainMetadata, cdc,
+-- commitInfo, and removes with attributes of an imported log.
 CREATE TABLE dl_actions (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -495,7 +500,7 @@ CREATE TABLE dl_actions (
 );
 CREATE INDEX dl_actions_version ON dl_actions (catalog_id, table_id, version);
 
--- The add actions with which a log told of data files, of those with deletion vectors for each.
+-- The add actions of data files in imported logs, one for each deletion vector of a file.
 CREATE TABLE dl_file_actions (
     catalog_id BIGINT NOT NULL,
     data_file_id BIGINT NOT NULL,
@@ -505,7 +510,7 @@ CREATE TABLE dl_file_actions (
 );
 CREATE INDEX dl_file_actions_file ON dl_file_actions (table_id, data_file_id);
 
--- How far each Delta table was mirrored to files, or to the tables of another engine.
+-- Progress of mirroring each Delta table to files, or to the tables of another engine.
 CREATE TABLE dl_mirror_status (
     catalog_id BIGINT NOT NULL,
     table_id BIGINT NOT NULL,
@@ -519,13 +524,13 @@ CREATE TABLE dl_mirror_status (
     PRIMARY KEY (catalog_id, table_id, mirror_engine)
 );
 
--- What Delta's own tables of actions would hold, as views: the rows of the lake tell it already.
--- They are of the catalog that made a version: what a fork inherited is found under its ancestor
--- (ducklake_catalog_lineage). Where a fork ended all inherited files of a table at once, one
--- tombstone says so, and its removes are not listed.
+-- Delta actions as views over the rows of the lake. Their catalog_id is the catalog that committed
+-- a version: inherited versions are found under the ancestor (ducklake_catalog_lineage). Where a
+-- fork ended all inherited files of a table at once, there is a single tombstone, and the removes
+-- are not listed.
 
--- Data files of which a later snapshot deleted rows: a log removes such a file, and adds it again
--- with another deletion vector. delete_file_id is NULL where the metastore holds the positions.
+-- Data files of which a later snapshot deleted rows: a Delta log removes such a file, and adds it
+-- again with another deletion vector. delete_file_id is NULL if the row positions are inlined.
 CREATE VIEW dl_marked_files AS
 SELECT
     m.catalog_id, m.table_id, m.begin_snapshot, f.data_file_id, m.delete_file_id, f.path,
@@ -544,7 +549,7 @@ FROM (
 JOIN ducklake_data_file f
     ON f.table_id = m.table_id AND f.data_file_id = m.data_file_id
     AND f.begin_snapshot < m.begin_snapshot
--- Of a file that forks have copied rows of, one.
+-- One row for each file, even if materialized forks have copies.
 WHERE f.catalog_id = (
     SELECT min(c.catalog_id) FROM ducklake_data_file c WHERE c.data_file_id = f.data_file_id
 );
@@ -581,9 +586,9 @@ WHERE NOT EXISTS (
     WHERE a.catalog_id = v.catalog_id
 );
 
--- `path` is as an imported log has it, or else as ducklake_data_file has it; `stats` of files that
--- the lake wrote only count rows, their bounds are in ducklake_file_column_stats. Of a file, `body`
--- is what is known by a log, `said` what was said of it in this version.
+-- `path` is that of the imported log, or else that of ducklake_data_file. `stats` of files that
+-- Forklake wrote only count rows: their bounds are in ducklake_file_column_stats. `body` is the add
+-- action of the file, whichever version added it, the other one is that of this version.
 CREATE VIEW dl_add_files AS
 WITH told AS (
     SELECT
@@ -639,7 +644,7 @@ SELECT
             JOIN ducklake_column c ON c.catalog_id = l.ancestor_id
         ) c
             ON c.catalog_id = told.catalog_id AND c.table_id = told.table_id
-            AND c.column_id = k.column_id AND c.number = 1  -- its name in files
+            AND c.column_id = k.column_id AND c.number = 1  -- physical name in the files
         WHERE p.table_id = told.table_id AND p.data_file_id = told.data_file_id
     ) END, '{}') AS partition_values,
     coalesce(body ->> '$.stats', '{"numRecords":' || record_count || '}') AS stats,
@@ -718,7 +723,7 @@ SELECT
 FROM dl_actions
 WHERE kind = 'protocol';
 
--- How far applications have got with work of their own; txn_version is theirs, version the table's.
+-- Progress of applications (txn actions): txn_version is the application's, version the table's.
 CREATE VIEW dl_txn_actions AS
 SELECT
     catalog_id, table_id, version,
@@ -728,7 +733,7 @@ SELECT
 FROM dl_actions
 WHERE kind = 'txn';
 
--- Snapshot 0 is the empty metastore; the first catalog gets id 0 and snapshot 1.
+-- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
 INSERT INTO ducklake_snapshot VALUES (0, now(), 0, 0, 0);
 INSERT INTO ducklake_metadata (key, value) VALUES ('version', '0.5-dev1');
 

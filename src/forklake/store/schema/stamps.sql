@@ -1,16 +1,16 @@
--- Stamps: several metastores that one service spreads its accounts over. Optional, the same text
--- for every database; loaded when a service is given stamps.
+-- Stamps: several metastores over which one service distributes its accounts. Optional, the same
+-- text for every database. Loaded when a service is configured with stamps.
 
--- The home metastore knows all stamps, every stamp itself. The number is what a stamp's ids leave
--- when they are divided by 64: no two stamps ever give the same id.
+-- The home metastore lists all stamps, every other one only itself. All ids of a stamp have the
+-- remainder `number` when divided by 64: no two stamps ever allocate the same id.
 CREATE TABLE IF NOT EXISTS crucible_stamp (
     name VARCHAR PRIMARY KEY,
     number BIGINT NOT NULL UNIQUE
 );
 
--- Where accounts live, in the home metastore; those that are not here live there. An account that
--- moves is frozen and `other_stamp` is where it goes; of one that moved it is where it was, and
--- where rows of it are still to be removed.
+-- Stamps of accounts, in the home metastore. Accounts without a row are in the home metastore
+-- itself. While an account is moving, its writes are blocked and `other_stamp` is the target. After
+-- the move it is the previous stamp, where rows of the account are still to be deleted.
 CREATE TABLE IF NOT EXISTS crucible_account (
     name VARCHAR PRIMARY KEY,
     stamp VARCHAR NOT NULL,

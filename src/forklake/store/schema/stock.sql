@@ -1,7 +1,7 @@
--- Stock DuckDB reads a catalog: the metastore in the shape that DuckLake's own extension expects.
+-- Views for stock DuckDB: a catalog in the format that the DuckLake extension expects.
 --
--- Load it with `forklake expose`, which fills in the schema of the views, the schema and the owner of
--- the metastore, and adds the views. A client chooses its catalog when it connects:
+-- Load it with `forklake expose`, which fills in the schema of the views, the schema and the owner
+-- of the metastore, and adds the views. A client chooses its catalog when it connects:
 --   options='-c forklake.catalog=NAME'     if it may read the metastore anyway
 --   options='-c forklake.token=fl2.…'      if it is a tenant
 
@@ -9,7 +9,7 @@ CREATE SCHEMA {stock} AUTHORIZATION {owner};
 SET LOCAL ROLE {owner};
 COMMENT ON SCHEMA {stock} IS 'Forklake: catalogs as stock DuckDB reads them';
 
--- The catalog of the connection; an error if it names none that it may see.
+-- Return the catalog of the connection. Raise an error if it does not name one that it may read.
 CREATE FUNCTION {stock}.catalog_id() RETURNS bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, {store}, pg_temp AS $$
 DECLARE
@@ -23,7 +23,7 @@ BEGIN
         RAISE EXCEPTION 'This connection names no catalog.' USING HINT =
             'Add to the connection string: options=''-c forklake.catalog=NAME''';
     END IF;
-    -- Not the role that the function runs as: the one that logged in.
+    -- session_user is the role that logged in. current_user would be the owner of the function.
     IF has_table_privilege(session_user, 'ducklake_catalog', 'SELECT') THEN
         SELECT c.catalog_id INTO found FROM ducklake_catalog c
         WHERE c.catalog_name = name AND c.end_snapshot IS NULL;
@@ -36,7 +36,7 @@ BEGIN
 END
 $$;
 
--- A value that a client cannot do without.
+-- Return a value that a client requires. Raise an error with the text `problem` if it is NULL.
 CREATE FUNCTION {stock}.required(value text, problem text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -47,7 +47,7 @@ BEGIN
 END
 $$;
 
--- When rows of tables were kept in the metastore, [begin_snapshot, end_snapshot), and how many.
+-- Return the validity ranges of inlined rows, [begin_snapshot, end_snapshot), and their number.
 CREATE FUNCTION {stock}.rows_in_metastore() RETURNS TABLE (
     table_id bigint, begin_snapshot bigint, end_snapshot bigint, record_count bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, {store}, pg_temp AS $$
@@ -60,8 +60,8 @@ BEGIN
 END
 $$;
 
--- A client looks for positions that are deleted in the metastore in a relation for each table. It is
--- made when a table first has some.
+-- Create the view in which a client looks for inlined deletes of a table. Each table has its own
+-- view, created when the table first has such deletes.
 CREATE FUNCTION {stock}.show_deletes(wanted bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {store}, pg_temp AS $$
 DECLARE
@@ -71,7 +71,7 @@ BEGIN
     IF EXISTS (SELECT 1 FROM pg_class WHERE relname = name AND relnamespace = here) THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(here::bigint);  -- two of them at once would be an error
+    PERFORM pg_advisory_xact_lock(here::bigint);  -- concurrent CREATE OR REPLACE VIEW would fail
     EXECUTE format('CREATE OR REPLACE VIEW %I.%I WITH (security_barrier) AS SELECT file_id, row_id,'
         ' begin_snapshot FROM %1$I.deleted_positions WHERE table_id = %3$s', {stock_text}, name, wanted);
 END

@@ -1,17 +1,17 @@
--- The database itself isolates: a tenant that talks SQL to PostgreSQL sees one catalog, that of its
--- token, and cannot change anything.
+-- Isolation of tenants by the database: a tenant that connects to PostgreSQL sees one catalog, that
+-- of its token, and cannot change anything.
 --
--- Load it with `forklake access tenants`, which fills in the schema of the views, the schema and the
--- owner of the metastore, and adds one view for each table. A tenant connects with
+-- Load it with `forklake access tenants`, which fills in the schema of the views, the schema and
+-- the owner of the metastore, and adds one view for each table. A tenant connects with
 --   options='-c forklake.token=fl2.…'
 
--- All of it belongs to the owner of the metastore, also where a superuser loads it.
+-- All objects belong to the owner of the metastore, even if a superuser loads this file.
 CREATE SCHEMA {tenant} AUTHORIZATION {owner};
 SET LOCAL ROLE {owner};
 COMMENT ON SCHEMA {tenant} IS 'Forklake: what the token of a connection may see';
 
--- HMAC-SHA-256 (RFC 2104) of a text. A bit string knows exclusive or; sending it gives its bytes
--- after four that tell its length.
+-- HMAC-SHA-256 (RFC 2104) of a text. Bit strings are used because they have an exclusive or. Their
+-- binary form (bit_send) is 4 bytes of length, then the bytes.
 CREATE FUNCTION {tenant}.signature(message text, secret bytea) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog AS $$
     SELECT rtrim(translate(encode(sha256(
@@ -23,8 +23,8 @@ LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog AS $$
     FROM (SELECT ('x' || rpad(encode(secret, 'hex'), 128, '0'))::bit(512) AS bits) k
 $$;
 
--- Whether a principal may read a catalog and every live catalog that it comes from: each role
--- allows to read. Principals that are kept in another metastore have their grants here all the same.
+-- Return whether a principal may read a catalog and all its live ancestors. Every role includes
+-- reading. Principals of another metastore (a stamp's home) have their grants in this one.
 CREATE FUNCTION {tenant}.may_read(principal bigint, catalog bigint) RETURNS boolean
 LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, {store}, pg_temp AS $$
     WITH RECURSIVE chain(catalog_id, parent_id) AS (
@@ -53,9 +53,9 @@ LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, {store}, pg_temp AS $$
         ))
 $$;
 
--- Raises an error unless the role of the connection has the limits of tenants: PostgreSQL gives a
--- member of a role neither its settings nor its limit of connections, and each role may change its
--- settings. The owner of the metastore has no limits.
+-- Raise an error unless the role of the connection has the limits of tenants. This must be checked
+-- at run time: in PostgreSQL, members of a role inherit neither its settings nor its connection
+-- limit, and each role may change its own settings. The owner of the metastore has no limits.
 CREATE FUNCTION {tenant}.require_limits() RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog AS $$
 DECLARE
@@ -80,9 +80,9 @@ BEGIN
 END
 $$;
 
--- The catalog of the connection's token; an error, the same one whatever is wrong with it, if there
--- is no token, or it is forged, too old, good for too long, signed with a key that is retired, or no
--- longer granted.
+-- Return the catalog of the connection's token. Raise the same error for every reason, so that it
+-- reveals nothing: the token is missing, forged, expired, valid for too long, signed with a retired
+-- key, or its role is no longer granted.
 CREATE FUNCTION {tenant}.catalog_id() RETURNS bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, {store}, pg_temp AS $$
 DECLARE
@@ -95,10 +95,10 @@ BEGIN
     PERFORM {tenant}.require_limits();
     IF token ~ ('^fl2\.' || number || '\.' || number || '\.rf?w?a?o?\.' || number
             || '\.[0-9]{{6}}\.[A-Za-z0-9_-]{{43}}\.[A-Za-z0-9_-]{{43}}$') THEN
-        -- What follows the space verifies tokens here, and nowhere else.
+        -- The word after the space is a key that only verifies tokens in this function.
         SELECT nullif(split_part(secret, ' ', 2), '') INTO key FROM crucible_signing_key
         WHERE kid = part[6] AND retired_at IS NULL;
-        -- Their hashes are compared: the time that it takes tells nothing.
+        -- Hashes are compared, so that the duration reveals nothing about the signature.
         IF sha256({tenant}.signature(array_to_string(part[1:6], '.'), decode(key, 'hex'))::bytea)
                 = sha256(part[7]::bytea)
             AND part[5]::numeric > now AND part[5]::numeric <= now + {longest_token}
