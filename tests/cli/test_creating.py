@@ -62,7 +62,7 @@ class TestInit:
 
     def test_needs_a_folder(self, nowhere: CommandLine, tmp_path: Path) -> None:
         code, error = nowhere.error("init", f"ducklake:{tmp_path / 'nothing' / 'lake.db'}")
-        assert (code, error["remedy"]) == (2, "Create it first.")
+        assert (code, error["remedy"]) == (2, "Create the folder first.")
 
 
 class TestCreate:
