@@ -180,7 +180,7 @@ def append_at_once(database: Database, plan: CommitPlan) -> Committed | None:
     """Commit a plan that only adds files. Return None if it has to take the general path."""
     if not database.dialect.joins_writes:
         return None
-    found = _only_appended(plan)
+    found = _find_only_append(plan)
     if found is None:
         return None
     table_id, work, known = found
@@ -215,7 +215,7 @@ def _is_own(plan: CommitPlan, row: ColumnStatistics) -> bool:
     return row.catalog_id == plan.catalog_id
 
 
-def _only_appended(plan: CommitPlan) -> tuple[TableId, TableWork, KnownBounds] | None:
+def _find_only_append(plan: CommitPlan) -> tuple[TableId, TableWork, KnownBounds] | None:
     """Return the table, its work and its known bounds if a plan only adds a few files to it."""
     is_plain = not (plan.changes_definitions or plan.children or plan.info.idempotency_key)
     if not is_plain or plan.reads or plan.faces or plan.merge or len(plan.tables) != 1:

@@ -75,7 +75,7 @@ def audit_insert(actor: Actor, deeds: Sequence[Deed], outcome: Outcome) -> Inser
             actor.principal_id,
             actor.principal,
             deed.operation,
-            _kept(deed.object),
+            _escape_text(deed.object),
             deed.catalog_id,
             str(outcome),
         )
@@ -89,7 +89,7 @@ def _audit_id(moment: int) -> str:
     return f"{moment:019d}{random.randrange(10**9):09d}"
 
 
-def _kept(text: str) -> str:
+def _escape_text(text: str) -> str:
     """Return the text shortened, and escaped where a database could not store it."""
     shown = text[:_LONGEST].replace("\0", "\\x00")
     return shown.encode("utf-8", "backslashreplace").decode()

@@ -65,11 +65,11 @@ def _alone(group: Sequence[Operation]) -> Batch:
     (operation,) = group
     if isinstance(operation, Insert) and not operation.skips_existing:
         return Batch(group)
-    return _joined(group, _one)
+    return _build_batch(group, _one)
 
 
 def _writes(group: Sequence[Operation]) -> Batch:
-    return _joined(group, _with if len(group) > 1 else _one)
+    return _build_batch(group, _with if len(group) > 1 else _one)
 
 
 def _reads(group: Sequence[Operation]) -> Batch:
@@ -77,10 +77,10 @@ def _reads(group: Sequence[Operation]) -> Batch:
         return _alone(group)
     # Allocate comes first: its columns stay as they are, each other read becomes one JSON column.
     ordered = sorted(group, key=lambda operation: not isinstance(operation, Allocate))
-    return _joined(ordered, _columns)
+    return _build_batch(ordered, _columns)
 
 
-def _joined(group: Sequence[Operation], form: Callable[[Sequence[str]], str]) -> Batch:
+def _build_batch(group: Sequence[Operation], form: Callable[[Sequence[str]], str]) -> Batch:
     shapes, parameters = zip(*map(_shape, group), strict=True)
     text, orders = _text(shapes, form)
     return Batch(group, text, _values(parameters, orders))
@@ -133,7 +133,7 @@ def _text(
 
 def as_batch(sql: str, parameters: Mapping[str, Any]) -> Batch:
     """Return a batch of a single statement."""
-    return _joined([Statement(sql, parameters)], _one)
+    return _build_batch([Statement(sql, parameters)], _one)
 
 
 def _values(parameters: Sequence[Any], orders: Sequence[tuple[str, ...] | None]) -> list[Any]:

@@ -59,7 +59,7 @@ def open_database(
     target = parse_uri(uri)
     require_partitions(target.backend, partitions)
     if metadata_schema is not None:
-        metadata_schema = _checked_schema(metadata_schema)
+        metadata_schema = _check_schema_name(metadata_schema)
     if target.backend == "duckdb" and not create and not Path(target.location).exists():
         raise _no_metastore(target, target.location)  # before DuckDB creates a file of that name
     database = connect(target, metadata_schema=metadata_schema, partitions=partitions)
@@ -76,7 +76,7 @@ def open_database(
     return database
 
 
-def _checked_schema(name: str) -> str:
+def _check_schema_name(name: str) -> str:
     checked = checked_name(name, "metadata schema")
     if set(checked) & set("/\\"):  # with SQLite it becomes part of a file name
         raise InvalidInput(

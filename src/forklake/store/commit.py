@@ -103,8 +103,8 @@ class Series:
         """Add a commit on top of the others. The first one may raise Conflict."""
         if self._last is None:
             line = Line()
-            self._ask([*line.questions(self._connection, plan), *self._questions(plan)])
-            self._head = _found_head(plan, line)
+            self._query([*line.questions(self._connection, plan), *self._list_queries(plan)])
+            self._head = _require_head(plan, line)
             reached("commit.locked")
             if (applied := line.committed_as(plan.key)) is not None:
                 return applied
@@ -112,14 +112,14 @@ class Series:
             self._limit = line.limit
             reached("commit.checked")
         else:
-            self._ask(list(self._questions(plan)))
+            self._query(list(self._list_queries(plan)))
         if self._limit is not None:
             self._send()  # the check counts what this series has written
             require_bytes(self._connection, plan, self._limit)
         return self._write(plan)
 
     def _write(self, plan: CommitPlan) -> Committed:
-        writing, allocation = self._begun(plan)
+        writing, allocation = self._begin(plan)
         operations = list(writing.part(plan, allocation))
         if not plan.continues:
             operations += writing.closing()
@@ -131,10 +131,10 @@ class Series:
             writing.new_head.schema_version,
             tuple(allocation.entity_ids),
             tuple(allocation.file_ids),
-            known_bounds={} if plan.continues else _learnt(plan, writing),
+            known_bounds={} if plan.continues else _collect_bounds(plan, writing),
         )
 
-    def _begun(self, plan: CommitPlan) -> tuple[Writing, Allocation]:
+    def _begin(self, plan: CommitPlan) -> tuple[Writing, Allocation]:
         """Return the snapshot to which a plan belongs, begun if necessary, and the plan's ids."""
         if self._open is not None:
             return self._open, self._ids.take(plan, self._open.ledger.snapshot)
@@ -147,14 +147,14 @@ class Series:
 
     # Queries
 
-    def _questions(self, plan: CommitPlan) -> Iterator[Question]:
+    def _list_queries(self, plan: CommitPlan) -> Iterator[Question]:
         """Yield the queries for what a plan needs and the series has not cached."""
         ids = self._ids.missing(plan, begins=self._open is None)
         if ids is not None:
             yield ids, lambda rows: self._ids.put(*rows)
         yield from table_questions(self._connection, plan, self._known)
 
-    def _ask(self, questions: Sequence[Question]) -> None:
+    def _query(self, questions: Sequence[Question]) -> None:
         if questions:
             if any(isinstance(operation, Statement) for operation, _ in questions):
                 self._send()  # the queries must see what this series has written
@@ -209,7 +209,7 @@ class Series:
         reached("commit.committed")
 
 
-def _found_head(plan: CommitPlan, line: Line) -> Head:
+def _require_head(plan: CommitPlan, line: Line) -> Head:
     if line.head is None:
         raise NotFound(
             f"The catalog with id {plan.catalog_id} was dropped. Nothing was changed.",
@@ -218,7 +218,7 @@ def _found_head(plan: CommitPlan, line: Line) -> Head:
     return line.head
 
 
-def _learnt(plan: CommitPlan, writing: Writing) -> dict[TableId, KnownBounds]:
+def _collect_bounds(plan: CommitPlan, writing: Writing) -> dict[TableId, KnownBounds]:
     """Return column bounds for the next commit, which need not query them again."""
     is_alone = writing.head.snapshot_id == plan.start
     return {

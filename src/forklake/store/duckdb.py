@@ -202,13 +202,13 @@ class DuckdbDatabase:
                 f"The folder {Path(path).parent} of the metastore does not exist.",
                 remedy="Create the folder first.",
             )
-        with self._translating():
+        with self._translate_errors():
             _create_privately(path)
             self._raw = duckdb.connect(path)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        with self._translating():
+        with self._translate_errors():
             cursor = self._raw.cursor()
             try:
                 if self._schema is not None:
@@ -258,13 +258,13 @@ class DuckdbDatabase:
             "SELECT 1 FROM duckdb_tables()"
             " WHERE schema_name = $schema AND table_name = 'ducklake_metadata'"
         )
-        with self._translating():
+        with self._translate_errors():
             found = self._raw.cursor().execute(text, {"schema": self._schema or "main"})
             return bool(found.fetchall())
 
     def load_schema(self) -> None:
         text = resources.files("forklake.store").joinpath("schema/duckdb.sql").read_text()
-        with self._turns, self._translating():
+        with self._turns, self._translate_errors():
             if self._schema is not None:
                 self._raw.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(self._schema)}")
             self._create_log()
@@ -283,13 +283,13 @@ class DuckdbDatabase:
         self._raw.close()
 
     @contextmanager
-    def _translating(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (duckdb.Error, UnicodeEncodeError) as reason:
-            raise self._translated(reason) from reason
+            raise self._translate_error(reason) from reason
 
-    def _translated(self, reason: Exception) -> ForklakeError:
+    def _translate_error(self, reason: Exception) -> ForklakeError:
         detail = str(reason).strip().splitlines()[0]
         if isinstance(reason, (duckdb.DataError, UnicodeEncodeError)):
             return InvalidInput(

@@ -75,14 +75,14 @@ def expose(database: Database, *, role: str | None = None) -> Exposed:
 
     assert isinstance(database, PostgresDatabase)
     with database.reading() as connection:
-        place, tables = _found(connection, role), _tables(connection)
+        place, tables = _find_names(connection, role), _tables(connection)
         texts = view_texts(tables, connection.dialect)
         scripts = [*_schema(place, tables, connection.dialect), *_views(texts), *_grants(place)]
     database.run_script(sql.SQL(";\n").join([place.fill(text) for text in scripts]))
     return Exposed(place.stock, tuple(sorted(texts)), role)
 
 
-def _found(connection: Connection, role: str | None) -> _Place:
+def _find_names(connection: Connection, role: str | None) -> _Place:
     ((store,),) = connection.fetch("SELECT current_schema()::text")
     is_public = store == "public"
     stock = "forklake_stock" if is_public else f"{store}_stock"

@@ -75,7 +75,7 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
                 *connection.lock(Lock.FENCE, shared=True),  # before the head: commits do so too
                 head_statement(connection, parent.catalog_id, connection.dialect.for_fork),
                 hold_statement(parent.catalog_id),
-                _line_statement(parent.catalog_id),
+                _lineage_statement(parent.catalog_id),
                 planned.statement(connection),
                 Allocate(entities=len(names)),
             ]
@@ -165,7 +165,7 @@ def other_fork(row: CatalogRow, parent: str, of: str | None) -> AlreadyExists:
     )
 
 
-def _line_statement(catalog_id: CatalogId) -> Statement:
+def _lineage_statement(catalog_id: CatalogId) -> Statement:
     """Return the statement that reads a lineage, nearest ancestor first."""
     return Statement(
         "SELECT ancestor_id, upto_snapshot FROM ducklake_catalog_lineage"

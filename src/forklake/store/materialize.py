@@ -39,7 +39,7 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
         head = as_head(heads)
         if head is None:
             raise missing(name)
-        _lock_line(connection, row.catalog_id)
+        _lock_lineages(connection, row.catalog_id)
         reached("materialize.locked")
         if not has_ancestors(connection, row.catalog_id):
             return None
@@ -61,7 +61,7 @@ def materialize(database: Database, name: str) -> SnapshotId | None:
         return SnapshotId(allocation.snapshot_id)
 
 
-def _lock_line(connection: Connection, catalog_id: CatalogId) -> None:
+def _lock_lineages(connection: Connection, catalog_id: CatalogId) -> None:
     """Block new forks of the catalog and of its descendants while their lineages are rewritten.
 
     A fork in progress locks its parent's head. Once all heads are locked and the query finds no

@@ -131,7 +131,7 @@ def copy_rows(
             count += _copy(source, target, table, rule, ids=batch)
         count += _copy(source, target, "ducklake_snapshot", f"snapshot_id IN ({_OWN})", ids=batch)
     for name in _inlined_tables(source, ids):
-        target.run([declared_statement(name, _declared(source, name))])
+        target.run([declared_statement(name, _list_value_columns(source, name))])
         count += _copy(source, target, name, "catalog_id = ANY(:ids)", ids=list(ids))
     for table in _OF_PRINCIPALS:
         count += _copy(source, target, table, "principal_id = ANY(:ids)", ids=list(principals))
@@ -192,7 +192,7 @@ def _inlined_tables(connection: Connection, ids: Sequence[CatalogId]) -> list[st
     return [name for (name,) in rows]
 
 
-def _declared(connection: Connection, table: str) -> list[tuple[str, str]]:
+def _list_value_columns(connection: Connection, table: str) -> list[tuple[str, str]]:
     """Return the value columns of a table of inlined rows, and their types."""
     rows = connection.fetch(
         "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute"

@@ -231,12 +231,12 @@ class MysqlDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[MysqlConnection]:
-        with self._translating(), self._pool.borrowed() as raw:
+        with self._translate_errors(), self._pool.borrowed() as raw:
             yield MysqlConnection(raw, self._run_apart, is_writing=False)
 
     @contextmanager
     def writing(self) -> Iterator[MysqlConnection]:
-        with self._translating(), self._pool.borrowed() as raw:
+        with self._translate_errors(), self._pool.borrowed() as raw:
             yield MysqlConnection(raw, self._run_apart, is_writing=True)
 
     def _run_apart(self, texts: Sequence[str]) -> list[Rows]:
@@ -266,7 +266,7 @@ class MysqlDatabase:
     def _named_lock(self, lock: Lock, number: int, seconds: int) -> Iterator[bool]:
         """Hold a lock of the session, which ends with the connection, not with a transaction."""
         name = f"forklake_{zlib.crc32(self._name.encode()):x}_{lock.value}_{number}"
-        with self._translating(), self._turns.borrowed() as raw:
+        with self._translate_errors(), self._turns.borrowed() as raw:
             (((taken,),),) = raw.round_trip([f"SELECT get_lock('{name}', {seconds})"])
             try:
                 yield bool(taken)
@@ -290,7 +290,7 @@ class MysqlDatabase:
     def load_schema(self) -> None:
         text = resources.files("forklake.store").joinpath("schema/mysql.sql").read_text()
         name = quoted(self._name)
-        with self._translating():
+        with self._translate_errors():
             raw = connect(self._server)  # to no database: it may not exist yet
             try:
                 # Several processes may open a new metastore at once: the first one creates it.
@@ -307,7 +307,7 @@ class MysqlDatabase:
             pool.close()
 
     @contextmanager
-    def _translating(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (Error, UnicodeEncodeError) as reason:

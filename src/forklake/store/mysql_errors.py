@@ -33,7 +33,7 @@ def translated(reason: Exception, address: str) -> ForklakeError:
     code = code_of(reason)
     detail = str(reason.args[1]) if code else str(reason) or type(reason).__name__
     if code == _TWICE:
-        return _refused(detail)
+        return _duplicate_key_error(detail)
     if code in _FORBIDDEN:
         return Forbidden(
             f"The database {address} does not allow this: {detail}",
@@ -57,7 +57,7 @@ def translated(reason: Exception, address: str) -> ForklakeError:
     )
 
 
-def _refused(detail: str) -> ForklakeError:
+def _duplicate_key_error(detail: str) -> ForklakeError:
     """Return the error for a duplicate key. The server names the index in the message only."""
     if "ducklake_catalog_live_name" in detail:
         return AlreadyExists(

@@ -18,7 +18,7 @@ from forklake.store.operations import PARAMETER
 Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
-def _listed(match: re.Match[str]) -> str:
+def _select_values(match: re.Match[str]) -> str:
     return f"({' UNION ALL '.join(f'SELECT {one}' for one in re.findall(r'-?[0-9]+', match[1]))})"
 
 
@@ -26,7 +26,7 @@ def _listed(match: re.Match[str]) -> str:
 _RULES: tuple[Rule, ...] = (
     (re.compile(r"(?<![.:\"'\w])(key|sql)\b(?![\"'(])"), r'"\1"'),
     (re.compile(r"\bAS MATERIALIZED \("), "AS ("),
-    (re.compile(r"\(VALUES ((?:\(-?[0-9]+\)(?:, )?)+)\)"), _listed),
+    (re.compile(r"\(VALUES ((?:\(-?[0-9]+\)(?:, )?)+)\)"), _select_values),
     (re.compile(r"\bAS BIGINT\)"), "AS SIGNED)"),
     (re.compile(r"\bAS VARCHAR\)"), "AS CHAR)"),
     (re.compile(r"\blength\("), "char_length("),  # length of MySQL counts bytes
@@ -71,12 +71,14 @@ def form_of(sql: str) -> Form:
         text, table, assigned, where, columns = found.groups()
         becoming = dict(one.split(" = ", 1) for one in (assigned or "").split(", ") if one)
         chosen = ", ".join(becoming.get(column, column) for column in columns.split(", "))
-        return Form(_worded(text), _worded(f"SELECT {chosen} FROM {table}{where} FOR UPDATE"))
+        return Form(
+            _apply_rules(text), _apply_rules(f"SELECT {chosen} FROM {table}{where} FOR UPDATE")
+        )
     is_definition = bool(_DEFINITION.match(sql))
-    return Form(_worded(sql, _TYPES + _RULES if is_definition else _RULES), "", is_definition)
+    return Form(_apply_rules(sql, _TYPES + _RULES if is_definition else _RULES), "", is_definition)
 
 
-def _worded(sql: str, rules: Sequence[Rule] = _RULES) -> str:
+def _apply_rules(sql: str, rules: Sequence[Rule] = _RULES) -> str:
     for pattern, words in rules:
         sql = pattern.sub(words, sql)
     return PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
@@ -88,7 +90,7 @@ def _worded(sql: str, rules: Sequence[Rule] = _RULES) -> str:
 @lru_cache(maxsize=4096)
 def insert_head(table: str, columns: tuple[str, ...]) -> str:
     """Return INSERT … VALUES, to be followed by rows."""
-    return _worded(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ").replace("%%", "%")
+    return _apply_rules(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ").replace("%%", "%")
 
 
 def keeping_existing(table: str, column: str) -> str:

@@ -64,7 +64,7 @@ def require_not_outrun(connection: Connection, plan: CommitPlan, since: Sequence
     if broken is not None:
         raise Conflict(
             "Transaction conflict: this transaction read what a concurrent commit changed: the"
-            f" commit {_described(plan, broken)}.",
+            f" commit {_describe_change(plan, broken)}.",
             remedy="Run the transaction again, or set isolation_level to 'snapshot'.",
             theirs=str(broken),
         )
@@ -75,15 +75,15 @@ def require_not_outrun(connection: Connection, plan: CommitPlan, since: Sequence
         is_certain = finding.rule is Rule.CONFLICT
         if is_certain or _shares_file(connection, plan, finding):
             raise Conflict(
-                f"Transaction conflict: this transaction {_described(plan, finding.mine)}, and a"
-                f" concurrent commit {_described(plan, finding.theirs)}.",
+                f"Transaction conflict: this transaction {_describe_change(plan, finding.mine)},"
+                f" and a concurrent commit {_describe_change(plan, finding.theirs)}.",
                 remedy="Run the transaction again.",
                 mine=str(finding.mine),
                 theirs=str(finding.theirs),
             )
 
 
-def _described(plan: CommitPlan, change: Change) -> str:
+def _describe_change(plan: CommitPlan, change: Change) -> str:
     """Return what a change did, with the object's name where it is known, else its number."""
     what = _DEEDS[change.kind]
     if change.name:

@@ -79,12 +79,12 @@ class PostgresConnection:
     def fetch_columns(self, statement: Statement, schema: pa.Schema) -> pa.Table:
         from forklake.store.columns import columns_of_csv
 
-        text = f"COPY ({self._bound(statement)}) TO STDOUT (FORMAT csv)"
+        text = f"COPY ({self._bind_literals(statement)}) TO STDOUT (FORMAT csv)"
         return columns_of_csv(self._raw.copy_out(text), schema)
 
-    def _bound(self, statement: Statement) -> str:
+    def _bind_literals(self, statement: Statement) -> str:
         """Return the statement with literals: large reads are planned for their parameters."""
-        text = with_parameters(statement.sql, _written_out)
+        text = with_parameters(statement.sql, _format_placeholder)
         return psycopg.ClientCursor(self._raw).mogrify(text, statement.parameters)
 
     def fetch_numbers(self, statement: Statement) -> pa.Int64Array:
@@ -97,7 +97,7 @@ class PostgresConnection:
 
     def fetch_bodies(self, statement: Statement) -> Rows:
         with self._raw.cursor(binary=True) as cursor:
-            return cursor.execute(self._bound(statement).encode(), prepare=False).fetchall()
+            return cursor.execute(self._bind_literals(statement).encode(), prepare=False).fetchall()
 
     def columns_of(self, table: str) -> list[str]:
         cursor = self._raw.execute(f"SELECT * FROM {table} LIMIT 0")
@@ -138,7 +138,7 @@ class PostgresConnection:
             answered += zip(waiting, answers, strict=True)
         results: dict[int, Rows] = {}
         for batch, rows in answered:
-            found = _unpacked(batch, rows)
+            found = _unpack_rows(batch, rows)
             results.update((id(one), two) for one, two in zip(batch.operations, found, strict=True))
         return [results.get(id(operation), []) for operation in operations]
 
@@ -151,7 +151,7 @@ class PostgresConnection:
                 write(row)
 
 
-def _unpacked(batch: Batch, rows: Rows) -> list[Rows]:
+def _unpack_rows(batch: Batch, rows: Rows) -> list[Rows]:
     """Return the rows of each operation of a batch."""
     first, *others = batch.operations
     if isinstance(first, Allocate):
@@ -202,7 +202,7 @@ class PostgresDatabase:
         partitions: int = 0,
         connect_timeout: float = 30.0,
     ) -> None:
-        self.address = _described(dsn)
+        self.address = _describe_address(dsn)
         # The connect_timeout of the address also limits the wait for a free connection.
         detail = psycopg.conninfo.conninfo_to_dict(dsn).get("connect_timeout")
         connect_timeout = float(detail or connect_timeout)
@@ -219,7 +219,7 @@ class PostgresDatabase:
             # from one pool, threads could wait for each other forever.
             self._turns = self._new_pool(dsn, TURNS + 2, connect_timeout)
         except psycopg.Error as reason:
-            raise self._translated(reason) from reason
+            raise self._translate_error(reason) from reason
 
     def _new_pool(self, dsn: str, size: int, timeout: float) -> ConnectionPool[WireConnection]:
         return ConnectionPool(
@@ -275,12 +275,12 @@ class PostgresDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
-        with self._translating(), self._borrowed() as raw:
+        with self._translate_errors(), self._borrowed() as raw:
             yield PostgresConnection(raw, self._keys, is_writing=False)
 
     @contextmanager
     def writing(self) -> Iterator[PostgresConnection]:
-        with self._translating(), self._borrowed() as raw:
+        with self._translate_errors(), self._borrowed() as raw:
             yield PostgresConnection(
                 raw, self._keys, is_writing=True, reservations=self._reservations
             )
@@ -309,7 +309,7 @@ class PostgresDatabase:
     @contextmanager
     def turn(self, catalog_id: CatalogId) -> Iterator[Turn]:
         mine = self._reservations.turn(catalog_id)
-        with mine, self._translating(), self._borrowed(self._turns) as raw:
+        with mine, self._translate_errors(), self._borrowed(self._turns) as raw:
             connection = PostgresConnection(raw, self._keys, is_writing=True)
             connection.run(connection.lock(Lock.TURN, catalog_id))
             yield _PostgresTurn(connection, catalog_id, self._reservations)
@@ -319,7 +319,7 @@ class PostgresDatabase:
 
     @contextmanager
     def upkeep(self, catalog_id: CatalogId) -> Iterator[bool]:
-        with self._translating(), self._borrowed(self._turns) as raw:
+        with self._translate_errors(), self._borrowed(self._turns) as raw:
             connection = PostgresConnection(raw, self._keys, is_writing=True)
             yield connection.try_lock(Lock.UPKEEP, catalog_id)
 
@@ -341,7 +341,7 @@ class PostgresDatabase:
 
     def load_schema(self) -> None:
         text = partitioned(schema_text("postgresql"), self._partitions)
-        with self._translating(), self._borrowed() as raw:
+        with self._translate_errors(), self._borrowed() as raw:
             raw.autocommit = True  # the file begins and commits its own transaction
             try:
                 # Several processes may open a new metastore at once: the first one creates it.
@@ -361,7 +361,7 @@ class PostgresDatabase:
 
     def run_script(self, script: identifiers.Composed) -> None:
         """Run statements in one transaction."""
-        with self._translating(), self._borrowed() as raw:
+        with self._translate_errors(), self._borrowed() as raw:
             raw.execute(script)
             raw.commit()
 
@@ -370,13 +370,13 @@ class PostgresDatabase:
         self._turns.close()
 
     @contextmanager
-    def _translating(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (psycopg.Error, PoolTimeout, UnicodeEncodeError) as reason:
-            raise self._translated(reason) from reason
+            raise self._translate_error(reason) from reason
 
-    def _translated(self, reason: Exception) -> ForklakeError:
+    def _translate_error(self, reason: Exception) -> ForklakeError:
         """Return the Forklake error for a driver error, by its SQLSTATE, never by its message."""
         state = getattr(reason, "sqlstate", None)
         detail = (
@@ -422,7 +422,7 @@ def _is_text_problem(reason: Exception) -> bool:
     return isinstance(reason, (psycopg.DataError, UnicodeEncodeError))
 
 
-def _described(dsn: str) -> str:
+def _describe_address(dsn: str) -> str:
     """Return the address without its password."""
     try:
         parts = psycopg.conninfo.conninfo_to_dict(dsn)
@@ -435,5 +435,5 @@ def _described(dsn: str) -> str:
     return f"postgres:{parts.get('dbname') or parts.get('user') or ''}@{host}"
 
 
-def _written_out(name: str) -> str:
+def _format_placeholder(name: str) -> str:
     return f"%({name})s"

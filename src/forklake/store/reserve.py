@@ -50,19 +50,19 @@ class Reserve:
         """Return the ids of a plan, with a new snapshot id unless one is given."""
         assert self._latest is not None
         if snapshot is None:
-            (snapshot,) = _taken(self._snapshots, 1)
+            (snapshot,) = _take_first(self._snapshots, 1)
             self._used += 1
         return Allocation(
             (snapshot,),
-            _taken(self._entities, plan.new_entities),
-            _taken(self._files, plan.new_files),
+            _take_first(self._entities, plan.new_entities),
+            _take_first(self._files, plan.new_files),
             self._latest.next_entity_id,
             self._latest.next_file_id,
             self._latest.now,
         )
 
 
-def _taken(ids: list[T], count: int) -> list[T]:
+def _take_first(ids: list[T], count: int) -> list[T]:
     taken = ids[:count]
     del ids[:count]
     return taken

@@ -197,7 +197,7 @@ class SqliteDatabase:
                 if raw.in_transaction:
                     raw.execute("ROLLBACK")
         except (sqlite3.Error, UnicodeEncodeError, OverflowError) as reason:
-            raise self._translated(reason) from reason
+            raise self._translate_error(reason) from reason
         finally:
             if raw is not None:
                 with self._guard:
@@ -223,7 +223,7 @@ class SqliteDatabase:
             if self._is_reserved:
                 yield
                 return
-            with self._line():
+            with self._queue():
                 self._is_reserved = True
                 try:
                     yield
@@ -231,7 +231,7 @@ class SqliteDatabase:
                     self._is_reserved = False
 
     @contextmanager
-    def _line(self) -> Iterator[None]:
+    def _queue(self) -> Iterator[None]:
         try:
             handle = open_beside(f"{self.address}-line", self.address)
         except OSError:
@@ -295,7 +295,7 @@ class SqliteDatabase:
                 raw.close()
             self._idle.clear()
 
-    def _translated(self, reason: Exception) -> ForklakeError:
+    def _translate_error(self, reason: Exception) -> ForklakeError:
         name = getattr(reason, "sqlite_errorname", "")
         if isinstance(reason, (UnicodeEncodeError, OverflowError)):
             return InvalidInput(

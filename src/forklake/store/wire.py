@@ -92,7 +92,7 @@ class WireConnection(psycopg.Connection[Any]):
         Errors leave the connection as those of a round trip do.
         """
         try:
-            rows, error = self._copied(text)
+            rows, error = self._run_copy(text)
         except BaseException:
             self.close()
             raise
@@ -100,7 +100,7 @@ class WireConnection(psycopg.Connection[Any]):
             raise error
         return b"".join(rows)
 
-    def _copied(self, text: str) -> tuple[list[bytes], psycopg.Error | None]:
+    def _run_copy(self, text: str) -> tuple[list[bytes], psycopg.Error | None]:
         rows: list[bytes] = []
         error: psycopg.Error | None = None
         result: pq.abc.PGresult | None = self.pgconn.exec_(text.encode())
@@ -108,11 +108,11 @@ class WireConnection(psycopg.Connection[Any]):
             if result.status == pq.ExecStatus.FATAL_ERROR:
                 error = psycopg.errors.error_from_result(result, self.info.encoding)
             elif result.status == pq.ExecStatus.COPY_OUT:
-                rows += self._copied_rows()
+                rows += self._read_copied_rows()
             result = self.pgconn.get_result()
         return rows, error
 
-    def _copied_rows(self) -> Iterator[bytes]:
+    def _read_copied_rows(self) -> Iterator[bytes]:
         while True:
             size, row = self.pgconn.get_copy_data(0)
             if size < 0:
