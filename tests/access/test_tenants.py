@@ -59,7 +59,7 @@ from tests.fix_metastore import Place
 SECRET = "5ca1ab1e" * 8
 NOW = datetime.now(UTC)
 ALICE, BOB = 1, 2
-REFUSED = "The token of this connection is not good."
+REFUSED = "Invalid token for this connection."
 UNWRITABLE = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ObjectNotInPrerequisiteState,

@@ -623,10 +623,10 @@ WHERE NOT EXISTS (
 -- Forklake wrote only count rows: their bounds are in ducklake_file_column_stats. `body` is the add
 -- action of the file, whichever version added it, the other one is that of this version.
 CREATE VIEW dl_add_files AS
-WITH told AS (
+WITH described AS (
     SELECT
         v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
-        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body AS said
+        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body AS raw_action
     FROM dl_table_versions v
     JOIN ducklake_data_file f
         ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
@@ -665,7 +665,7 @@ SELECT
         CAST(json_value(body, '$.modificationTime') AS SIGNED), timestamp
     ) AS modification_time,
     coalesce(
-        json_unquote(json_extract(said, '$.dataChange')) = 'true',
+        json_unquote(json_extract(raw_action, '$.dataChange')) = 'true',
         operation <> 'OPTIMIZE'
     ) AS data_change,
     coalesce(nullif(
@@ -674,7 +674,7 @@ SELECT
         SELECT json_objectagg(c.column_name, p.partition_value)
         FROM ducklake_file_partition_value p
         JOIN ducklake_partition_column k
-            ON k.partition_id = told.partition_id
+            ON k.partition_id = described.partition_id
             AND k.partition_key_index = p.partition_key_index AND k.transform = 'identity'
         JOIN (
             SELECT l.catalog_id, c.table_id, c.column_id, c.column_name, row_number() OVER (
@@ -683,24 +683,24 @@ SELECT
             FROM ducklake_catalog_lineage l
             JOIN ducklake_column c ON c.catalog_id = l.ancestor_id
         ) c
-            ON c.catalog_id = told.catalog_id AND c.table_id = told.table_id
+            ON c.catalog_id = described.catalog_id AND c.table_id = described.table_id
             AND c.column_id = k.column_id AND c.number = 1  -- physical name in the files
-        WHERE p.table_id = told.table_id AND p.data_file_id = told.data_file_id
+        WHERE p.table_id = described.table_id AND p.data_file_id = described.data_file_id
     ) END, '{}') AS partition_values,
     coalesce(
         nullif(json_unquote(json_extract(body, '$.stats')), 'null'),
         concat('{"numRecords":', record_count, '}')
     ) AS stats,
     record_count AS num_records,
-    nullif(CAST(json_extract(said, '$.tags') AS CHAR), 'null') AS tags,
-    nullif(CAST(json_extract(said, '$.deletionVector') AS CHAR), 'null') AS deletion_vector,
+    nullif(CAST(json_extract(raw_action, '$.tags') AS CHAR), 'null') AS tags,
+    nullif(CAST(json_extract(raw_action, '$.deletionVector') AS CHAR), 'null') AS deletion_vector,
     CAST(json_value(body, '$.baseRowId') AS SIGNED) AS base_row_id,
     CAST(json_value(body, '$.defaultRowCommitVersion') AS SIGNED) AS default_row_commit_version,
     nullif(json_unquote(json_extract(body, '$.clusteringProvider')), 'null') AS clustering_provider
-FROM told;
+FROM described;
 
 CREATE VIEW dl_remove_files AS
-WITH told AS (
+WITH described AS (
     SELECT
         v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
         f.file_size_bytes
@@ -744,7 +744,7 @@ SELECT
         n.operation <> 'OPTIMIZE'
     ) AS data_change,
     nullif(CAST(json_extract(r.body, '$.tags') AS CHAR), 'null') AS tags
-FROM told n
+FROM described n
 LEFT JOIN dl_actions r
     ON r.catalog_id = n.catalog_id AND r.table_id = n.table_id AND r.version = n.version
     AND r.kind = 'remove' AND r.key = CAST(n.data_file_id AS CHAR)

@@ -656,10 +656,10 @@ WHERE NOT EXISTS (
 -- Forklake wrote only count rows: their bounds are in ducklake_file_column_stats. `body` is the add
 -- action of the file, whichever version added it, the other one is that of this version.
 CREATE VIEW dl_add_files AS
-WITH told AS (
+WITH described AS (
     SELECT
         v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
-        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body AS said
+        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body AS raw_action
     FROM dl_table_versions v
     JOIN ducklake_data_file f
         ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
@@ -695,12 +695,12 @@ SELECT
     coalesce(body::json ->> 'path', path) AS path,
     file_size_bytes AS size,
     coalesce(CAST(body::json ->> 'modificationTime' AS BIGINT), timestamp) AS modification_time,
-    coalesce(CAST(said::json ->> 'dataChange' AS BOOLEAN), operation <> 'OPTIMIZE') AS data_change,
+    coalesce(CAST(raw_action::json ->> 'dataChange' AS BOOLEAN), operation <> 'OPTIMIZE') AS data_change,
     coalesce(body::json ->> 'partitionValues', CASE WHEN partition_id IS NOT NULL THEN (
         SELECT jsonb_object_agg(c.column_name, p.partition_value)::text
         FROM ducklake_file_partition_value p
         JOIN ducklake_partition_column k
-            ON k.partition_id = told.partition_id
+            ON k.partition_id = described.partition_id
             AND k.partition_key_index = p.partition_key_index AND k.transform = 'identity'
         JOIN (
             SELECT l.catalog_id, c.table_id, c.column_id, c.column_name, row_number() OVER (
@@ -709,21 +709,21 @@ SELECT
             FROM ducklake_catalog_lineage l
             JOIN ducklake_column c ON c.catalog_id = l.ancestor_id
         ) c
-            ON c.catalog_id = told.catalog_id AND c.table_id = told.table_id
+            ON c.catalog_id = described.catalog_id AND c.table_id = described.table_id
             AND c.column_id = k.column_id AND c.number = 1  -- physical name in the files
-        WHERE p.table_id = told.table_id AND p.data_file_id = told.data_file_id
+        WHERE p.table_id = described.table_id AND p.data_file_id = described.data_file_id
     ) END, '{}') AS partition_values,
     coalesce(body::json ->> 'stats', '{"numRecords":' || record_count || '}') AS stats,
     record_count AS num_records,
-    said::json ->> 'tags' AS tags,
-    said::json ->> 'deletionVector' AS deletion_vector,
+    raw_action::json ->> 'tags' AS tags,
+    raw_action::json ->> 'deletionVector' AS deletion_vector,
     CAST(body::json ->> 'baseRowId' AS BIGINT) AS base_row_id,
     CAST(body::json ->> 'defaultRowCommitVersion' AS BIGINT) AS default_row_commit_version,
     body::json ->> 'clusteringProvider' AS clustering_provider
-FROM told;
+FROM described;
 
 CREATE VIEW dl_remove_files AS
-WITH told AS (
+WITH described AS (
     SELECT
         v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
         f.file_size_bytes
@@ -763,7 +763,7 @@ SELECT
         CAST(r.body::json ->> 'dataChange' AS BOOLEAN), n.operation <> 'OPTIMIZE'
     ) AS data_change,
     r.body::json ->> 'tags' AS tags
-FROM told n
+FROM described n
 LEFT JOIN dl_actions r
     ON r.catalog_id = n.catalog_id AND r.table_id = n.table_id AND r.version = n.version
     AND r.kind = 'remove' AND r.key = CAST(n.data_file_id AS VARCHAR)

@@ -20,7 +20,7 @@ BEGIN
         RETURN {tenant}.catalog_id();
     END IF;
     IF name IS NULL THEN
-        RAISE EXCEPTION 'This connection names no catalog.' USING HINT =
+        RAISE EXCEPTION 'This connection does not name a catalog.' USING HINT =
             'Add to the connection string: options=''-c forklake.catalog=NAME''';
     END IF;
     -- session_user is the role that logged in. current_user would be the owner of the function.

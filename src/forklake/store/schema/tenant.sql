@@ -107,7 +107,7 @@ BEGIN
             RETURN part[3]::bigint;
         END IF;
     END IF;
-    RAISE EXCEPTION 'The token of this connection is not good.'
+    RAISE EXCEPTION 'Invalid token for this connection.'
         USING ERRCODE = 'invalid_authorization_specification', HINT = 'Connect with a valid one.';
 END
 $$;
