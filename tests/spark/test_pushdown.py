@@ -128,6 +128,11 @@ def test_a_condition_is_understood(text: str, predicate: object) -> None:
         "CAST(i AS STRING) = '5'",
         "CAST(big AS INT) = 5",
         "CAST(big AS DOUBLE) > 1.0E18D",
+        "CAST(big AS DOUBLE) = 9007199254740992.0D",  # 2**53 + 1 is the same double
+        "big = 9007199254740992E0",
+        "big <= 9.1E15D",
+        "big IN (9007199254740992, 5E0)",
+        f"big IN (1E0, 1{400 * '0'})",
         "price > 1.0D",
         "x = CAST('NaN' AS DOUBLE)",
         "name LIKE '%a'",

@@ -191,6 +191,8 @@ class _PredicateBuilder:
         if any(value is Unknown for value in values):
             return Anything
         present = [value for value in values if value is not None]  # null equals nothing
+        if any(isinstance(value, float) for value in present):  # then all are compared as doubles
+            present = [read(float, str(one)) if is_number(one) else one for one in present]
         parts = [self._compare_column(node, "=", value) for value in present]
         if not parts or not all(isinstance(part, Compare) for part in parts):
             return _any_of(parts)
@@ -286,7 +288,7 @@ def _keeps_order(column_type: str, target: exp.DataType, value: Any) -> bool:
             lowest, highest = INTEGER_RANGES[INTEGERS[kind]]
             return lowest <= low and high <= highest
         if kind is exp.DType.DOUBLE:
-            return is_number(value) and bool(abs(value) <= _EXACT_DOUBLES)
+            return is_number(value) and bool(abs(value) < _EXACT_DOUBLES)
         return bool(kind is exp.DType.DECIMAL) and _whole_digits(target) >= len(str(high))
     if column_type.startswith("decimal") and kind is exp.DType.DECIMAL:
         precision, scale = decimal_digits(column_type)
@@ -319,8 +321,8 @@ def _plain(field: Field, operator: str, value: Any) -> Found:
 
 def _numeric(field: Field, operator: str, value: Any, scale: int) -> Found:
     """Return the predicate of a column whose values have `scale` digits after the point."""
-    if not is_number(value):
-        return Anything
+    if not is_number(value) or (isinstance(value, float) and abs(value) >= _EXACT_DOUBLES):
+        return Anything  # as doubles, different numbers can be equal
     exact = Decimal(value)
     if not exact.is_finite() or exact.adjusted() > 100:
         return Anything
