@@ -352,7 +352,7 @@ class _Metastores:
         target = parse_uri(uri)
         place = target.location
         if target.is_file:
-            place = str(Path(place).absolute())
+            place = str(Path(place).resolve())  # one metastore, however its path is written
         key = (target.backend, place, options.metadata_schema or "")
         with self._guard:
             metastore, count = self._open.get(key, (None, 0))

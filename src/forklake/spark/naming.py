@@ -137,7 +137,8 @@ class Naming(Transactions):
                 f"{name!r} is not a schema name.", remedy="Use schema or catalog.schema."
             )
         state = self.viewing(attachment).state
-        self._current = (attachment.alias, _schema_of(state, schema, attachment))
+        with self._recording_missing_names():
+            self._current = (attachment.alias, _schema_of(state, schema, attachment))
 
     @property
     def current(self) -> tuple[str, str] | None:
@@ -188,6 +189,12 @@ class Naming(Transactions):
         self, name: str | Sequence[str], state_of: Callable[[Attachment], CatalogState]
     ) -> TableName:
         """Resolve a name among the schemas that `state_of` returns for each catalog."""
+        with self._recording_missing_names():
+            return self._resolve_parts(name, state_of)
+
+    def _resolve_parts(
+        self, name: str | Sequence[str], state_of: Callable[[Attachment], CatalogState]
+    ) -> TableName:
         parts = split_name(name)
         match parts:
             case (table,):
@@ -249,6 +256,10 @@ class Naming(Transactions):
 
     def find_table(self, view: View, name: TableName) -> Table:
         """Return a table; raise NotFound with similar names if it does not exist."""
+        with self._recording_missing_names():
+            return self._find_table(view, name)
+
+    def _find_table(self, view: View, name: TableName) -> Table:
         try:
             return view.state.table(name.table, name.schema)
         except NotFound as reason:
@@ -262,6 +273,15 @@ class Naming(Transactions):
                 table=name.table,
             ) from None
 
+    @contextmanager
+    def _recording_missing_names(self) -> Iterator[None]:
+        """Record that the open transaction depends on a name that was not in use."""
+        try:
+            yield
+        except NotFound:
+            self.record_definitions()
+            raise
+
     def viewing(
         self,
         attachment: Attachment,
@@ -273,7 +293,11 @@ class Naming(Transactions):
         self._require_open()
         if version is not None or timestamp is not None:
             when = None if timestamp is None else moment(timestamp)
-            seen = attachment.catalog.at(version=version, timestamp=when)
+            try:
+                seen = attachment.catalog.at(version=version, timestamp=when)
+            except NotFound:
+                self.record_everything(attachment)  # a later commit can become that snapshot
+                raise
             self._record_travel(attachment, seen, is_moment=when is not None)
             return seen
         if attachment.pinned is not None:
@@ -292,7 +316,9 @@ class Naming(Transactions):
 
     def snapshots(self, alias: str) -> list[Snapshot]:
         """Return the history of a catalog, oldest first."""
-        return self.attachment(alias).catalog.snapshots()
+        attachment = self.attachment(alias)
+        self.record_everything(attachment)
+        return attachment.catalog.snapshots()
 
     def fork(
         self,
