@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forklake.errors import InvalidInput
 from forklake.files.finding import files_outside_of_tables
 from forklake.files.locations import location_of, normalize_data_path
 from forklake.files.systems import Listed
@@ -29,6 +30,13 @@ from forklake.model.data_paths import enclosed_range, list_enclosing, list_spell
 )
 def test_a_data_path_is_stored_in_one_form(path: str, stored: str) -> None:
     assert normalize_data_path(path) == stored == normalize_data_path(stored)
+
+
+@pytest.mark.parametrize("path", ["hdfs:/x", "s3:/bucket/x", "s3://", "file:x/y", "File:./x"])
+def test_half_an_address_is_no_folder(path: str) -> None:
+    with pytest.raises(InvalidInput, match="is neither a folder nor an address"):
+        normalize_data_path(path)
+    assert normalize_data_path("/x/s3:/y") == "/x/s3:/y/"
 
 
 def test_relative_paths_and_symbolic_links_are_resolved(

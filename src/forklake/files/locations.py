@@ -9,11 +9,13 @@ import os.path
 import re
 from urllib.parse import unquote
 
+from forklake.errors import InvalidInput
 from forklake.files.paths import checked_data_path
 from forklake.model.data_paths import main_scheme
 
 _LOCAL_URI = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)")
+_HALF_ADDRESS = re.compile(r"(?:file:|[A-Za-z][A-Za-z0-9+.-]+:/)", re.IGNORECASE)
 _SLASHES = re.compile(r"/(?:\.?/)+")
 
 
@@ -40,6 +42,12 @@ def normalize_data_path(path: str) -> str:
     checked = checked_data_path(path)
     local = local_path(checked)
     if local is not None:
+        if local == checked and _HALF_ADDRESS.match(local):  # a folder would get such a name
+            raise InvalidInput(
+                f"The data path {path!r} is neither a folder nor an address.",
+                remedy="Write an address with two slashes and a host or bucket, as in"
+                " s3://bucket/folder, and a folder after file: with its full path.",
+            )
         return os.path.realpath(local).rstrip("/") + "/"
     scheme, host, inside = split_address(checked)
     return f"{scheme.lower()}://{host.lower()}{_SLASHES.sub('/', inside or '/')}"
