@@ -34,6 +34,41 @@ def test_what_readers_of_parquet_refuse_is_damaged(cause: str) -> None:
     assert type(failed(cause)) is Corruption
 
 
+@pytest.mark.parametrize("path", ["/data/corrupt_rows/a.parquet", "s3a://Corrupt/a.parquet"])
+@pytest.mark.parametrize(
+    "cause",
+    ["java.io.IOException: Unknown reason", 'No FileSystem for scheme "s3"', "Filesystem closed"],
+)
+def test_a_file_is_not_damaged_because_of_its_name(path: str, cause: str) -> None:
+    error = of_files([READ.format("NO_HINT", path), cause])
+    assert isinstance(error, Unavailable | Unsupported)
+    damaged = of_files([READ.format("NO_HINT", path), f"{path} is not a Parquet file"])
+    assert type(damaged) is Corruption
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "java.io.IOException: Input/output error",
+        "java.io.IOException: Stale file handle",
+        "java.io.IOException: Permission denied",
+        "java.io.IOException: Too many open files",
+        "java.io.EOFException: Premature EOF from inputStream",
+        "java.lang.OutOfMemoryError: Java heap space",
+        "java.nio.channels.ClosedByInterruptException",
+        "java.util.concurrent.TimeoutException: Futures timed out",
+        "org.apache.hadoop.hdfs.BlockMissingException: Could not obtain block: BP-1",
+        "org.apache.hadoop.ipc.StandbyException: READ is not supported in state standby",
+        "com.google.cloud.storage.StorageException: 503 Service Unavailable",
+        'AbfsRestOperationException: Operation failed: "Server busy", 503',
+        'UnsupportedFileSystemException: No FileSystem for scheme "s3"',
+    ],
+)
+def test_a_failure_that_a_reader_of_parquet_passes_on_is_not_damage(cause: str) -> None:
+    error = failed(f"ParquetDecodingException: Can not read value at 0 in {FILE}\n{cause}")
+    assert isinstance(error, Unavailable | Unsupported)
+
+
 def test_a_type_that_the_table_does_not_have_is_damage() -> None:
     assert type(failed("", "PARQUET_COLUMN_DATA_TYPE_MISMATCH")) is Corruption
 

@@ -33,7 +33,7 @@ _MISSING = re.compile(r"FAILED_READ_FILE\.FILE_NOT_EXIST|The delete file .*? doe
 _CONDITION = re.compile(r"^\[([A-Z_.0-9]+)\]\s*")
 # Message tails that only help readers of the Spark source code or its settings.
 _TAIL = re.compile(r"\s*(SQLSTATE: .*|; line \d+ pos \d+.*|If necessary set .*)$", re.DOTALL)
-# Messages of Parquet readers about a damaged file, not of file systems about a failed request.
+# Messages of Parquet readers, which also pass on failures of a file system.
 _DAMAGED = re.compile(
     r"is not a Parquet file|can not read class org\.apache\.parquet|FAILED_TO_UNCOMPRESS"
     r"|could not decode|Can not read value at|could not verify page integrity"
@@ -41,9 +41,16 @@ _DAMAGED = re.compile(
     r"|Reached the end of stream|DATA_TYPE_MISMATCH|ParquetDecodingException|[Cc]orrupt"
     r"|org\.apache\.parquet\.\S*Exception|org\.xerial\.snappy|thrift\.\S*Exception"
 )
+# What file systems and the machine say, which tells nothing about the file.
 _FAILED_REQUEST = re.compile(
     r"java\.net\.|javax\.net\.|SocketTimeout|Connection (?:reset|refused|closed)|amazonaws|awssdk"
-    r"|Status Code: \d|AWS\w*Exception|Premature end of Content-Length"
+    r"|Status Code: \d|AWS\w*Exception|Premature (?:end of Content-Length|EOF)|[Tt]imed? ?out"
+    r"|Service Unavailable|Too Many Requests|[Tt]hrottl|Server busy|RestOperationException"
+    r"|cloud\.storage\.StorageException|BlockMissing|Could not obtain block|StandbyException"
+    r"|RemoteFileChanged|AccessDenied|AccessControlException|Permission denied|Filesystem closed"
+    # What the machine lacks, or was told, while it reads.
+    r"|Input/output error|Stale file handle|Too many open files|No space left|OutOfMemory"
+    r"|Java heap space|Interrupt"
 )
 _NO_FILE_SYSTEM = re.compile(
     r"No FileSystem for scheme \S+|Class org\.apache\.hadoop\.fs\.\S+ not found"
@@ -123,17 +130,18 @@ def _unreadable(path: str, text: str) -> ForklakeError:
             remedy="Attach the catalog that wrote the file, with its key-encryption key.",
             path=path,
         )
-    if _DAMAGED.search(text) and not _FAILED_REQUEST.search(text):
-        return Corruption(
-            f"The file {path!r} is damaged, or does not match the metadata of its table.",
-            remedy="Restore the file from a backup.",
-            path=path,
-        )
     if scheme := _NO_FILE_SYSTEM.search(text):
         return Unsupported(
             f"The file {path!r} cannot be read: Spark has no file system for it ({scheme[0]}).",
             remedy="Add the file system to Spark, for example with"
             " spark.jars.packages=org.apache.hadoop:hadoop-aws:<version of Hadoop>.",
+            path=path,
+        )
+    message = text.replace(path, "")  # the path may contain any of the words
+    if _DAMAGED.search(message) and not _FAILED_REQUEST.search(message):
+        return Corruption(
+            f"The file {path!r} is damaged, or does not match the metadata of its table.",
+            remedy="Restore the file from a backup.",
             path=path,
         )
     return Unavailable(
