@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from importlib import resources
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 import forklake
 from forklake import Metastore
+from forklake.errors import Corruption, ForklakeError, InvalidInput, Unavailable
 from forklake.model.children import CHILDREN
 from forklake.model.kinds import KINDS
+from forklake.store.sqlite import SqliteDatabase
 from tests.fix_metastore import BACKENDS
 
 SPECIFIED = """
@@ -114,3 +117,23 @@ def test_only_the_schema_files_create_tables() -> None:
 def test_only_one_module_knows_what_is_visible() -> None:
     knows = [path.name for path in SOURCES if re.search(r"end_snapshot\S* > ", path.read_text())]
     assert knows == ["outrunning.py", "visibility.py"]  # a commit asks what changed since it began
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("SQLITE_PROTOCOL", Unavailable),
+        ("SQLITE_NOMEM", Unavailable),
+        ("SQLITE_IOERR_READ", Unavailable),
+        ("SQLITE_TOOBIG", InvalidInput),
+        ("SQLITE_CORRUPT_VTAB", Corruption),
+        ("SQLITE_ERROR", Corruption),  # of our statements: a table or column is missing
+    ],
+)
+def test_errors_of_sqlite_that_say_nothing_about_the_file_are_no_damage(
+    tmp_path: Path, name: str, expected: type[ForklakeError]
+) -> None:
+    reason = sqlite3.OperationalError("what SQLite says")
+    reason.sqlite_errorname = name
+    database = SqliteDatabase(str(tmp_path / "metastore.db"))
+    assert type(database._translated(reason)) is expected

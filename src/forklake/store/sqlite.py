@@ -31,7 +31,16 @@ from forklake.store.reservations import Turn
 
 _BUSY_SECONDS = 60.0
 # Prefixes of errors that may be temporary.
-_PASSING = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN")
+_PASSING = (
+    "SQLITE_BUSY",
+    "SQLITE_LOCKED",
+    "SQLITE_PROTOCOL",
+    "SQLITE_IOERR",
+    "SQLITE_FULL",
+    "SQLITE_CANTOPEN",
+    "SQLITE_NOMEM",
+    "SQLITE_INTERRUPT",
+)
 _TYPES = {"boolean": "BOOLEAN", "blob": "BLOB"}
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 
@@ -297,7 +306,8 @@ class SqliteDatabase:
 
     def _translate_error(self, reason: Exception) -> ForklakeError:
         name = getattr(reason, "sqlite_errorname", "")
-        if isinstance(reason, (UnicodeEncodeError, OverflowError)):
+        is_too_big = name.startswith("SQLITE_TOOBIG")
+        if is_too_big or isinstance(reason, (UnicodeEncodeError, OverflowError)):
             return InvalidInput(
                 f"The metastore cannot store this value: {reason}", remedy="Change the value."
             )
