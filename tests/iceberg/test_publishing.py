@@ -17,7 +17,7 @@ from pyiceberg.table import StaticTable
 
 import forklake
 from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
-from forklake.errors import NotFound, Unsupported
+from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.iceberg.publishing import Published, publish_table
 from forklake.model.files import ColumnBounds, MappedName
 from forklake.model.ids import ColumnId
@@ -62,6 +62,16 @@ def test_publishing_again_shows_what_changed_and_writes_only_that(sales: Catalog
     assert rows(first) == [(1, "x"), (2, "y"), (3, None)]  # who read it before still does
     assert {path: path.stat().st_mtime_ns for path in written} == written
     assert (folder / "version-hint.text").read_text() == str(sales.current_snapshot())
+
+
+@pytest.mark.parametrize("folder", ["", "/sales", "/sales/main/t", "/./sales"])
+def test_a_table_is_not_published_into_the_folder_of_a_catalog(
+    sales: Catalog, tmp_path: Path, folder: str
+) -> None:
+    # Iceberg removes files below the root that its metadata do not name.
+    with pytest.raises(InvalidInput, match=r"overlaps with .* of the catalog 'sales'"):
+        publish_table(sales, "t", location=f"{tmp_path}/data{folder}")
+    assert rows(publish_table(sales, "t", location=f"{tmp_path}/data/beside"))
 
 
 def test_history_is_as_long_as_asked_for(sales: Catalog) -> None:

@@ -20,6 +20,7 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.reading import Snapshotted
 from forklake.errors import NotFound, Unsupported
+from forklake.files.locations import normalize_data_path
 from forklake.files.putting import put
 from forklake.files.systems import exists, file_system, is_local, make_folder
 from forklake.iceberg.documents import TableDocument
@@ -30,6 +31,7 @@ from forklake.model.changes import ChangeKind
 from forklake.model.entities import Table
 from forklake.model.kinds import TABLE
 from forklake.model.snapshots import Snapshot
+from forklake.store.data_paths import refuse_location
 
 HISTORY = 10  # default number of older snapshots to publish
 _FOLDER = ".iceberg"  # cannot be the folder of a catalog
@@ -61,10 +63,14 @@ def publish_table(
     """Write Iceberg metadata of a table. Raise Unsupported if Iceberg cannot represent its rows.
 
     Args:
-        location: the root of the Iceberg table; by default a folder below the data path.
+        location: the root of the Iceberg table, outside of the folders of catalogs; by default a
+            folder below the data path.
         history: maximum number of older snapshots; those that Iceberg cannot represent are left
             out.
     """
+    if location:
+        with catalog.database.reading() as connection:
+            refuse_location(connection, normalize_data_path(location))
     seen = catalog.now()
     table = seen.state.table(table_name, schema)
     root = location.rstrip("/") if location else _default_root(catalog, table)
