@@ -25,6 +25,12 @@ def run_set(session: Session, statement: exp.Set) -> Result:
         setting = ".".join(nodes.names(item.this.this)) if item.this is not None else ""
         if setting.lower() not in {*_PLACES, _ISOLATION} or item.args.get("kind") == "VARIABLE":
             raise _unknown(setting)
+        if item.args.get("kind") in {"GLOBAL", "LOCAL"}:
+            raise Unsupported(
+                f"SET {item.args['kind']} is not supported: settings are of one session.",
+                remedy=f"Write SET {setting} = …, or set an option of a catalog: call"
+                " ducklake_set_option.",
+            )
         value = item.this.expression.name
         if setting.lower() == _ISOLATION:
             session.isolation_level = _isolation_level(value)

@@ -18,12 +18,21 @@ if TYPE_CHECKING:
 
 def run_begin(session: Session, statement: exp.Transaction) -> Result:
     """Run BEGIN."""
+    if statement.args.get("modes") or statement.this:
+        raise Unsupported(
+            "BEGIN takes no mode and no isolation level.",
+            remedy="Write BEGIN. The isolation level is set before: SET isolation_level = '…'.",
+        )
     session.begin()
     return Result.done("BEGIN")
 
 
 def run_commit(session: Session, statement: exp.Commit) -> Result:
     """Run COMMIT."""
+    if statement.args.get("chain"):
+        raise Unsupported(
+            "COMMIT AND CHAIN is not supported.", remedy="Write COMMIT, and then BEGIN."
+        )
     session.commit()
     return Result.done("COMMIT")
 
