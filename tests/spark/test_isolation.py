@@ -157,12 +157,21 @@ def test_read_conflicts_with_an_insert_however_it_is_written(lake: Session, name
             lake.sql("COMMIT")
 
 
-def test_read_of_file_names_conflicts_with_compaction(lake: Session) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT filename FROM t",
+        "DELETE FROM t WHERE file_row_number > 1",
+        "UPDATE t SET v = file_index WHERE file_row_number > 1",
+        "MERGE INTO t USING u ON t.id = u.id AND t.file_row_number > 1 WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_read_of_file_names_conflicts_with_compaction(lake: Session, text: str) -> None:
     lake.sql(SETUP)
     lake.sql("INSERT INTO t VALUES (3, 30)")
     with lake.cursor() as other:
         other.use("lake")
-        begin(lake, "SELECT filename FROM t")
+        begin(lake, text)
         lake.sql("INSERT INTO u VALUES (8, 8)")
         other.sql("CALL lake.merge_adjacent_files()")
         with pytest.raises(Conflict, match="merged files of table 't'"):

@@ -27,7 +27,7 @@ from forklake.spark.engine.remote import analysed
 from forklake.spark.long_numbers import cast_long_numbers
 from forklake.spark.names import quoted
 from forklake.spark.reading.pushdown import predicate_of
-from forklake.spark.reading.recording import record_read
+from forklake.spark.reading.recording import record_read, record_virtual
 from forklake.spark.reading.scan import VIRTUAL, scan, zone_of
 from forklake.spark.writing.targets import Target
 
@@ -85,6 +85,9 @@ class Matching:
         Virtual columns are included if the expressions may use them.
         """
         taken = {folded(field.name) for field in self.fields}
+        text = " ".join(str(one) for one in expressions).lower()
+        named = [name for name in VIRTUAL if name in text and name not in taken]
+        record_virtual(self.change.transaction, self.target.table, named)
         found = scan(
             self.session.engine,
             self.change.transaction,
