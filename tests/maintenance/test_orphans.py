@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from forklake import Catalog, NewDataFile
+from forklake.catalog.known_files import find_known_files
 from forklake.model.files import MappedName
 from forklake.model.ids import ColumnId
 from tests.maintenance.lakes import Lake, paths, table_of
@@ -157,6 +158,16 @@ def test_files_that_another_catalog_added_stay_whatever_their_spelling(
     assert sales.cleanup_old_files(cleanup_all=True) == []
     assert sales.delete_orphaned_files(cleanup_all=True) == []
     assert own.path in files.on_disk()
+
+
+def test_folders_that_differ_in_case_can_be_one(files: Lake) -> None:
+    upper = files.create("Sales")
+    files.append(upper)
+    (path,) = paths(upper)
+    # As the scan of a catalog `sales` finds it where the file system ignores case.
+    found = str(files.folder / path.replace("Sales", "sales", 1))
+    with upper.database.reading() as connection:
+        assert find_known_files(connection, [found]) == {found}
 
 
 def test_files_handed_over_that_are_live_in_their_own_catalog_stay(files: Lake) -> None:

@@ -37,12 +37,15 @@ def _means(stored: str, paths: Iterable[str], *, is_relative: bool) -> Iterable[
     """Return the files that a stored path can mean.
 
     A relative one means a file that its path ends with. The data path before it is not compared: it
-    may be spelled in another way, or the catalog may have been attached with another one.
+    may be spelled in another way, or the catalog may have been attached with another one. Upper and
+    lower case are not told apart: the folders of `Sales` and `sales` are one on some file systems.
     """
     if is_relative:
-        tail = f"/{stored.lstrip('/')}"
+        tail = f"/{stored.lstrip('/')}".casefold()
         return [
-            path for path in paths if f"/{path}".endswith(tail) or location_of(path).endswith(tail)
+            path
+            for path in paths
+            if f"/{path}".casefold().endswith(tail) or location_of(path).casefold().endswith(tail)
         ]
-    place = location_of(stored)
-    return [path for path in paths if path == stored or location_of(path) == place]
+    place = location_of(stored).casefold()
+    return [path for path in paths if path == stored or location_of(path).casefold() == place]
