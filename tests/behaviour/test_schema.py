@@ -136,4 +136,4 @@ def test_errors_of_sqlite_that_say_nothing_about_the_file_are_no_damage(
     reason = sqlite3.OperationalError("what SQLite says")
     reason.sqlite_errorname = name
     database = SqliteDatabase(str(tmp_path / "metastore.db"))
-    assert type(database._translated(reason)) is expected
+    assert type(database._translate_error(reason)) is expected

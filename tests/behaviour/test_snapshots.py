@@ -201,12 +201,14 @@ def test_expired_keys_go_after_their_retention_but_the_last_batch_stays(
     table = a_table(catalog)
     with catalog.transaction() as transaction:
         transaction.set_option("idempotency_key_retention", "0 seconds")
-    keys = ["job", *(format_batch_key("query", batch, 1) for batch in (9, 10))]
-    for key in keys:
+    earlier, last, later = (format_batch_key("query", batch, "main", "t") for batch in (9, 10, 11))
+    other = format_batch_key("another query", 9, "main", "t")
+    for key in ("job", earlier, last):
         assert not _commit_once(catalog, table, key)
     append(catalog, table, "later")
     assert catalog.expire_snapshots(older_than=timedelta(0))
-    assert [_commit_once(catalog, table, key) for key in reversed(keys)] == [True, False, False]
+    repeated = [_commit_once(catalog, table, key) for key in (last, earlier, "job", other, later)]
+    assert repeated == [True, True, False, False, False]
 
 
 def test_the_newest_snapshot_of_the_metastore_is_that_of_its_last_commit(

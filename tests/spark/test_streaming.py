@@ -149,6 +149,7 @@ def test_batch_that_runs_again_after_its_snapshot_expired_changes_nothing(
         run()
     add_file(lake, "u", people(3))
     assert lake.attachment("lake").catalog.expire_snapshots(older_than=timedelta(0))
+    lake.sql("CREATE OR REPLACE TABLE u AS SELECT * FROM u")  # gives the table another id
     before = rows_of(lake.table("u"))
     forget_last_commit(tmp_path / "checkpoint")
     run()

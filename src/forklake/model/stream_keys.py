@@ -1,22 +1,45 @@
-"""Idempotency keys of the batches of streaming queries."""
+"""Idempotency keys of the batches of streaming queries.
+
+A key contains the name of the table, because a table that is replaced gets another id. The batches
+of a query are numbered in the order in which they are committed.
+"""
 
 from __future__ import annotations
 
 import re
 
-_BATCH_KEY = re.compile(r"stream:(?P<query>.+):\d+:(?P<table>\d+)", re.DOTALL)
+from forklake.model.names import folded
+
+_BATCH_KEY = re.compile(r"stream:(?P<query>[^:]+):(?P<batch>\d+):(?P<table>.+)", re.DOTALL)
 
 
-def format_batch_key(query_id: str, batch_id: int, table_id: int) -> str:
+def format_batch_key(query_id: str, batch_id: int, schema: str, table: str) -> str:
     """Return the key under which a batch of a streaming query is added to a table."""
-    return f"stream:{query_id}:{batch_id}:{table_id}"
+    return f"stream:{query_id}:{batch_id}:{folded(schema)}.{folded(table)}"
 
 
 def stream_of_key(key: str) -> str | None:
     """Return the name that all batches of one query into one table share; None for other keys.
 
-    >>> stream_of_key(format_batch_key("q", 12, 3))
-    'q:3'
+    >>> stream_of_key(format_batch_key("q", 12, "main", "T"))
+    'q:main.t'
     """
     match = _BATCH_KEY.fullmatch(key)
     return f"{match['query']}:{match['table']}" if match else None
+
+
+def is_covered(key: str, stored: str) -> bool:
+    """Return whether a commit under the key `stored` shows that one under `key` was applied.
+
+    A query that restarts from an older checkpoint repeats batches whose own keys may be deleted. A
+    later batch of the same stream shows that they were committed.
+
+    >>> is_covered(format_batch_key("q", 3, "main", "t"), format_batch_key("q", 12, "main", "t"))
+    True
+    """
+    if key == stored:
+        return True
+    match, other = _BATCH_KEY.fullmatch(key), _BATCH_KEY.fullmatch(stored)
+    if match is None or other is None or stream_of_key(key) != stream_of_key(stored):
+        return False
+    return int(match["batch"]) <= int(other["batch"])

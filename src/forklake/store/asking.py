@@ -20,6 +20,7 @@ from forklake.model.kinds import (
 )
 from forklake.model.plan import CommitPlan, Committed, TableWork
 from forklake.model.snapshots import Head
+from forklake.model.stream_keys import is_covered
 from forklake.store.database import Connection, Rows
 from forklake.store.expired import expired_since_statement
 from forklake.store.heads import as_head, queue_for_head
@@ -74,7 +75,7 @@ class Line:
 
     def committed_as(self, key: str) -> Committed | None:
         """Return the earlier commit with this idempotency key, or None."""
-        rows = (row for row in self.since + self.with_key if row[2] == key)
+        rows = (row for row in self.since + self.with_key if is_covered(key, row[2] or ""))
         return next((Committed(row[0], row[3], was_applied_before=True) for row in rows), None)
 
     def changes(self) -> list[Change]:

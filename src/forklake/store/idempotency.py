@@ -22,6 +22,19 @@ _COLUMNS = (
     "stream",
     "used_at",
 )
+_BY_KEY = (
+    "SELECT h.snapshot_id, h.changes_made, h.idempotency_key, s.schema_version"
+    " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"
+    " ON s.snapshot_id = h.snapshot_id"
+    " WHERE h.catalog_id = :catalog AND h.idempotency_key = :key"
+    " UNION ALL SELECT k.snapshot_id, NULL, k.idempotency_key, k.schema_version"
+    f" FROM {_TABLE} k WHERE k.catalog_id = :catalog AND k.idempotency_key = :key"
+)
+_NEWEST_BATCH = (
+    " UNION ALL SELECT snapshot_id, NULL, idempotency_key, schema_version FROM ("
+    f"SELECT snapshot_id, idempotency_key, schema_version FROM {_TABLE}"
+    " WHERE catalog_id = :catalog AND stream = :stream ORDER BY snapshot_id DESC LIMIT 1) newest"
+)
 
 
 def key_insert(catalog_id: CatalogId, key: str, head: Head) -> Insert:
@@ -40,18 +53,13 @@ def key_insert(catalog_id: CatalogId, key: str, head: Head) -> Insert:
 def used_key_statement(catalog_id: CatalogId, key: str) -> Statement:
     """Return the query for commits of a catalog under a key, in the columns of commits.
 
-    Snapshots are searched too: those of older versions have no row in the table of keys.
+    Snapshots are searched too: those of older versions have no row in the table of keys. For a
+    batch of a stream, the newest batch of the stream is returned too; see `is_covered`.
     """
-    return Statement(
-        "SELECT h.snapshot_id, h.changes_made, h.idempotency_key, s.schema_version"
-        " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"
-        " ON s.snapshot_id = h.snapshot_id"
-        " WHERE h.catalog_id = :catalog AND h.idempotency_key = :key"
-        " UNION ALL SELECT k.snapshot_id, NULL, k.idempotency_key, k.schema_version"
-        f" FROM {_TABLE} k WHERE k.catalog_id = :catalog AND k.idempotency_key = :key",
-        {"catalog": catalog_id, "key": key},
-        is_plain_read=True,
-    )
+    text, parameters = _BY_KEY, {"catalog": catalog_id, "key": key}
+    if (stream := stream_of_key(key)) is not None:
+        text, parameters = f"{text}{_NEWEST_BATCH}", parameters | {"stream": stream}
+    return Statement(text, parameters, is_plain_read=True)
 
 
 def stale_keys_deletion(catalog_id: CatalogId, before: datetime) -> Statement:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -43,6 +43,9 @@ from forklake.spark.source.feed import COLUMNS, Part, read_rows
 from forklake.spark.source.places import Place, When, switch
 from forklake.spark.types import logical_schema, spark_type
 from forklake.spark.work import Change
+
+if TYPE_CHECKING:
+    from forklake.spark.naming import TableName
 
 NAME = "forklake"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -263,8 +266,8 @@ class _BaseWriter:
 
         written = [message for message in messages if isinstance(message, Written)]
         paths = [path for message in written for path in message.paths]
-        key = None if batch is None else batch_key(*batch, self._table_id)
         with self._place.opened() as (session, name):
+            key = None if batch is None else batch_key(*batch, name)
             with session.changing(name.attachment, idempotency_key=key) as change:
                 change.wrote(paths)
                 table = session.find_table(change.transaction, name)
@@ -322,9 +325,9 @@ class StreamWriter(_BaseWriter, DataSourceStreamArrowWriter):
         self._abort(messages)
 
 
-def batch_key(query_id: str, batch_id: int, table_id: int) -> str:
+def batch_key(query_id: str, batch_id: int, name: TableName) -> str:
     """Return the idempotency key under which a batch of a streaming query is added to a table."""
-    return format_batch_key(query_id, batch_id, table_id)
+    return format_batch_key(query_id, batch_id, name.schema, name.table)
 
 
 def tell_batch(change: Change, table: Table, query_id: str, batch_id: int) -> None:

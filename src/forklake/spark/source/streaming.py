@@ -308,8 +308,7 @@ def append_batches(
         context: Any = rows.sparkSession.sparkContext
         query_id = context.getLocalProperty(QUERY_ID)
         with session.cursor() as own:  # each query runs in a separate thread
-            table = own.find_table(own.viewing(place.attachment), place)
-            key = batch_key(query_id, batch_id, table.table_id)
+            key = batch_key(query_id, batch_id, place)
             with own.changing(place.attachment, idempotency_key=key) as change:
                 table = own.find_table(change.transaction, place)
                 if append(engine, change, table, rows, by_name=by_name):

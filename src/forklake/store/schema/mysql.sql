@@ -96,6 +96,8 @@ CREATE TABLE ducklake_idempotency_key (
 );
 -- A commit with a key looks for the same key in its catalog.
 CREATE INDEX ducklake_idempotency_key_used ON ducklake_idempotency_key (catalog_id, idempotency_key(191));
+-- A batch of a stream looks for the newest batch.
+CREATE INDEX ducklake_idempotency_key_stream ON ducklake_idempotency_key (catalog_id, stream(191), snapshot_id);
 
 -- Catalogs. path is the catalog's folder below its data_path, fixed when the catalog is created.
 -- Only the newest row of a catalog has it, so that no two catalogs, live or dropped, have the same
