@@ -289,7 +289,7 @@ def test_exposing_needs_postgresql_a_free_schema_and_a_role(lake: Exposed, tmp_p
         pytest.raises(Unsupported, match="PostgreSQL only"),
     ):
         expose(local.database)
-    with pytest.raises(NotFound, match="no role 'nobody-such'"):
+    with pytest.raises(NotFound, match="The role 'nobody-such' does not exist"):
         expose(lake.metastore.database, role="nobody-such")
     with psycopg.connect(lake.dsn, autocommit=True) as owner:
         owner.execute(f"COMMENT ON SCHEMA {VIEWS} IS 'mine'")
