@@ -1,6 +1,6 @@
 """Forklake: a lakehouse whose catalogs can be forked in a millisecond.
 
-The names below are loaded when they are first used, so that the command line starts at once.
+The names below are imported on first use, so that the command line starts fast.
 """
 
 from __future__ import annotations

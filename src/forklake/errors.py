@@ -1,21 +1,21 @@
-"""The one exception family of Forklake.
+"""Exception family of Forklake.
 
     ForklakeError
-    ├── NotFound        a catalog, schema, table, snapshot … that is not there
-    ├── AlreadyExists   a name that is taken
-    ├── Conflict        somebody else changed the same thing first (retryable)
-    ├── InvalidInput    a name, value or option that cannot be accepted
-    ├── Unauthenticated nobody knows who is asking
-    ├── Forbidden       the caller or the metastore may not be written
+    ├── NotFound        a catalog, schema, table, snapshot … does not exist
+    ├── AlreadyExists   a name is taken
+    ├── Conflict        a concurrent commit changed the same object first (retryable)
+    ├── InvalidInput    a name, value or option cannot be accepted
+    ├── Unauthenticated the credential is missing or invalid
+    ├── Forbidden       the caller has no right to do this, or the metastore is read-only
     ├── QuotaExceeded   a limit set by the operator is reached
-    │   └── RateLimited it was asked for too often (retryable after `retry_after` seconds)
-    ├── Cancelled       a statement that was stopped
-    ├── Unsupported     something this version does not do
+    │   └── RateLimited too many requests (retryable after `retry_after` seconds)
+    ├── Cancelled       a statement was stopped
+    ├── Unsupported     this version does not support the operation
     ├── Unavailable     the metadata database cannot be reached (retryable)
-    └── Corruption      the metastore contradicts itself
+    └── Corruption      the metastore or a file is inconsistent
 
-Every error says what was wrong, with which object, and what to do about it. `OUTCOMES` is the
-one table from which HTTP status and command exit code follow.
+Every error states what failed, with which object, and how to solve it. `OUTCOMES` is the single
+table that maps errors to HTTP statuses and exit codes of commands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ENDS = (".", "!", "?", "…", ":", ";")
 
 
 class ForklakeError(Exception):
-    """The root: a message, a remedy and the public facts of the case."""
+    """Root of the family: a message, a remedy, and details that may be shown to the caller."""
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
@@ -71,13 +71,13 @@ class InvalidInput(ForklakeError):
 
 
 class Unauthenticated(ForklakeError):
-    """The credential is missing, or not or no longer good."""
+    """The credential is missing, invalid or expired."""
 
     code = "unauthenticated"
 
 
 class Forbidden(ForklakeError):
-    """The operation is not allowed here."""
+    """The caller is not allowed to do this."""
 
     code = "forbidden"
 
@@ -89,33 +89,33 @@ class QuotaExceeded(ForklakeError):
 
 
 class RateLimited(QuotaExceeded):
-    """The caller asked too often; `retry_after` in the details is in seconds."""
+    """The caller sent too many requests; `retry_after` in the details is in seconds."""
 
     code = "rate_limited"
     retryable = True
 
 
 class Cancelled(ForklakeError):
-    """The statement was stopped: by its user, or because its time was over."""
+    """The statement was stopped by its user or by its time limit."""
 
     code = "cancelled"
 
 
 class Unsupported(ForklakeError):
-    """This version does not do that."""
+    """This version does not support the operation."""
 
     code = "unsupported"
 
 
 class Unavailable(ForklakeError):
-    """The metadata database cannot be reached or was lost on the way."""
+    """The metadata database cannot be reached, or the connection to it was lost."""
 
     code = "unavailable"
     retryable = True
 
 
 class Corruption(ForklakeError):
-    """The metastore contradicts itself."""
+    """The metastore or a file is inconsistent."""
 
     code = "corruption"
 
@@ -139,5 +139,5 @@ OUTCOMES: dict[type[ForklakeError], tuple[int, int]] = {
 
 
 def outcome(error: ForklakeError) -> tuple[int, int]:
-    """The HTTP status and exit code of an error, by its nearest class in the table."""
+    """Return the HTTP status and exit code of an error, by its nearest class in the table."""
     return next(OUTCOMES[kind] for kind in type(error).__mro__ if kind in OUTCOMES)

@@ -1,1 +1,1 @@
-"""Files: where they are, what their footers say, which rows are deleted, and their keys."""
+"""Files of the lake: their paths, Parquet footers, deleted rows and encryption keys."""

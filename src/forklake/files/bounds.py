@@ -1,8 +1,8 @@
-"""Bounds of columns, as Parquet footers tell them.
+"""Bounds of columns from Parquet footers.
 
-A bound that is kept is true for every row; where that is not certain there is none. What writers
-put into footers differs: parquet-mr, Spark's writer, reports a maximum of NaN when there is any
-NaN, DuckDB then reports nothing, and Arrow leaves NaN out without a word.
+A bound is stored only if it holds for every row of the file; otherwise there is none. Writers
+differ about NaN: parquet-mr (which Spark uses) reports a maximum of NaN if a column contains one,
+DuckDB then omits the bounds, and Arrow ignores NaN without any sign of it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from forklake.model.files import ColumnBounds
 from forklake.model.statistics import comparable
 from forklake.model.values import to_text
 
-# Characters kept of a bound; a longer one is cut, upwards where it is a maximum.
+# Maximum characters of a bound; a longer one is truncated, and a maximum is rounded up.
 MAX_BOUND = 256
 _FLOATS = ("float32", "float64")
 _TEXTS = ("varchar", "json", "uuid")
 _CALENDAR_TYPES = ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamptz")
-# Writers whose maximum is NaN when there is one; before 1.10 it depended on the order of the rows.
+# Writers that report NaN as the maximum. Before 1.10 it depended on the order of the rows.
 _TELLS_NAN = re.compile(r"parquet-mr version 1\.[1-9][0-9]+\.")
 _LAST_CHARACTER, _SURROGATES = 0x10FFFF, range(0xD800, 0xE000)
 
@@ -33,7 +33,11 @@ NO_BOUNDS: Bounds = (None, None)
 
 
 def column_bounds(metadata: Any, leaves: Mapping[str, Field]) -> Iterator[ColumnBounds]:
-    """What a footer says about each of the leaves that it has, by path; all row groups together."""
+    """Yield the statistics of each leaf that is in the file, over all row groups.
+
+    Args:
+        leaves: fields that hold values, by their paths in the footer.
+    """
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
     count = Counter(paths)
@@ -41,6 +45,7 @@ def column_bounds(metadata: Any, leaves: Mapping[str, Field]) -> Iterator[Column
     is_old = _has_old_calendar(metadata.metadata or {})
     for number, path in enumerate(paths):
         field = leaves.get(path)
+        # Two columns with one path cannot be distinguished: no statistics for either.
         if field is None or count[path] > 1:
             continue
         chunks = [group.column(number) for group in groups]
@@ -53,7 +58,7 @@ def _bounds_of(
     field: Field, chunks: Sequence[Any], tells_nan: bool, *, has_bounds: bool
 ) -> ColumnBounds:
     counted = [(chunk.num_values, chunk.statistics) for chunk in chunks if chunk.num_values]
-    # A part without any value has no bounds and needs none.
+    # A row group that holds only NULL has no bounds, and does not make those of the others unknown.
     pairs = [
         _typed(field.type, one)
         for values, one in counted
@@ -81,7 +86,10 @@ Pair = tuple[Any, Any]
 
 
 def _typed(column_type: str, statistics: Any) -> Pair | None:
-    """The bounds of one part as Python values; None where there are none, or none of Python's."""
+    """Return the bounds of one row group as Python values.
+
+    None if there are none, or if Python cannot represent them.
+    """
     if statistics is None or not statistics.has_min_max:
         return None
     try:
@@ -96,7 +104,7 @@ def _typed(column_type: str, statistics: Any) -> Pair | None:
 
 
 def _times(statistics: Any, low: time, high: time) -> Pair | None:
-    """Times as they are; 24:00 is none of Python's and would come out as 00:00."""
+    """Return bounds of times, or None if Python cannot represent them: it reads 24:00 as 00:00."""
     unit = 1000 if statistics.physical_type == "INT32" else 1
     raw = (statistics.min_raw * unit, statistics.max_raw * unit)
     return (low, high) if raw == (_microseconds(low), _microseconds(high)) else None
@@ -107,14 +115,14 @@ def _microseconds(at: time) -> int:
 
 
 def _contains_nan(pairs: Sequence[Pair | None], tells_nan: bool) -> bool | None:
-    """Whether there is a NaN; None if nobody knows."""
+    """Return whether a column contains NaN; None if that is unknown."""
     if any(value != value for pair in pairs if pair is not None for value in pair):
         return True
     return False if not pairs or (tells_nan and None not in pairs) else None
 
 
 def _joined(column_type: str, pairs: Sequence[Pair | None]) -> Bounds:
-    """The least and the greatest of all parts; each is unknown if it is so in one of them."""
+    """Return the bounds over all row groups. A bound missing in one of them is missing in all."""
     compare = comparable(column_type)
     if compare is None or not pairs or None in pairs:
         return NO_BOUNDS
@@ -127,13 +135,16 @@ def _joined(column_type: str, pairs: Sequence[Pair | None]) -> Bounds:
 
 
 def low_text(column_type: str, value: Any) -> str | None:
-    """The text of a lower bound, cut where it is too long."""
+    """Return the text of a lower bound, truncated if it is too long."""
     text = _finite_text(column_type, value)
     return text if text is None or column_type not in _TEXTS else text[: _kept(text)]
 
 
 def high_text(column_type: str, value: Any) -> str | None:
-    """The text of an upper bound, cut upwards where it is too long; None if nothing is above."""
+    """Return the text of an upper bound, truncated and rounded up if it is too long.
+
+    None if the truncated text cannot be rounded up.
+    """
     text = _finite_text(column_type, value)
     if text is None or column_type not in _TEXTS or _kept(text) == len(text):
         return text
@@ -141,21 +152,23 @@ def high_text(column_type: str, value: Any) -> str | None:
 
 
 def _finite_text(column_type: str, value: Any) -> str | None:
-    """The text of a bound. An infinite one bounds nothing, and NaN is never compared."""
+    """Return the text of a bound; None for an infinite one and for NaN, which exclude nothing."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return to_text(column_type, value)
 
 
 def _kept(text: str) -> int:
-    """How much of a text is kept: up to the limit, and nothing from the first NUL on, which not
-    every database can store."""
+    """Return how many characters of a text to store.
+
+    A text is cut at the limit and before the first NUL, which not every database can store.
+    """
     nul = text.find("\0")
     return min(len(text), MAX_BOUND, nul if nul >= 0 else MAX_BOUND)
 
 
 def _next_after(prefix: str) -> str | None:
-    """The least text that comes after all that begin with the prefix."""
+    """Return the smallest text that is greater than every text with this prefix."""
     kept = prefix.rstrip(chr(_LAST_CHARACTER))
     if not kept:
         return None
@@ -164,7 +177,10 @@ def _next_after(prefix: str) -> str | None:
 
 
 def _has_old_calendar(metadata: Mapping[bytes, bytes]) -> bool:
-    """Whether Spark shifts dates of this file when it reads them, away from what the footer says:
-    those of Spark 2, and those written in its way since."""
+    """Return whether Spark shifts the dates of this file from the Julian calendar on reading.
+
+    The bounds in the footer then differ from the values that are read. Spark 2 wrote such files,
+    and later versions write them in legacy mode.
+    """
     version = metadata.get(b"org.apache.spark.version", b"")
     return version.startswith((b"1.", b"2.")) or b"org.apache.spark.legacyDateTime" in metadata

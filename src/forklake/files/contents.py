@@ -1,6 +1,6 @@
-"""What is in a Parquet file: its columns as a tree, each with the type of the lake that it holds.
+"""Schemas of Parquet files: their columns as a tree, each with the matching type of the lake.
 
-The types are those of Parquet itself, whatever the program that wrote the file thinks of them.
+The types come from the Parquet schema only: schemas that writers embed (Arrow, Spark) are ignored.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _TIMESTAMPS = {"milliseconds": "timestamp_ms", "microseconds": "timestamp"}
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A column of a file, or a part of one.
+    """A column of a file, or a nested part of one.
 
     Args:
-        type: the type of the lake; a name that the lake does not have if it holds no such thing.
-        path: of a column that holds values, its path in the footer.
-        field_id: the number that the writer gave it.
+        type: type of the lake; the name of the Parquet type if the lake has no equivalent.
+        path: path in the footer, of a leaf that holds values.
+        field_id: field id that the writer assigned.
     """
 
     name: str
@@ -61,14 +61,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the footer of a file tells."""
+    """Schema, size and footer metadata of one file."""
 
     nodes: tuple[Node, ...]
     size: int
     metadata: Any
 
     def footer(self, leaves: Mapping[str, Field]) -> Footer:
-        """Counts, and the bounds of columns by their paths."""
+        """Return counts and column bounds, with fields given by their paths in the footer."""
         return Footer(
             record_count=self.metadata.num_rows,
             file_size_bytes=self.size,
@@ -78,7 +78,7 @@ class Contents:
 
 
 def read_contents(path: str) -> Contents:
-    """The columns of a file; nothing but its footer is read."""
+    """Read the schema of a file. Only its footer is read."""
     with open_input(path) as opened:
         with translating(path):
             size = opened.size()
@@ -89,8 +89,8 @@ def read_contents(path: str) -> Contents:
             return Contents(nodes, size, file.metadata)
         except pa.ArrowNotImplementedError as reason:
             raise Unsupported(
-                f"The file {path!r} has a column that cannot be read: {reason}.",
-                remedy="Write the file anew without it.",
+                f"The file {path!r} has a column whose type cannot be read: {reason}.",
+                remedy="Write the file again without this column.",
                 path=path,
             ) from reason
         except (pa.ArrowException, OSError) as reason:
@@ -122,21 +122,21 @@ def _parts(kind: pa.DataType) -> tuple[str, list[pa.Field]] | None:
 
 
 def _leaf_type(leaf: Any) -> str:
-    told: dict[str, Any] = json.loads(leaf.logical_type.to_json())
-    match told["Type"]:
+    logical: dict[str, Any] = json.loads(leaf.logical_type.to_json())
+    match logical["Type"]:
         case "None":
             return _PHYSICAL[leaf.physical_type]
         case "Int":
-            return f"{'' if told['isSigned'] else 'u'}int{told['bitWidth']}"
+            return f"{'' if logical['isSigned'] else 'u'}int{logical['bitWidth']}"
         case "Decimal":
-            return f"decimal({told['precision']},{told['scale']})"
-        case "Time" if not told["isAdjustedToUTC"]:
-            return "time_ms" if told["timeUnit"] == "milliseconds" else "time"
+            return f"decimal({logical['precision']},{logical['scale']})"
+        case "Time" if not logical["isAdjustedToUTC"]:
+            return "time_ms" if logical["timeUnit"] == "milliseconds" else "time"
         case "Time":
             return "timetz"
-        case "Timestamp" if told["timeUnit"] not in _TIMESTAMPS:
+        case "Timestamp" if logical["timeUnit"] not in _TIMESTAMPS:
             return "timestamp_ns"
         case "Timestamp":
-            return "timestamptz" if told["isAdjustedToUTC"] else _TIMESTAMPS[told["timeUnit"]]
-    other = str(told["Type"])
+            return "timestamptz" if logical["isAdjustedToUTC"] else _TIMESTAMPS[logical["timeUnit"]]
+    other = str(logical["Type"])
     return _LOGICAL.get(other, other.lower())

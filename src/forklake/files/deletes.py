@@ -1,8 +1,8 @@
-"""Positional delete files: which rows of one data file are gone.
+"""Positional delete files: the deleted rows of one data file.
 
-A delete file names its data file in every row (`file_path`) and the position of a deleted row
-(`pos`), counted from 0, in order. A data file has at most one: a new one holds the old positions
-too.
+Every row of a delete file holds the path of its data file (`file_path`) and the position of a
+deleted row (`pos`), counted from 0, in ascending order. A data file has at most one delete file:
+a new one replaces it and repeats the old positions.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """The rows of one data file that are to be gone: all of them, those of before included."""
+    """All deleted rows of one data file, including those deleted earlier."""
 
     data_path: str  # full path of the data file
-    positions: Sequence[int] | Any  # or an array of numpy or pyarrow
-    key: bytes | None = None  # to encrypt the delete file with
+    positions: Sequence[int] | Any  # or a numpy or pyarrow array
+    key: bytes | None = None  # encrypts the delete file
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenDeleteFile:
-    """A delete file as it was written."""
+    """Path, size and row count of a delete file that was written."""
 
     path: str  # full path
     delete_count: int
@@ -55,7 +55,7 @@ class WrittenDeleteFile:
 
 
 def write_delete_files(folder: str, deletes: Iterable[Deleted]) -> list[WrittenDeleteFile]:
-    """A delete file in the folder for each data file, in order; on failure none is left."""
+    """Write a delete file for each data file, in order. On failure all of them are removed."""
     work = [(_new_path(folder), one) for one in deletes]
     make_folder(folder)
     try:
@@ -66,7 +66,11 @@ def write_delete_files(folder: str, deletes: Iterable[Deleted]) -> list[WrittenD
 
 
 def read_positions(path: str, data_path: str, *, key: bytes | None = None) -> pa.Int64Array:
-    """The positions that a delete file holds, in order; Corruption if it is for another file."""
+    """Return the positions in a delete file, sorted.
+
+    Raises:
+        Corruption: the file is damaged, or belongs to another data file.
+    """
     with open_input(path) as file:
         with translating(path):
             size = file.size()
@@ -78,7 +82,7 @@ def read_positions(path: str, data_path: str, *, key: bytes | None = None) -> pa
             raise unreadable(path, file, size, key, reason) from reason
     types = {field.name: field.type for field in table.schema}
     if types != {_FILE_PATH: pa.string(), _POSITION: pa.int64()}:
-        raise _damaged(path, f"has no texts {_FILE_PATH} and numbers {_POSITION}")
+        raise _damaged(path, f"lacks a text column {_FILE_PATH} or a number column {_POSITION}")
     _require_same_file(path, data_path, table[_FILE_PATH])
     return _checked_positions(path, table[_POSITION])
 
@@ -113,14 +117,15 @@ def _sorted_unique(deleted: Deleted) -> pa.Int64Array:
     positions = positions.take(pc.sort_indices(positions))
     if not len(positions) or positions.null_count or positions[0].as_py() < 0:
         raise InvalidInput(
-            f"The deleted positions of {deleted.data_path!r} are none, or not all 0 or more.",
+            f"The deleted positions of {deleted.data_path!r} are empty, or one of them is NULL or"
+            " negative.",
             remedy="Write a delete file only for rows that exist.",
         )
     return positions
 
 
 def _require_same_file(path: str, data_path: str, named: pa.ChunkedArray) -> None:
-    """By name alone: a lake may have been moved since, and names are unique in it."""
+    # Only file names are compared: the lake may have been moved, and names are unique in it.
     for other in pc.unique(named).to_pylist():
         if other is None or basename(other) != basename(data_path):
             raise _damaged(path, f"belongs to {other!r}, not to {data_path!r}")
@@ -129,7 +134,7 @@ def _require_same_file(path: str, data_path: str, named: pa.ChunkedArray) -> Non
 def _checked_positions(path: str, column: pa.ChunkedArray) -> pa.Int64Array:
     positions = column.combine_chunks()
     if positions.null_count or (len(positions) and pc.min(positions).as_py() < 0):
-        raise _damaged(path, "holds positions that no row has")
+        raise _damaged(path, "contains NULL or negative positions")
     return positions.take(pc.sort_indices(positions))
 
 

@@ -1,4 +1,4 @@
-"""Finding files: the paths, patterns and folders that somebody names, and what is there."""
+"""Resolution of file paths, glob patterns and folders to the files that exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyarrow.fs import FileType
 from forklake.errors import NotFound
 from forklake.files.systems import Listed, file_system, is_local, list_files, translating
 
-# The files by which readers find a Delta or an Iceberg table, below its folder.
+# Files that mark a folder as a Delta table or an Iceberg table.
 _LOG = re.compile(r"/(?:_delta_log/\d{20}\.[^/]+|metadata/[^/]+\.metadata\.json)$")
 _WILD = re.compile(r"[*?\[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|.", re.DOTALL)
@@ -19,7 +19,11 @@ _REGEX = {"**/": r"(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def found_files(patterns: Iterable[str]) -> list[str]:
-    """The files of paths, patterns and folders; NotFound if one of them leads to none."""
+    """Return the files of paths, glob patterns and folders, in the order given.
+
+    Raises:
+        NotFound: one of them matches no file.
+    """
     return [path for pattern in patterns for path in _files_of(pattern)]
 
 
@@ -42,14 +46,14 @@ def _files_of(pattern: str) -> list[str]:
     if not found:
         raise NotFound(
             f"No files found that match the pattern {pattern!r}.",
-            remedy="Check the path.",
+            remedy="Check the path or the pattern.",
             path=pattern,
         )
     return found
 
 
 def _at(place: str) -> list[str]:
-    """A file, or those in a folder that are somebody's data."""
+    """Return the file at a path, or the files of a folder without hidden ones."""
     system, inside = file_system(place)
     with translating(place):
         kind = system.get_file_info(inside).type

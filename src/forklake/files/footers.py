@@ -1,4 +1,4 @@
-"""Footers of Parquet files: row counts, sizes and bounds of columns, without reading any row."""
+"""Parquet footers: row counts, sizes and column bounds, read without any row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRAILER = 8  # bytes at the end of a file: the length of the footer and the mag
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a footer says."""
+    """Row count, sizes and column bounds of one file."""
 
     record_count: int
     file_size_bytes: int
@@ -33,8 +33,10 @@ class Footer:
 
 
 def node_paths(fields: Iterable[Field], prefix: str = "") -> Iterator[tuple[str, Field]]:
-    """Every field with its path in the Parquet schema, by physical names: `s.x`,
-    `l.list.element`, `m.key_value.key`."""
+    """Yield every field with its path in the Parquet schema.
+
+    Paths consist of physical names: `s.x`, `l.list.element`, `m.key_value.key`.
+    """
     for field in fields:
         path = prefix + field.physical_name
         yield path, field
@@ -49,9 +51,9 @@ def node_paths(fields: Iterable[Field], prefix: str = "") -> Iterator[tuple[str,
 
 
 def leaf_fields(fields: Iterable[Field]) -> dict[str, Field]:
-    """The fields that hold values, by path.
+    """Return the fields that hold values, by path.
 
-    A dot in a name can make two paths look the same; then neither is told from the other.
+    A dot in a name can give two fields the same path; both are then left out.
     """
     found: dict[str, Field] = {}
     doubtful = set()
@@ -72,7 +74,7 @@ def _named(field: Field, physical_name: str) -> Field:
 
 
 def read_footer(path: str, leaves: Mapping[str, Field], *, key: bytes | None = None) -> Footer:
-    """The facts of one file, with bounds for those of the leaves that are in it."""
+    """Return the row count and sizes of one file, and the bounds of those leaves that it has."""
     with open_input(path) as file:
         with translating(path):
             size = file.size()
@@ -81,7 +83,7 @@ def read_footer(path: str, leaves: Mapping[str, Field], *, key: bytes | None = N
             return Footer(
                 record_count=metadata.num_rows,
                 file_size_bytes=size,
-                # An encrypted footer is longer than what it holds.
+                # An encrypted footer is longer than its serialized content.
                 footer_size=metadata.serialized_size if key is None else _footer_size(file, size),
                 bounds=tuple(column_bounds(metadata, leaves)),
             )
@@ -92,7 +94,7 @@ def read_footer(path: str, leaves: Mapping[str, Field], *, key: bytes | None = N
 def read_footers(
     paths: Sequence[str], leaves: Mapping[str, Field], *, keys: Mapping[str, bytes] | None = None
 ) -> list[Footer]:
-    """The facts of many files, in the order of their paths."""
+    """Read the footers of many files; results are in the order of the paths."""
     known = keys or {}
 
     def read(path: str) -> Footer:
@@ -102,7 +104,11 @@ def read_footers(
 
 
 def new_data_file(footer: Footer, *, path: str, **further: Any) -> NewDataFile:
-    """The file as a transaction adds it; `further` are fields of NewDataFile."""
+    """Return the file in the form that a transaction adds.
+
+    Args:
+        further: more fields of NewDataFile.
+    """
     return NewDataFile(
         path=path,
         record_count=footer.record_count,
@@ -114,7 +120,7 @@ def new_data_file(footer: Footer, *, path: str, **further: Any) -> NewDataFile:
 
 
 def decryption(key: bytes | None) -> Any:
-    """How pyarrow decrypts with a key."""
+    """Return the pyarrow decryption properties of a key."""
     if key is None:
         return None
     from pyarrow.parquet.encryption import create_decryption_properties
@@ -123,7 +129,7 @@ def decryption(key: bytes | None) -> Any:
 
 
 def encryption(key: bytes | None) -> Any:
-    """How pyarrow encrypts with a key: everything, the footer too."""
+    """Return the pyarrow encryption properties of a key. The footer is encrypted as well."""
     if key is None:
         return None
     from pyarrow.parquet.encryption import create_encryption_properties
@@ -132,7 +138,7 @@ def encryption(key: bytes | None) -> Any:
 
 
 def footer_size_of(trailer: bytes) -> int:
-    """The length of a footer, from the last bytes of its file."""
+    """Return the length of a footer from the last bytes of its file."""
     return int.from_bytes(trailer[-_TRAILER:-4], "little")
 
 
@@ -143,22 +149,25 @@ def _footer_size(file: Any, size: int) -> int:
 def unreadable(
     path: str, file: Any, size: int, key: bytes | None, reason: BaseException
 ) -> Corruption | Forbidden:
-    """Return the error for a file that is not readable; raise that of its storage if it failed."""
+    """Return the error for a file that cannot be read; raise the error of its storage instead if
+    the storage failed."""
     with translating(path):
         if is_storage_failure(reason):
             raise reason
         magic = file.read_at(4, size - 4) if size >= _TRAILER else b""
     if magic == _ENCRYPTED_MAGIC:
-        held = "its key is not known" if key is None else "the key that is known is not its key"
+        held = "no key for it is stored" if key is None else "the stored key does not match"
         return Forbidden(
             f"The file {path!r} is encrypted and {held}.",
             remedy="Attach the catalog that wrote it, with its key-encryption key.",
             path=path,
         )
     if magic != _MAGIC:
-        fault = "is cut off, or not a Parquet file"
+        fault = "is truncated, or not a Parquet file"
     else:
-        fault = "is damaged" if key is None else "is damaged, or not encrypted as it should be"
+        fault = (
+            "is damaged" if key is None else "is damaged, or not encrypted although it has a key"
+        )
     return Corruption(
         f"The file {path!r} {fault}.", remedy="Restore it from a backup.", path=path, size=size
     )

@@ -1,9 +1,9 @@
-"""Keys of encrypted files: one for each file, stored in the metastore, wrapped where wanted.
+"""Keys of encrypted files: one key per file, stored in the metastore, optionally wrapped.
 
-Files are encrypted by Parquet's own encryption with a key of 16 bytes. A Spark job gets one job
-key; the key of each file it writes follows from that and the file's name, so that executors need
-nothing else. In the metastore a key is base64 text, or wrapped by a key-encryption key (AES-GCM),
-which is read from the file that FORKLAKE_KEY_FILE names and never stored.
+Files use Parquet modular encryption with a key of 16 bytes. A Spark job gets one job key; the key
+of each file is derived from it and the name of the file, so executors need no other secret. The
+metastore stores a key as base64 text, or wrapped by a key-encryption key (AES-GCM). The
+key-encryption key is read from the file in FORKLAKE_KEY_FILE and is never stored.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ KEY_BYTES = 16
 _WRAPPED = "forklake-wrapped-1:"
 _NONCE_BYTES = 12
 _KEK_BYTES = (16, 24, 32)
-_HOW_TO_MAKE = "Make one with: umask 077; openssl rand -base64 32 > FILE"
+_HOW_TO_MAKE = "Create one with: umask 077; openssl rand -base64 32 > FILE"
 
 
 class Key(bytes):
-    """Key bytes that do not show themselves in logs, plans and messages."""
+    """Key bytes that are hidden in logs, plans and messages."""
 
     def __repr__(self) -> str:
         return f"<key of {len(self)} bytes>"
@@ -41,17 +41,17 @@ class Key(bytes):
 
 
 def new_key() -> Key:
-    """A random key, for one file or one job."""
+    """Return a random key for one file or one job."""
     return Key(secrets.token_bytes(KEY_BYTES))
 
 
 def derived_key(job_key: bytes, path: str) -> Key:
-    """The key of a file that a job wrote: the job key and the file's name without folders."""
+    """Derive the key of a file from the job key and the file name, without folders."""
     return Key(hmac.digest(job_key, basename(path).encode(), hashlib.sha256)[:KEY_BYTES])
 
 
 def to_base64(key: bytes) -> str:
-    """The plain text of a key."""
+    """Return a key as base64 text, without wrapping it."""
     return base64.b64encode(key).decode()
 
 
@@ -61,7 +61,10 @@ def to_base64(key: bytes) -> str:
 def load_key_encryption_key(
     path: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Key | None:
-    """The key-encryption key of a file, or of the one the environment names; None if neither."""
+    """Read the key-encryption key from `path`, or from the file in FORKLAKE_KEY_FILE.
+
+    Returns None if neither is set.
+    """
     chosen = path or environment.get(KEY_FILE)
     if not chosen:
         return None
@@ -86,7 +89,7 @@ def load_key_encryption_key(
 
 
 def wrap(key: bytes, kek: bytes | None) -> str:
-    """The text that is stored for a key; plain base64 where no key-encryption key is in use."""
+    """Return the text to store for a key: wrapped, or plain base64 without a key-encryption key."""
     if kek is None:
         return to_base64(key)
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -96,18 +99,22 @@ def wrap(key: bytes, kek: bytes | None) -> str:
 
 
 def is_wrapped(text: str) -> bool:
-    """Whether a stored key needs the key-encryption key."""
+    """Return whether a stored key needs the key-encryption key."""
     return text.startswith(_WRAPPED)
 
 
 def unwrap(text: str, kek: bytes | None) -> Key:
-    """The key that a stored text holds."""
+    """Return the key that a stored text contains.
+
+    Raises:
+        Forbidden: the key is wrapped, and the key-encryption key is missing or another one.
+    """
     if not is_wrapped(text):
         return Key(_decoded(text))
     if kek is None:
         raise Forbidden(
-            "A stored key is wrapped, but no key-encryption key is set.",
-            remedy=f"Set {KEY_FILE} to the file that holds it.",
+            "A stored file key is wrapped, but no key-encryption key is set.",
+            remedy=f"Set {KEY_FILE} to the file with the key-encryption key.",
         )
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -118,8 +125,8 @@ def unwrap(text: str, kek: bytes | None) -> Key:
         return Key(AESGCM(kek).decrypt(nonce, sealed, _WRAPPED.encode()))
     except (InvalidTag, ValueError):
         raise Forbidden(
-            "The key-encryption key is not the one that a stored key was wrapped with.",
-            remedy=f"Set {KEY_FILE} to the file that holds the right one.",
+            "The key-encryption key does not match: a stored file key was wrapped with another.",
+            remedy=f"Set {KEY_FILE} to the file with the key-encryption key that was in use.",
         ) from None
 
 

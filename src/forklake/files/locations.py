@@ -1,6 +1,6 @@
-"""Locations: one form for each folder and file, however its path is written.
+"""Locations: one canonical form for each folder and file, however its path is written.
 
-Symbolic links are resolved, schemes that mean the same become one, and repeated slashes go.
+Symbolic links are resolved, equivalent schemes become one, and repeated slashes are removed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _SLASHES = re.compile(r"/(?:\.?/)+")
 
 
 def local_path(path: str) -> str | None:
-    """Return the path on this machine that a path or `file:` URI means; None for an address."""
+    """Return the local path of a path or `file:` URI; None for a remote address."""
     if local := _LOCAL_URI.match(path):
         return unquote(path[local.end() :])
     return None if _ADDRESS.match(path) else path
 
 
 def split_address(path: str) -> tuple[str, str, str]:
-    """Return the scheme, the host or bucket and the rest of an address, as they are written."""
+    """Return the scheme, the host or bucket, and the remainder of an address, unchanged."""
     found = _ADDRESS.match(path)
     assert found is not None, path
     return found[1], found[2], path[found.end() :]
@@ -36,8 +36,8 @@ def split_address(path: str) -> tuple[str, str, str]:
 def normalize_data_path(path: str) -> str:
     """Return a data path in the form in which it is stored, with a slash at its end.
 
-    A local folder is absolute, without symbolic links. The scheme of an address is kept: Spark may
-    have a file system for it and not for others that mean the same.
+    A local folder becomes absolute, without symbolic links. The scheme of an address is kept:
+    Spark may have a file system for it, but not for an equivalent one (`s3:` and `s3a:`).
     """
     checked = checked_data_path(path)
     local = local_path(checked)
@@ -54,7 +54,7 @@ def normalize_data_path(path: str) -> str:
 
 
 def location_of(path: str) -> str:
-    """Return the form of a path in which two paths of one file are equal."""
+    """Return the canonical form of a path: equal for two paths of one file."""
     local = local_path(path)
     if local is not None:
         return os.path.realpath(local)

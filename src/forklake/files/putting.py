@@ -1,8 +1,8 @@
-"""Putting files: whole or not at all, and where it matters only where none is yet.
+"""Atomic creation of files, optionally only if no file of that name exists.
 
-A file that others may look for at any moment must never be seen half-written, and of many who
-make one of the same name exactly one may win. On a local disk the bytes go to a name of their own
-and are linked to the wanted one; object stores are asked to put only where nothing is.
+Concurrent readers must never see a half-written file, and of several writers that create a file of
+one name exactly one may succeed. On a local disk the bytes are written to a temporary name, which
+is then linked to the final one; object stores get a conditional put.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ _CANNOT_LINK = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 def put_if_absent(path: str, data: bytes) -> bool:
-    """Make a file that holds the data; False if one of that name is there already."""
+    """Create a file with this content; return False if a file of that name exists."""
     return create(path, lambda file: file.write(data))
 
 
 def create(path: str, fill: Fill) -> bool:
-    """Make a file of what `fill` writes, in any amount; False if one is there already.
+    """Create a file with what `fill` writes to it; return False if a file of that name exists.
 
-    If `fill` fails there is no file.
+    If `fill` fails, no file is created.
     """
     if not is_local(path):
         return _put_object(path, fill, "create")
     _, inside = file_system(path)
     with translating(path):
         is_new = not os.path.lexists(inside) and _create_local(inside, fill)
-    # Also for whoever lost: what is built on the other's file must not outlive it in a crash.
+    # Also when another writer won: work based on its file must not survive a crash without it.
     sync_folder(dirname(path))
     return is_new
 
 
 def put(path: str, data: bytes) -> None:
-    """Make a file that holds the data, in place of one that may be there."""
+    """Create a file with this content, or replace the existing one."""
 
     def fill(file: BinaryIO) -> None:
         file.write(data)
@@ -66,7 +66,7 @@ def put(path: str, data: bytes) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Make sure that the names in a local folder survive a crash; others have nothing to do."""
+    """Make file names in a local folder survive a crash; do nothing for object stores."""
     if not is_local(folder):
         return
     _, inside = file_system(folder)
@@ -88,7 +88,10 @@ def _create_local(path: str, fill: Fill) -> bool:
 
 @contextmanager
 def _filled_beside(path: str, fill: Fill) -> Iterator[str]:
-    """A file in the same folder, which is made if need be; its name ends with the block."""
+    """Yield a complete temporary file in the same folder, which is created if it is missing.
+
+    The temporary name is removed at the end of the block.
+    """
     folder, name = os.path.split(path)
     os.makedirs(folder or ".", exist_ok=True)
     temporary = os.path.join(folder, f".{name}.{uuid.uuid4().hex}.tmp")
@@ -110,7 +113,7 @@ def _link(existing: str, path: str) -> bool:
         return False
     except OSError as reason:
         if reason.errno in _CANNOT_LINK:
-            raise _cannot_put(path, "its file system has no hard links") from reason
+            raise _cannot_put(path, "the file system does not support hard links") from reason
         raise
     return True
 
@@ -119,7 +122,7 @@ def _link(existing: str, path: str) -> bool:
 
 
 def _put_object(path: str, fill: Fill, mode: Literal["create", "overwrite"]) -> bool:
-    """The bytes are gathered on a local disk first: the store is told how many there are."""
+    # The bytes are buffered in a local file first: a put needs their number in advance.
     import obstore
     from obstore.exceptions import AlreadyExistsError
 
@@ -139,7 +142,8 @@ def _put_object(path: str, fill: Fill, mode: Literal["create", "overwrite"]) -> 
 
 @contextmanager
 def _translating_objects(path: str) -> Iterator[None]:
-    """Errors of an object store become ours; that there is one already is none."""
+    """Translate errors of an object store into ours, except AlreadyExistsError, which is expected
+    from a conditional put."""
     from obstore import exceptions as theirs
 
     try:
@@ -150,13 +154,13 @@ def _translating_objects(path: str) -> Iterator[None]:
         raise _cannot_put(path, _first_line(reason)) from reason
     except (theirs.PermissionDeniedError, theirs.UnauthenticatedError) as reason:
         raise Forbidden(
-            f"{path!r} may not be put by this user: {_first_line(reason)}.",
-            remedy="Grant the rights, or use the credentials of somebody who has them.",
+            f"This user has no right to write {path!r}: {_first_line(reason)}.",
+            remedy="Grant the right, or use other credentials.",
             path=path,
         ) from reason
     except (theirs.BaseError, OSError) as reason:
         raise Unavailable(
-            f"{path!r} could not be put: {_first_line(reason)}.",
+            f"{path!r} could not be written: {_first_line(reason)}.",
             remedy="Check the address and the credentials, then try again.",
             path=path,
         ) from reason
@@ -168,7 +172,7 @@ def _first_line(reason: Exception) -> str:
 
 @lru_cache(maxsize=64)
 def _object_store(bucket: str) -> ObjectStore:
-    """A bucket, by its URI, as the one library sees it that can put where nothing is."""
+    """Return the obstore client of a bucket URI. pyarrow has no conditional put."""
     from obstore.store import GCSStore, S3Store
 
     system, name = file_system(bucket)
@@ -177,12 +181,12 @@ def _object_store(bucket: str) -> ObjectStore:
             return S3Store(name, region=system.region, client_options={"allow_http": True})
         case fs.GcsFileSystem():
             return GCSStore(name)
-    raise _cannot_put(bucket, f"{system.type_name} is not known to do it")
+    raise _cannot_put(bucket, f"conditional writes to {system.type_name} are not supported")
 
 
 def _cannot_put(path: str, why: str) -> Unsupported:
     return Unsupported(
-        f"{path!r} cannot be made so that only one of many writers makes it: {why}.",
+        f"{path!r} cannot be created atomically by one of several writers: {why}.",
         remedy="Use a local disk with hard links, s3:// or gs://.",
         path=path,
     )

@@ -1,8 +1,8 @@
-"""File systems: what a path or URI leads to, and the few things done with files there.
+"""File systems of paths and URIs, and the operations on files that Forklake uses.
 
-A path without a scheme, or with `file:`, is local; `s3://bucket/key` and `gs://bucket/key` are
-taken as they are written, without percent-decoding, since a key may contain anything. Credentials
-and endpoints come from the environment, as the tools of those stores have them.
+A path without a scheme, or with `file:`, is local. `s3://bucket/key` and `gs://bucket/key` are used
+as written, without percent-decoding, since a key may contain any character. Credentials and
+endpoints come from the environment variables that the tools of those stores use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REQUEST = re.compile(
     r"AWS Error|curlCode|HTTP|google::cloud|Connection|connection|timed out|Timeout|request failed"
 )
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-# Requests under way at once; they mostly wait for the network or the disk.
+# Maximum concurrent requests; they mostly wait for the network or the disk.
 _THREADS = 16
 
 Item = TypeVar("Item")
@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file that was found in a folder."""
+    """A file in a folder listing."""
 
     path: str
     size: int
@@ -44,7 +44,7 @@ class Listed:
 
 
 def file_system(path: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or URI, and the path inside it."""
+    """Return the file system of a path or URI, and the path inside it."""
     local = local_path(path)
     if local is not None:
         return _local(), local
@@ -53,7 +53,7 @@ def file_system(path: str) -> tuple[fs.FileSystem, str]:
 
 
 def is_local(path: str) -> bool:
-    """Whether a path leads to this machine's disks."""
+    """Return whether a path is on a disk of this machine."""
     return isinstance(file_system(path)[0], fs.LocalFileSystem)
 
 
@@ -64,13 +64,13 @@ def _local() -> fs.FileSystem:
 
 @lru_cache(maxsize=64)
 def _remote(scheme: str, bucket: str) -> fs.FileSystem:
-    """A connection for each bucket: finding its region takes a request."""
+    """Return a client, cached per bucket: finding the region of a bucket takes a request."""
     uri = f"{scheme}://{bucket}"
     try:
         return fs.FileSystem.from_uri(uri)[0]
     except (ArrowInvalid, ArrowNotImplementedError) as reason:
         raise Unsupported(
-            f"No file system is known for {uri!r}: {reason}.",
+            f"No file system is available for {uri!r}: {reason}.",
             remedy="Use a local path, s3:// or gs://.",
         ) from reason
     except OSError as reason:
@@ -82,7 +82,7 @@ def _remote(scheme: str, bucket: str) -> fs.FileSystem:
 
 @contextmanager
 def translating(path: str) -> Iterator[None]:
-    """Errors of a file system inside become errors of ours that name the path."""
+    """Translate errors of a file system into Forklake errors that name the path."""
     try:
         yield
     except FileNotFoundError as reason:
@@ -93,24 +93,26 @@ def translating(path: str) -> Iterator[None]:
         ) from reason
     except PermissionError as reason:
         raise Forbidden(
-            f"{path!r} may not be read or changed by this user.",
-            remedy="Grant the rights, or run as somebody who has them.",
+            f"This user has no right to read or change {path!r}.",
+            remedy="Grant the right, or run as another user.",
             path=path,
         ) from reason
     except OSError as reason:
         is_full = reason.errno in _FULL
         raise Unavailable(
-            f"No space is left to write {path!r}." if is_full else f"{path!r} failed: {reason}.",
-            remedy="Make room, then try again." if is_full else "Try again.",
+            f"No space is left to write {path!r}."
+            if is_full
+            else f"Access to {path!r} failed: {reason}.",
+            remedy="Free some space, then try again." if is_full else "Try again.",
             path=path,
         ) from reason
 
 
 def is_storage_failure(error: BaseException) -> bool:
-    """Whether a read failed because of the storage or the network, and not because of the file.
+    """Return whether a read failed because of the storage or the network, not because of the file.
 
-    Arrow raises OSError for both: a failure of this machine has a number, one of an object store
-    names the request.
+    Arrow raises OSError for all of these: an error of this machine has an errno, one of an object
+    store mentions the request in its text.
     """
     return isinstance(error, OSError) and (
         error.errno is not None or bool(_REQUEST.search(str(error)))
@@ -118,7 +120,10 @@ def is_storage_failure(error: BaseException) -> bool:
 
 
 def in_parallel(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """The function of every item, in order; the first error ends it once all are done."""
+    """Apply a function to every item on threads; return the results in order.
+
+    The first error is raised after all started calls have ended.
+    """
     todo = list(items)
     if len(todo) < 2:
         return [function(item) for item in todo]
@@ -127,23 +132,25 @@ def in_parallel(function: Callable[[Item], Result], items: Iterable[Item]) -> li
 
 
 def for_each_file(function: Callable[[str], Result], paths: Sequence[str]) -> list[Result]:
-    """The function of every file, in order. On a local disk there is nothing to wait for, and
-    threads only get in each other's way."""
+    """Apply a function to every file; return the results in order.
+
+    Local files are handled on one thread: they have no latency to hide, and threads would contend.
+    """
     if all(is_local(path) for path in paths):
         return [function(path) for path in paths]
     return in_parallel(function, paths)
 
 
-# What is done with files
+# Operations
 
 
 def exists(path: str) -> bool:
-    """Whether there is a file or folder."""
+    """Return whether a file or folder exists at this path."""
     return bool(_info(path).type != fs.FileType.NotFound)
 
 
 def size(path: str) -> int:
-    """The bytes of a file; NotFound if there is none."""
+    """Return the size of a file in bytes; raise NotFound if it does not exist."""
     info = _info(path)
     if info.type != fs.FileType.File:
         raise NotFound(
@@ -159,14 +166,14 @@ def _info(path: str) -> fs.FileInfo:
 
 
 def open_input(path: str) -> Any:
-    """The file, to be read at any place."""
+    """Open a file for random access."""
     system, inside = file_system(path)
     with translating(path):
         return system.open_input_file(inside)
 
 
 def write(path: str, data: Any) -> None:
-    """Write a whole file at once; a half-written one is removed."""
+    """Write a file in one call; remove it if the write fails."""
     system, inside = file_system(path)
     try:
         with translating(path), system.open_output_stream(inside, compression=None) as stream:
@@ -177,16 +184,16 @@ def write(path: str, data: Any) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and those above it; one that is there already is fine."""
+    """Create a folder and its parents, if they do not exist."""
     system, inside = file_system(path)
     with translating(path):
         system.create_dir(inside, recursive=True)
 
 
 def list_files(folder: str) -> list[Listed]:
-    """All files beneath a folder, by path; none if there is no such folder.
+    """Return all files below a folder, sorted by path; an empty list if it does not exist.
 
-    Paths begin with the folder as it was given, so that they resolve as it does.
+    Paths begin with `folder` exactly as given, so that both resolve in the same way.
     """
     system, inside = file_system(folder)
     root = inside.rstrip("/")
@@ -204,7 +211,7 @@ def list_files(folder: str) -> list[Listed]:
 
 
 def remove(paths: Iterable[str]) -> None:
-    """Remove files; those that are not there are fine."""
+    """Remove files; missing ones are ignored."""
     in_parallel(_remove_one, paths)
 
 

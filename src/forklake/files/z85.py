@@ -1,6 +1,6 @@
-"""Z85: bytes as text, four of them as five characters, in the alphabet of ZeroMQ.
+"""Z85: four bytes as five characters, in the alphabet of ZeroMQ.
 
-It is Base 85 as Python has it, with other characters.
+It is the base 85 of the Python standard library (`b85encode`) with another alphabet.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import base64
 _OURS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _PYTHON = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _TO_OURS = bytes.maketrans(_PYTHON, _OURS)
-# What is no character of ours must not become one of Python's: a blank is none.
+# A character outside of the alphabet becomes a blank, which Python rejects.
 _TO_PYTHON = bytes(_PYTHON[_OURS.index(code)] if code in _OURS else 0x20 for code in range(256))
 
 
 def encode(data: bytes) -> str:
-    """The text of some bytes; zeros fill up the last four."""
+    """Encode bytes as text; a last group of fewer than four bytes is padded with zeros."""
     filled = data + bytes(-len(data) % 4)
     return base64.b85encode(filled).translate(_TO_OURS).decode()
 
 
 def decode(text: str) -> bytes:
-    """The bytes of a text, with the zeros at the end; ValueError if it is none."""
+    """Decode a text to bytes, padding included; raise ValueError if it is not valid."""
     if len(text) % 5:
-        raise ValueError(f"{len(text)} characters are no whole groups of five")
+        raise ValueError(f"{len(text)} characters are not whole groups of five")
     return base64.b85decode(text.encode("ascii").translate(_TO_PYTHON))
