@@ -355,7 +355,7 @@ def test_bad_options_are_refused(catalog: Catalog, name: str, value: str | None)
 
 def test_some_options_hold_for_whole_catalogs_only(catalog: Catalog) -> None:
     a_table(catalog)
-    with pytest.raises(InvalidInput, match="cannot be set for one table"):
+    with pytest.raises(InvalidInput, match="cannot be set for a table"):
         catalog.set_option("expire_older_than", "7 days", table="t")
 
 

@@ -40,7 +40,7 @@ def test_as_json(cli: CommandLine) -> None:
 
 def test_as_a_table(cli: CommandLine) -> None:
     done = cli.ok("options", "sales", "--set", "target_file_size=1MB")
-    row = "target_file_size 1000000 catalog Size that data files aim for"
+    row = "target_file_size 1000000 catalog Target size of data files"
     assert row.split() in done.cells
 
 
@@ -85,12 +85,12 @@ def test_are_removed(cli: CommandLine, place: list[str]) -> None:
     ("arguments", "remedy"),
     [
         (["--set", "auto_compact"], "Write --set name=value, or --unset name."),
-        (["--set", "auto_compact=maybe"], "Wanted: true or false."),
-        (["--set", "target_file_size="], "Wanted: a size such as 512MB or 128MiB."),
+        (["--set", "auto_compact=maybe"], "Use true or false."),
+        (["--set", "target_file_size="], "Use a size such as 512MB or 128MiB."),
         (["--table", "orders"], "Name the catalog first."),
         (
             ["sales", "--table", "orders", "--set", "encrypted=true"],
-            "Set it for: catalog, global.",
+            "It can be set for: catalog, global.",
         ),
     ],
 )
@@ -101,7 +101,7 @@ def test_refuse_nonsense(cli: CommandLine, arguments: list[str], remedy: str) ->
 
 def test_have_known_names(cli: CommandLine) -> None:
     code, error = cli.error("options", "--set", "color=red")
-    assert (code, error["message"]) == (2, "There is no option 'color'.")
+    assert (code, error["message"]) == (2, "The option 'color' does not exist.")
 
 
 @pytest.mark.parametrize(

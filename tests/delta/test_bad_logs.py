@@ -116,12 +116,12 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
     "an unknown kind of vector": (
         after(add("c", **{"deletionVector": vector("x")["deletionVector"] | {"storageType": "q"}})),
         Unsupported,
-        "stored in an unknown way: 'q'",
+        "storage type 'q'",
     ),
     "a vector in a file without a name": (
         after(add("c", **vector("short"))),
         Corruption,
-        "in a file without a name",
+        "refers to a file by an invalid UUID",
     ),
     "a vector in the log that is none": (
         after(add("c", **_inline("0" * 45))),

@@ -39,7 +39,7 @@ WHOLE_CATALOG = {
     "encrypted",
 }
 BAD = [
-    ("nope", "1", "There is no option 'nope'. Options are: auto_compact, data_inlining"),
+    ("nope", "1", "The option 'nope' does not exist. Options are: auto_compact, data_inlining"),
     ("data_inlining_row_limit", "-1", "a whole number, 0 or more"),
     ("data_inlining_row_limit", "'many'", "a whole number"),
     ("target_file_size", "'big'", "a size such as 512MB"),
@@ -97,7 +97,7 @@ def test_each_is_set_where_it_may_be(dry: Session) -> None:
 def test_some_are_of_the_whole_catalog(dry: Session, name: str) -> None:
     value = OPTIONS[name][1]
     for scope in ("schema => 's2'", "table_name => 't'"):
-        with pytest.raises(InvalidInput, match=f"'{name}' cannot be set for one"):
+        with pytest.raises(InvalidInput, match=f"'{name}' cannot be set for a"):
             dry.execute(f"CALL lake.set_option('{name}', {value}, {scope})")
 
 

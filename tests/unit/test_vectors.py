@@ -140,13 +140,13 @@ def other_bitmap(inside: bytearray) -> None:
 WHOLE = write_vector([1, 5, 70_000])
 DAMAGED = {
     "version": (b"\2" + WHOLE[1:], "unknown version 2"),
-    "size": (WHOLE[:4] + b"\0" + WHOLE[5:], "not the size"),
+    "size": (WHOLE[:4] + b"\0" + WHOLE[5:], "not have the size"),
     "checksum": (WHOLE[:-1] + b"\0", "checksum"),
     "byte": (WHOLE[:20] + b"\x7f" + WHOLE[21:], "checksum"),
-    "cut": (WHOLE[:-1], "cut off"),
-    "empty": (b"", "cut off"),
+    "cut": (WHOLE[:-1], "truncated"),
+    "empty": (b"", "truncated"),
     "magic": (resealed(WHOLE, other_magic), "magic"),
-    "bitmap": (resealed(WHOLE, other_bitmap), "no bitmap"),
+    "bitmap": (resealed(WHOLE, other_bitmap), "not a roaring bitmap"),
 }
 
 
@@ -162,7 +162,7 @@ def test_a_damaged_file_is_told_by_name(tmp_path: Path, case: str) -> None:
 INLINE = inline_vector([1, 5, 2**63 - 1])
 TEXT, SIZE = INLINE.path_or_inline, INLINE.size_in_bytes
 BAD: dict[str, tuple[Vector, type[ForklakeError], str]] = {
-    "count": (Vector("i", TEXT, None, SIZE, 2), Corruption, "3 positions, and the log says 2"),
+    "count": (Vector("i", TEXT, None, SIZE, 2), Corruption, "3 positions, but the log has 2"),
     "size": (Vector("i", TEXT, None, 7, 3), Corruption, "7 bytes"),
     "negative": (Vector("i", TEXT, None, -1, 3), Corruption, "-1 bytes"),
     "text": (Vector("i", "~" * 5, None, 4, 1), Corruption, "Z85"),

@@ -1,1 +1,1 @@
-"""Values and rules without I/O: what a metastore holds and what may happen to it."""
+"""Values and rules of a metastore, without I/O."""

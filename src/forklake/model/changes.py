@@ -1,7 +1,7 @@
-"""What a snapshot changed, and the text under which `ducklake_snapshot_changes` keeps it.
+"""Changes made by a snapshot, and the text that `ducklake_snapshot_changes` stores for them.
 
-The text is a comma-separated list of `kind:object`. Objects that existed before are named by id
-(`inserted_into_table:7`), objects that came to be by quoted name (`created_table:"main"."t"`).
+The text is a comma-separated list of `kind:object`. Objects that existed before are given by id
+(`inserted_into_table:7`), new objects by quoted name (`created_table:"main"."t"`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ChangeKind(Enum):
     MERGED_FROM = "merged_from"
 
 
-# Spellings that older writers used.
+# Names that older writers used.
 _ALIASES = {
     "flushed_inlined": ChangeKind.FLUSHED,
     "compacted_table": ChangeKind.MERGED,
@@ -55,10 +55,10 @@ _ENTRY = re.compile(r'([a-z_]+):(?:(-?\d+)|("(?:[^"]|"")*")(?:\.("(?:[^"]|"")*")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: of an object by id, or of a name that came to be.
+    """One change: of an existing object by id, or the creation of an object by name.
 
-    `constrains` marks an ALTER that was verified against the rows at hand (SET NOT NULL): rows
-    that arrived meanwhile were not looked at. It is known to the committer only and not stored.
+    `constrains` marks an ALTER that was verified against the existing rows (SET NOT NULL); rows
+    added by concurrent commits were not verified. It is used by the commit only and is not stored.
     """
 
     kind: ChangeKind
@@ -72,14 +72,14 @@ class Change:
 
 
 def format_changes(changes: Iterable[Change]) -> str:
-    """The text of a set of changes, each once, in the order of the grammar."""
+    """Return the text of changes, without duplicates, in the order of `ChangeKind`."""
     unique = dict.fromkeys(changes)
     ordered = sorted(unique, key=lambda change: _ORDER[change.kind])
     return ",".join(dict.fromkeys(str(change) for change in ordered))
 
 
 def parse_changes(text: str | None) -> tuple[Change, ...]:
-    """The changes that a text names."""
+    """Return the changes listed in a text; raise Corruption if it is not valid."""
     found: list[Change] = []
     position = 0
     while text and position < len(text):
@@ -87,7 +87,7 @@ def parse_changes(text: str | None) -> tuple[Change, ...]:
         if match is None or match[1] not in _KINDS:
             raise Corruption(
                 f"The change list {text!r} cannot be read at position {position}.",
-                remedy="The metastore was written by a newer version or by hand.",
+                remedy="The metastore was written by a newer version, or was edited by hand.",
             )
         names = tuple(part[1:-1].replace('""', '"') for part in match.group(3, 4) if part)
         identity = int(match[2]) if match[2] else None

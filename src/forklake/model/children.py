@@ -1,6 +1,6 @@
-"""Rows that never change and belong to a numbered parent: stored once, whoever reads them.
+"""Immutable rows of a parent with a global id: stored once, and shared by all catalogs.
 
-A fork finds them by the parent's id alone; `catalog_id` only remembers who wrote them.
+A fork finds them by the id of the parent alone; `catalog_id` only records the writer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from forklake.model.ids import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child:
-    """What every such row knows: its writer, its table in the metadata database, its parent."""
+    """Fields common to all such rows: the writer, the metadata table, and the parent column."""
 
     NAME: ClassVar[str]
     PARENT: ClassVar[str]
@@ -32,7 +32,7 @@ class Child:
 
     @classmethod
     def columns(cls) -> tuple[str, ...]:
-        """The columns that are read and written."""
+        """Return the names of the columns that are read and written."""
         return tuple(field.name for field in fields(cls))
 
 
@@ -49,16 +49,17 @@ class PartitionColumn(Child):
     transform: str = "identity"
 
 
-# Types of mappings: names of folders tell the values of columns that are not in the files, or the
-# partition values that are stored for each file.
+# Types of mappings. Columns that are missing in the files get their values from the names of
+# folders, or from the partition values that are stored for each file.
 BY_NAME, BY_STORED_VALUES = "map_by_name", "map_by_stored_values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping(Child):
-    """How columns of files that others wrote are found; `is_owned` if the files were handed over.
+    """Mapping of columns in files from other writers to columns of a table.
 
-    It stays as long as its table: more files may come that look the same.
+    It is kept as long as the table, since more files with the same columns may be added.
+    `is_owned`: the table owns the files and may delete them.
     """
 
     NAME: ClassVar[str] = "ducklake_column_mapping"
@@ -71,10 +72,10 @@ class ColumnMapping(Child):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameMapping(Child):
-    """A name in a foreign file and the column it stands for.
+    """A name in files from another writer, and the column that it maps to.
 
-    With `is_partition` it is a key in the names of folders. `source_type` is the type in the file
-    where it has to be read as that, then turned into the column's.
+    With `is_partition` the name is a key in folder names. `source_type` is set if the column has to
+    be read with that type and then cast to the type of the table.
     """
 
     NAME: ClassVar[str] = "ducklake_name_mapping"
@@ -89,7 +90,7 @@ class NameMapping(Child):
 
     @classmethod
     def of(cls, mapping_id: MappingId, position: int, name: MappedName) -> NameMapping:
-        """The row of a name, at its place among those of the mapping."""
+        """Return the row of a name, given its position in the mapping."""
         return cls(
             mapping_id=mapping_id,
             column_id=position,
@@ -102,7 +103,7 @@ class NameMapping(Child):
 
     @property
     def mapped_name(self) -> MappedName:
-        """The name, without its place."""
+        """The name without its position."""
         return MappedName(
             self.source_name,
             self.target_field_id,
@@ -142,7 +143,7 @@ class MacroParameter(Child):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileColumnStatistics(Child):
-    """What a data file's footer says about one column."""
+    """Statistics of one column from the footer of a data file."""
 
     NAME: ClassVar[str] = "ducklake_file_column_stats"
     PARENT: ClassVar[str] = "data_file_id"
@@ -172,9 +173,9 @@ class FilePartitionValue(Child):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileAction(Child):
-    """The add action with which a Delta log told of a data file, word for word.
+    """The original add action of a data file in a Delta log, as JSON.
 
-    With a deletion vector it is about the file as of that vector, which became a delete file.
+    If the action has a deletion vector, `delete_file_id` is the delete file made from it.
     """
 
     NAME: ClassVar[str] = "dl_file_actions"

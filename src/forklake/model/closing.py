@@ -1,4 +1,4 @@
-"""Things that are open until they are closed."""
+"""Base class of resources that have to be closed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Closing(ABC):
-    """What `with` closes at its end."""
+    """Context manager that calls `close` at the end of a `with` block."""
 
     def __enter__(self) -> Self:
         return self
@@ -17,4 +17,4 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""

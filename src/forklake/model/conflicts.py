@@ -1,12 +1,12 @@
-"""When two commits to one catalog exclude each other: one literal table.
+"""Conflict rules: the pairs of changes to one catalog that exclude each other, as one table.
 
-A transaction reads the catalog as it was when it began. When others committed meanwhile, `RULES`
-says for each pair (mine, theirs) *on the same table, view, schema or macro* whether mine may still
-be added on top. What is not listed is fine. The aim is that the result always equals running the
-two one after the other; a pair that cannot promise this aborts the second.
+A transaction reads the catalog as of its start. If other transactions have committed since, `RULES`
+defines for each pair (mine, theirs) *on the same table, view, schema or macro* whether mine may
+still be committed. Pairs that are not listed do not conflict. The result must always equal running
+the two transactions one after the other; if a pair cannot guarantee that, the second is aborted.
 
-An append reads nothing, so it may follow anything but a change of the table itself. What a
-transaction does read it records, see `forklake.model.reads`.
+An append reads nothing, so it conflicts only with changes of the definition of its table. Reads of
+a transaction are recorded and checked separately, see `forklake.model.reads`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from forklake.model.names import folded
 
 
 class Rule(Enum):
-    """What a pair of changes to one object means."""
+    """Outcome of a pair of changes to one object."""
 
     CONFLICT = "conflict"
     SAME_FILE = "conflict if both touched the same data file"
@@ -45,7 +45,7 @@ RULES: dict[ChangeKind, dict[ChangeKind, Rule]] = {
     K.INLINED_INSERT: _DEFINITION,
     K.DELETED: _DEFINITION | _APPENDS | _FILE_CHANGES,
     K.INLINED_DELETE: _DEFINITION | _APPENDS | _FILE_CHANGES | {K.FLUSHED: Rule.CONFLICT},
-    # Compaction writes rows with the types that it has seen.
+    # Compaction writes rows with the column types as of its start.
     K.FLUSHED: _DEFINITION
     | _FILE_CHANGES
     | {K.INLINED_DELETE: Rule.CONFLICT, K.FLUSHED: Rule.CONFLICT},
@@ -63,34 +63,37 @@ RULES: dict[ChangeKind, dict[ChangeKind, Rule]] = {
     K.MERGED_FROM: {K.MERGED_FROM: Rule.CONFLICT},
 }
 
-# Kinds whose names live in one namespace: two of a group cannot take the same name.
+# Kinds of changes that create names in one namespace: a name can be created only once per group.
 NAMESPACES: tuple[frozenset[ChangeKind], ...] = (
     frozenset({K.CREATED_SCHEMA}),
     frozenset({K.CREATED_TABLE, K.CREATED_VIEW}),
     frozenset({K.CREATED_SCALAR_MACRO}),
     frozenset({K.CREATED_TABLE_MACRO}),
 )
-# Kinds that put something into a schema, which must still be there under that name.
+# Kinds that create an object in a schema, which must still exist under the same name.
 _IN_SCHEMA = NAMESPACES[1] | NAMESPACES[2] | NAMESPACES[3]
 _SCHEMA_CHANGES = frozenset({K.DROPPED_SCHEMA, K.ALTERED_SCHEMA})
 
 
 @dataclass(frozen=True, slots=True)
 class Mine:
-    """What this transaction is about to commit: its changes, and the schemas it knows by id.
+    """Changes that this transaction is about to commit, and the schemas that they refer to.
 
-    `checked`: tables whose reads are checked row by row, so that appends to them need no rule.
+    Args:
+        schema_names: names of schemas by id, as of the start of the transaction.
+        schemas: id of the schema of each changed table.
+        checked: tables whose reads are checked row by row, so appends to them need no rule.
     """
 
     changes: frozenset[Change]
     schema_names: dict[int, str] = field(default_factory=dict)
-    schemas: Mapping[int, int] = field(default_factory=dict)  # by the tables that are changed
+    schemas: Mapping[int, int] = field(default_factory=dict)
     checked: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A pair of changes that do not go together."""
+    """A pair of changes that exclude each other, and the rule for them."""
 
     mine: Change
     theirs: Change
@@ -98,7 +101,7 @@ class Finding:
 
 
 def find_conflicts(mine: Mine, theirs: Iterable[Change]) -> Iterator[Finding]:
-    """The pairs that exclude each other, for certain or if they touched the same file."""
+    """Yield the pairs that conflict, or that conflict if both changed the same data file."""
     theirs = list(theirs)
     has_renamed = any(one.kind is K.CREATED_SCHEMA for one in theirs)
     for their in theirs:
@@ -111,7 +114,7 @@ def find_conflicts(mine: Mine, theirs: Iterable[Change]) -> Iterator[Finding]:
 
 
 def _is_moved(my: Change, their: Change, mine: Mine) -> bool:
-    """Whether they have renamed the schema by whose name this transaction found its table."""
+    """Return whether `their` renamed the schema through which my transaction found its table."""
     is_altered = their.kind is K.ALTERED_SCHEMA and my.object_id is not None
     return is_altered and mine.schemas.get(my.object_id or 0) == their.object_id
 

@@ -1,4 +1,4 @@
-"""Types of columns as DuckDB writes them."""
+"""Column types in DuckDB syntax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from forklake.model.fields import Field
 from forklake.model.names import quoted
 from forklake.model.types import ColumnType
 
-# The names that are not the stored ones in capitals.
+# Types whose DuckDB name is not the stored name in capitals.
 _NAMES = {
     "int8": "TINYINT",
     "int16": "SMALLINT",
@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def duckdb_type(node: Field | ColumnType) -> str:
-    """The type of a column, such as `BIGINT`, `DECIMAL(18,3)` or `STRUCT(a INTEGER)[]`."""
+    """Return the DuckDB type of a column, such as `DECIMAL(18,3)` or `STRUCT(a INTEGER)[]`."""
     if isinstance(node, Field):
         kind, parts = node.type, [(part.name, duckdb_type(part)) for part in node.fields]
     else:
@@ -45,5 +45,5 @@ def duckdb_type(node: Field | ColumnType) -> str:
 
 
 def shown_name(name: str) -> str:
-    """A name, in quotes where it needs them."""
+    """Return a name, quoted if it needs quotes."""
     return name if _PLAIN.fullmatch(name) else quoted(name)

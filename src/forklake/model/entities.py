@@ -1,8 +1,8 @@
-"""The versioned rows of a catalog: each is true from `begin_snapshot` until it is ended.
+"""Versioned rows of a catalog: each is valid from `begin_snapshot` until it is ended.
 
 The fields of a class are the columns of its table, in the order in which they are read and
-written; `catalog_id` is the catalog that wrote the row, which for a fork may be an ancestor.
-`KINDS` (in `kinds`) tells table and identity of each class.
+written; `catalog_id` is the catalog that wrote the row, which may be an ancestor of a fork.
+`KINDS` (in `kinds`) defines the table and the identity of each class.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from forklake.model.ids import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What every versioned row knows: who wrote it, and in which snapshot it began."""
+    """Fields common to all versioned rows: the writer, and the snapshot in which the row begins."""
 
     catalog_id: CatalogId = NOBODY
     begin_snapshot: SnapshotId = UNCOMMITTED
@@ -48,7 +48,7 @@ class Schema(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Row):
-    """A table; its columns are rows of their own."""
+    """A table, without its columns, which are separate rows."""
 
     table_id: TableId
     table_uuid: str
@@ -60,10 +60,10 @@ class Table(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column(Row):
-    """One node of a table's schema: a column, or a field inside one (`parent_column`).
+    """One node of the schema of a table: a column, or a field inside of one (`parent_column`).
 
-    `initial_default` is what files written before the column existed show for it;
-    `default_value` is what new rows get.
+    `initial_default` is the value of the column in files that were written before it existed;
+    `default_value` is the value of new rows that do not set it.
     """
 
     table_id: TableId
@@ -94,7 +94,7 @@ class View(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Macro(Row):
-    """A stored function; what it does is in its implementations."""
+    """A stored function; its bodies are in its implementations."""
 
     macro_id: MacroId
     schema_id: SchemaId
@@ -122,13 +122,13 @@ class ColumnTag(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Row):
-    """The partitioning of a table while it was in force."""
+    """A partitioning of a table, for the snapshots in which new files use it."""
 
     partition_id: PartitionId
     table_id: TableId
 
 
-_MARKS = 12  # bytes of a Parquet file: its magic numbers, and the length of the footer
+_MARKS = 12  # bytes of a Parquet file for its magic numbers and the length of the footer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ class DataFile(Row):
 
     @property
     def content_bytes(self) -> int:
-        """The bytes of its rows: of small files, the footer is the most of it."""
+        """Bytes without the footer, which takes most of a small file."""
         return max(0, self.file_size_bytes - (self.footer_size or 0) - _MARKS)
 
 
@@ -174,7 +174,7 @@ class DeleteFile(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlinedDelete(Row):
-    """One deleted position of a data file, kept in the metastore instead of a delete file."""
+    """One deleted position of a data file, stored in the metastore instead of a delete file."""
 
     table_id: TableId
     data_file_id: DataFileId
@@ -183,7 +183,7 @@ class InlinedDelete(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlinedTable(Row):
-    """Rows of a table with one set of columns live in a table of the metastore of this name."""
+    """A table of the metastore that holds the inlined rows of one version of a table's columns."""
 
     table_id: TableId
     table_name: str
@@ -192,7 +192,7 @@ class InlinedTable(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlinedRow(Row):
-    """One row that lives in the metastore: its values by column."""
+    """One row that is stored in the metastore: its values by column."""
 
     table_id: TableId
     row_id: int
@@ -202,7 +202,7 @@ class InlinedRow(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableStatistics(Row):
-    """Live rows and bytes of a table, and the row id that the next row gets."""
+    """Live rows and bytes of a table, and the next free row id."""
 
     table_id: TableId
     record_count: int = 0
@@ -212,7 +212,7 @@ class TableStatistics(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnStatistics(Row):
-    """Bounds that hold for every row ever written to a column and not known to be gone."""
+    """Bounds that hold for every row of a column. They may be too wide after rows were deleted."""
 
     table_id: TableId
     column_id: ColumnId
@@ -227,8 +227,8 @@ class ColumnStatistics(Row):
 class Option(Row):
     """A setting of a catalog, a schema or a table.
 
-    A catalog's own have the `scope_id` 0, which no schema or table ever gets: a fork reads them as
-    its own.
+    Options of a catalog have the `scope_id` 0, which is never the id of a schema or table. A fork
+    therefore inherits them without any translation.
     """
 
     key: str
@@ -239,12 +239,12 @@ class Option(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaTable(Row):
-    """A table's Delta face: the table is also a Delta table, whose log is kept in the metastore.
+    """Registration of a table as a Delta table whose log is stored in the metastore.
 
     Args:
-        delta_id: the id of the Delta table.
-        location: the root of the Delta table, for readers of files; None if it is nowhere yet.
-        mode: `own` if the metastore is the log of record, `follow` if the files below location are.
+        delta_id: id of the Delta table.
+        location: root folder of the Delta table for readers of files; None if it has none yet.
+        mode: `own` if the log in the metastore is authoritative, `follow` if the log files are.
     """
 
     table_id: TableId
@@ -255,7 +255,7 @@ class DeltaTable(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaVersion(Row):
-    """A version of a Delta table: the snapshot in which the row begins. It never ends."""
+    """A version of a Delta table, and the snapshot that made it. Such a row never ends."""
 
     table_id: TableId
     version: int
@@ -267,10 +267,11 @@ class DeltaVersion(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaAction(Row):
-    """What a version of a Delta table says that the lake has no rows for, as JSON.
+    """An action in a version of a Delta table that no other row represents, as JSON.
 
-    `key` tells actions of a kind apart: the application of a txn, the domain of domainMetadata,
-    the number of the data file of a remove, the path of a cdc file, a place in the commit.
+    `key` distinguishes actions of one kind: the application of a txn, the domain of a
+    domainMetadata, the id of the data file of a remove, the path of a cdc file, or the position
+    in the commit.
     """
 
     table_id: TableId

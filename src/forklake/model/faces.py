@@ -1,4 +1,4 @@
-"""The Delta face of a table: what a commit tells the Delta log besides the files it changes."""
+"""Delta tables: the part of a commit that goes to the Delta log besides the changed files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from forklake.model.changes import ChangeKind
 
 
 class FaceMode(StrEnum):
-    """Which log is the one of record: the metastore's, or the files of others."""
+    """Authoritative log of a Delta table: the one in the metastore, or the log files."""
 
     OWN = "own"
     FOLLOW = "follow"
 
 
 class FaceAction(NamedTuple):
-    """An action that the lake has no rows for; `body` is its JSON."""
+    """An action of a Delta log that the lake has no rows for; `body` is its JSON."""
 
     kind: str
     key: str
@@ -27,11 +27,12 @@ class FaceAction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FaceCommit:
-    """What a commit tells the log of one table.
+    """Entry of a commit in the log of one Delta table.
 
     Args:
-        operation: what was done, as Delta's history calls it.
-        version, timestamp: of a version that comes from another log; else the next, and now.
+        operation: name of the operation in the history of the Delta table.
+        version: version from another log; None for the next version.
+        timestamp: milliseconds since 1970, from another log; None for the time of the commit.
     """
 
     operation: str
@@ -40,7 +41,7 @@ class FaceCommit:
     timestamp: int | None = None
 
 
-# The first that a commit did is what its operation is called.
+# The first kind that a commit contains determines the name of its operation.
 _OPERATIONS = (
     (ChangeKind.MERGED, "OPTIMIZE"),
     (ChangeKind.REWRITTEN, "OPTIMIZE"),
@@ -54,7 +55,7 @@ _OPERATIONS = (
 
 
 def operation_of(kinds: Iterable[ChangeKind]) -> str:
-    """What Delta's history calls a commit that made some changes to a table."""
+    """Return the Delta operation name of a commit that made these kinds of changes to a table."""
     made = set(kinds)
     if {ChangeKind.DELETED, ChangeKind.INSERTED} <= made:
         return "UPDATE"

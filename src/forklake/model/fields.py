@@ -1,8 +1,8 @@
-"""Fields: the columns of a table as a tree, with the names that they have inside data files.
+"""Fields: the columns of a table as a tree, with their names inside of data files.
 
-A field's physical name is given when it is created and stays through renames. No other field with
-the same parent ever gets it, dropped ones included: all files that were ever written can be read
-together by physical names.
+The physical name of a field is assigned when it is created and survives renames. No other field
+with the same parent ever gets it, even after the field was dropped: all files ever written can be
+read together by physical names.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from forklake.errors import InvalidInput
 from forklake.model.ids import UNCOMMITTED, ColumnId, SnapshotId
 
-# Tags that Forklake keeps for itself, since what they tell must outlive old snapshots: on columns
-# the physical name where it is not the name, and the type before each promotion (numbered; the
-# tag's begin is the promotion's snapshot); on tables the physical names of dropped columns, the
-# highest number that a column had, the order of rows in new files, the rules for rows, and why rows
-# cannot be read or changed.
+# Internal tags, for facts that must outlive old snapshots. On columns: the physical name if it
+# differs from the name, and the type before each promotion (numbered; the tag begins at the
+# snapshot of the promotion). On tables: the physical names of dropped columns, the highest column
+# id ever used, the sort order of new files, the rules for rows, and why rows cannot be read or
+# changed.
 _INTERNAL = "_forklake_"
 PHYSICAL_NAME = f"{_INTERNAL}physical_name"
 TYPE_BEFORE = f"{_INTERNAL}type_before_"
@@ -26,25 +26,25 @@ SORTED_BY = f"{_INTERNAL}sorted_by"
 RULES = f"{_INTERNAL}rules"
 UNREADABLE = f"{_INTERNAL}unreadable"
 UNWRITABLE = f"{_INTERNAL}unwritable"
-# Promotions that Spark's reader does not do by itself: such files are read as what they were.
+# Promotions that the Spark reader does not support: such files are read with the old type.
 _READ_APART = frozenset({("int8", "float32"), ("int16", "float32")})
 
 
 def is_read_apart(before: str, after: str) -> bool:
-    """Whether files of one type have to be read with that type, then cast to the other."""
+    """Return whether files of type `before` must be read as such and then cast to `after`."""
     return (before, after) in _READ_APART
 
 
 def is_internal_tag(key: str) -> bool:
-    """Whether a tag is Forklake's own."""
+    """Return whether a tag is an internal tag of Forklake."""
     return key.startswith(_INTERNAL)
 
 
 def checked_tag(key: str) -> str:
-    """The key of a tag that a user sets."""
+    """Return the key of a tag set by a user; raise InvalidInput if it is reserved."""
     if is_internal_tag(key.lower()):
         raise InvalidInput(
-            f"The tag {key!r} is reserved: keys do not begin with {_INTERNAL}.",
+            f"The tag {key!r} is reserved: keys cannot begin with {_INTERNAL}.",
             remedy="Choose another key.",
         )
     return key
@@ -52,9 +52,9 @@ def checked_tag(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One node of a table's schema.
+    """One node of the schema of a table.
 
-    `promotions` tells at which snapshots its type was widened, and what it was before, oldest
+    `promotions` lists the snapshots that widened its type, with the type before each, oldest
     first; a promotion of the open transaction has the snapshot UNCOMMITTED.
     """
 
@@ -70,7 +70,7 @@ class Field:
     promotions: tuple[tuple[SnapshotId, str], ...] = ()
 
     def type_in(self, begin_snapshot: SnapshotId) -> str:
-        """The type with which files that began in a snapshot were written."""
+        """Return the type of this field in files that began in a snapshot."""
         if begin_snapshot != UNCOMMITTED:
             for promoted, before in self.promotions:
                 if promoted == UNCOMMITTED or begin_snapshot < promoted:
@@ -78,6 +78,6 @@ class Field:
         return self.type
 
     def as_stored(self) -> Field:
-        """The same under the names that it has in files."""
+        """Return the same field, and its subfields, with physical names as names."""
         inside = tuple(part.as_stored() for part in self.fields)
         return replace(self, name=self.physical_name, fields=inside)

@@ -1,4 +1,4 @@
-"""How counts and sizes read to people, wherever they are shown."""
+"""Counts and sizes as text for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def size(count: float) -> str:
-    """A number of bytes in the unit that fits."""
+    """Format a number of bytes with a fitting unit: `999 B`, `1.5 kB`, `512 MB`."""
     value, unit = float(count), _UNITS[0]
     for unit in _UNITS:
         if abs(value) < 999.5 or unit == _UNITS[-1]:
@@ -16,5 +16,5 @@ def size(count: float) -> str:
 
 
 def counted(count: int, thing: str, things: str | None = None) -> str:
-    """A count with its noun: `1 catalog`, `2,000 catalogs`."""
+    """Format a count with its noun: `1 catalog`, `2,000 catalogs`."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"

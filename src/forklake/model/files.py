@@ -1,4 +1,4 @@
-"""Files and rows as a transaction hands them over, before they have their numbers."""
+"""Files and rows that a transaction adds, before they get ids."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 from forklake.model.ids import ColumnId, DataFileId, MappingId, PartitionId
 
-# Columns that some files have besides those of the table: the ids of rows that are new versions of
-# others, and the snapshots of rows that were put together from several files.
+# Additional columns in some files: the ids of rows that are new versions of other rows, and the
+# snapshots of rows that were merged from several files.
 ROW_ID, SNAPSHOT_ID = "_ducklake_internal_row_id", "_ducklake_internal_snapshot_id"
-# Their field ids.
+# Field ids of these columns.
 LINEAGE = {ROW_ID: 2147483540, SNAPSHOT_ID: 2147483539}
-# The format of a delete file that is a deletion vector which could not be read.
+# Format of a delete file that stands for a deletion vector which could not be read.
 UNREAD_VECTOR = "deletion-vector"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnBounds:
-    """What a new file says about one column; bounds are text in the form of the column's type."""
+    """Statistics of one column in a new file; bounds are texts in the form of the column type."""
 
     column_id: ColumnId
     column_size_bytes: int | None = None
@@ -33,7 +33,7 @@ class ColumnBounds:
     def of_constant(
         cls, column_id: ColumnId, text: str | None, rows: int, *, contains_nan: bool | None
     ) -> ColumnBounds:
-        """What is known of a column that has the same value in all rows of a file."""
+        """Return the statistics of a column with the same value in all rows of a file."""
         return cls(
             column_id,
             value_count=rows,
@@ -46,9 +46,12 @@ class ColumnBounds:
 
 @dataclass(frozen=True, slots=True)
 class NewDataFile:
-    """A data file to add. `row_ids` False: its rows carry the ids that they had before.
+    """A data file to add.
 
-    With `row_id_offset` they have those that begin so far into the ones that were set aside.
+    Args:
+        row_ids: False if its rows carry the ids that they had before.
+        row_id_offset: offset of its first row id within the ids reserved for rows of a merge.
+        action: the original add action of a Delta log.
     """
 
     path: str
@@ -65,13 +68,13 @@ class NewDataFile:
     mapping_id: MappingId | None = None
     row_ids: bool = True
     row_id_offset: int | None = None
-    action: str | None = None  # of a Delta log
+    action: str | None = None
 
 
 class MappedName(NamedTuple):
-    """A name in files that others wrote, and the column that it stands for.
+    """A name in files from another writer, and the column that it maps to.
 
-    `parent` is the place, among the names of the mapping, of the name that it is inside of.
+    `parent` is the position, among the names of the mapping, of the name that contains it.
     """
 
     source_name: str
@@ -83,7 +86,7 @@ class MappedName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewDeleteFile:
-    """A delete file to add; it replaces the one that its data file had."""
+    """A delete file to add; it replaces the current delete file of its data file."""
 
     data_file_id: DataFileId
     path: str
@@ -93,13 +96,17 @@ class NewDeleteFile:
     path_is_relative: bool = True
     format: str = "parquet"
     encryption_key: str | None = None
-    action: str | None = None  # of a Delta log, about the data file
+    action: str | None = None  # original add action of a Delta log, for the data file
 
 
 @dataclass(frozen=True, slots=True)
 class NewInlinedRow:
-    """A row to keep in the metastore; `row_id` is set when it is a new version of one,
-    `row_id_offset` when its id is among those that were set aside."""
+    """A row to store in the metastore.
+
+    Args:
+        row_id: id of the row that this is a new version of; None for a new row.
+        row_id_offset: offset of its id within the ids reserved for rows of a merge.
+    """
 
     values: dict[ColumnId, Any] = field(default_factory=dict)
     row_id: int | None = None

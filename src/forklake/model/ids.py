@@ -1,11 +1,11 @@
-"""Identifiers, one type each so that they cannot be swapped.
+"""Identifiers, each with a type of its own so that they cannot be confused.
 
-Catalogs, schemas, tables, views, macros and partition specs share one counter; data files,
-delete files and column mappings another; snapshots a third. Columns are numbered within their
+Catalogs, schemas, tables, views, macros and partitionings share one counter; data files, delete
+files and column mappings share another; snapshots have a third. Columns are numbered within their
 table.
 
-A transaction does not know its final ids: it hands out negative ones (`local`), which the commit
-replaces inside the catalog's lock, so that in one catalog the order of ids is the order of commits.
+The final ids are assigned by the commit, under the lock of the catalog, so that within one catalog
+the order of ids is the order of commits. Until then a transaction uses negative local ids.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MappingId = NewType("MappingId", int)
 
 NOBODY = CatalogId(-1)
 UNCOMMITTED = SnapshotId(-1)
-# The cap of a catalog's own rows: it sees all of them.
+# Limit of visible snapshots for rows of the catalog itself: all of them.
 FOREVER = SnapshotId(2**63 - 1)
 
-# Columns that hold a number of the entity counter, and of the file counter.
+# Columns that hold an id of the entity counter, and of the file counter.
 ENTITY_ID_COLUMNS = frozenset(
     {"schema_id", "table_id", "view_id", "macro_id", "partition_id", "object_id", "scope_id"}
 )
@@ -37,12 +37,12 @@ FILE_ID_COLUMNS = frozenset({"data_file_id", "delete_file_id", "mapping_id"})
 
 
 class LocalIds:
-    """Hands out negative ids, and later maps them to the numbers that the commit took."""
+    """Generator of negative local ids, which the commit replaces by final ids."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def take(self) -> int:
-        """A fresh local id: -1, -2, …"""
+        """Return a new local id: -1, -2, …"""
         self.count += 1
         return -self.count

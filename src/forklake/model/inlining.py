@@ -1,11 +1,11 @@
-"""Values of rows that live in the metastore: checked when they come in, and kept without a loss.
+"""Values of inlined rows: their validation, and a lossless encoding for the metastore.
 
-Numbers up to 64 bits, truth and bytes are kept as such, all other scalars as text. A nested value
-is JSON: a struct is an object by column id, so that renamed and added fields hold; a list is an
-array; a map is an array of pairs, because its keys need not be text.
+Booleans, bytes and integers up to 64 bits are stored as such, all other scalars as text. A nested
+value is JSON: a struct is an object with column ids as keys, so that it survives renamed and added
+fields; a list is an array; a map is an array of pairs, because its keys need not be text.
 
-Values that come back are Python's: `Decimal`, `date`, `datetime` (in UTC where there is a zone),
-`bytes`, `str` for uuid and json, `dict` by the fields' names for a struct. A map is a `dict`, or a
+Decoded values are Python objects: `Decimal`, `date`, `datetime` (in UTC for types with a zone),
+`bytes`, `str` for uuid and json, and `dict` by field name for a struct. A map is a `dict`, or a
 list of pairs if its keys are nested.
 """
 
@@ -27,21 +27,25 @@ from forklake.model.values import INTEGER_RANGES, from_text, to_text
 
 _FLOATS = {"float32", "float64"}
 _TEXTS = {"varchar", "json"}
-# Types whose text `values` does not know, and how it is read.
+# Types that `values` has no text for: the accepted Python type, and the decoder of their text.
 _PLAIN_TEXTS: dict[str, tuple[type, Callable[[str], Any]]] = {
     "interval": (str, str),
     "timetz": (time, time.fromisoformat),
 }
 _KEPT_AS_NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
-# Not every database takes a text with a NUL: such a text is JSON after this mark.
+# Not every database stores a NUL in a text: such a text is stored as JSON behind this mark.
 _MARK = "\x01"
 
 
-# Coming in
+# Validation
 
 
 def checked(field: Field, value: Any) -> Any:
-    """The value as its type has it, nested ones as JSON; InvalidInput if it is none of the type."""
+    """Return a value converted to the type of the field; nested values become JSON.
+
+    Raises:
+        InvalidInput: the value does not fit the type.
+    """
     if value is None:
         return None
     if field.type in NESTED:
@@ -105,13 +109,13 @@ def _misfit(field: Field, value: Any) -> InvalidInput:
     return InvalidInput(
         f"The value {shown[:80] + ('…' if len(shown) > 80 else '')} of column '{field.name}' is not"
         f" a value of type {field.type}.",
-        remedy="Cast it first.",
+        remedy="Cast the value to this type first.",
         column=field.name,
     )
 
 
 def _encoded(field: Field, value: Any) -> Any:
-    """The value as JSON has it."""
+    """Return a value as an object for JSON."""
     if value is None:
         return None
     match field.type:
@@ -157,11 +161,11 @@ def _pairs(field: Field, value: Any) -> list[tuple[Any, Any]]:
     return [(key, item) for key, item in pairs]
 
 
-# Kept
+# Encoding
 
 
 def to_stored(column_type: str, value: Any) -> Any:
-    """A checked value as it is stored."""
+    """Encode a validated value for the metastore."""
     if value is None or column_type in _KEPT_AS_NUMBERS or column_type in NESTED:
         return value
     if isinstance(value, bool | bytes):
@@ -174,18 +178,18 @@ def to_stored(column_type: str, value: Any) -> Any:
     return text
 
 
-# Coming back
+# Decoding
 
 
 def shown(field: Field, value: Any) -> Any:
-    """A checked value as readers get it: nested ones by the names of their fields."""
+    """Return a validated value in the form for readers: nested ones with field names."""
     if value is None or field.type not in NESTED:
         return value
     return _decoded(field, json.loads(value))
 
 
 def from_stored(field: Field, stored: Any) -> Any:
-    """A stored value as readers get it."""
+    """Decode a stored value to the form for readers."""
     if isinstance(stored, str) and stored.startswith(_MARK):
         return json.loads(stored.removeprefix(_MARK))
     if stored is None or isinstance(stored, bytes):
@@ -196,14 +200,14 @@ def from_stored(field: Field, stored: Any) -> Any:
 
 
 def initial_value(field: Field) -> Any:
-    """What rows show for a column that they were written without."""
+    """Return the value of a column in rows that were written before it existed."""
     if field.initial_default is None or field.type in NESTED:
         return None
     return default_value(field.type, field.initial_default)
 
 
 def default_value(column_type: str, text: str) -> Any:
-    """The value of a literal default; InvalidInput if it is none of the type."""
+    """Return the value of a literal default; raise InvalidInput if it does not fit the type."""
     return from_text(_text_type(column_type), text)
 
 
@@ -230,7 +234,7 @@ def _decoded_part(field: Field, stored: Mapping[str, Any]) -> Any:
 
 
 def _read(kind: str, stored: Any) -> Any:
-    """A scalar from what it is kept as; it may have been a narrower type then."""
+    """Decode a scalar, which may have been stored while the column had a narrower type."""
     if kind in _PLAIN_TEXTS:
         return _PLAIN_TEXTS[kind][1](stored)
     if kind == "boolean":

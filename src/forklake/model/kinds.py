@@ -1,8 +1,8 @@
-"""The kinds of versioned rows: one literal table of where each lives and what identifies it.
+"""Kinds of versioned rows: one table of where each kind is stored and what identifies a row.
 
-A fork ends a row that it inherited by writing a tombstone that names the row: its kind, the table
-(or object) it belongs to, its id and, for tags and options, its key. Two tombstones name no row but
-everything that a fork inherited beneath a table: its files, or all of it.
+A fork ends an inherited row by writing a tombstone that identifies it: its kind, the table (or
+object) that it belongs to, its id and, for tags and options, its key. Two further kinds of
+tombstones end many rows at once: all inherited files of a table, or everything that belongs to it.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from typing import Any
 
 from forklake.model import entities as e
 
-# Kinds of tombstones that stand for many rows.
+# Kinds of tombstones that end many rows.
 ALL_FILES = 101
 ALL_CONTENT = 102
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A versioned table: its rows, the columns that identify them, and the owner that ends them.
+    """A versioned table: its rows, and the columns that identify them.
 
     Args:
-        code: the number under which tombstones name it.
-        name: the table in the metadata database.
-        row: the class of its rows.
-        identity: columns which single out one row at any snapshot.
-        scope: the column naming the table or object that it belongs to.
-        entity: the column that is the id within the scope; `text` a further text part of it.
-        is_content: rows that a truncation of the table ends.
-        is_definition: rows that make up the catalog's state, as opposed to its data.
+        code: number of the kind in tombstones.
+        name: name of the table in the metadata database.
+        row: class of its rows.
+        identity: columns that identify one row at any snapshot.
+        scope: column with the table or object that a row belongs to.
+        entity: column with the id within the scope.
+        text: column with a further text part of the id.
+        is_content: whether truncating the table ends these rows.
+        is_definition: whether the rows belong to the definitions of a catalog, not to its data.
     """
 
     code: int
@@ -45,15 +46,15 @@ class Kind:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read and written."""
+        """Names of the columns that are read and written."""
         return tuple(field.name for field in fields(self.row))
 
     def identify(self, row: e.Row) -> tuple[Any, ...]:
-        """The identity of a row."""
+        """Return the identity of a row."""
         return tuple(getattr(row, column) for column in self.identity)
 
     def tombstone_key(self, row: e.Row) -> tuple[int, int, str]:
-        """Scope, entity and text under which a tombstone names the row."""
+        """Return the scope, entity and text that a tombstone for the row contains."""
         return (
             getattr(row, self.scope) if self.scope else 0,
             getattr(row, self.entity) if self.entity else 0,
@@ -140,11 +141,11 @@ INLINED_DELETE = Kind(
     e.InlinedDelete,
     ("table_id", "data_file_id", "row_position"),
     scope="table_id",
-    entity="data_file_id",  # the deletes of one file and snapshot end together
+    entity="data_file_id",  # the deletes of one file in one snapshot are ended together
     is_content=True,
     is_definition=False,
 )
-# Rows of the tables that INLINED_TABLE names, each table with columns of its own.
+# Rows in the tables that INLINED_TABLE lists, each of which has other columns.
 INLINED_ROW = Kind(
     16,
     "",
@@ -195,7 +196,7 @@ KINDS: tuple[Kind, ...] = (
     DELTA_VERSION,
     DELTA_ACTION,
 )
-# What a truncation of a table ends, and what dropping it ends.
+# Kinds that truncating a table ends, and kinds that dropping it ends.
 CONTENT = tuple(kind for kind in KINDS if kind.is_content)
 BENEATH_TABLE = tuple(kind for kind in KINDS if kind.scope)
 DEFINITIONS = tuple(kind for kind in KINDS if kind.is_definition)

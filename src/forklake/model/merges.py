@@ -1,8 +1,8 @@
-"""Merges of one catalog into another: what is remembered of them, and what a commit is told.
+"""Merges of one catalog into another: their records, and the input of a commit.
 
-Two catalogs on one line count the ids of new rows on from the same number, each for itself. Rows
-that one takes over from the other get ids of its own, all of a merge in one piece: the first and
-the ones after it become another number and the ones after that.
+Two catalogs of one lineage count new row ids from the same number independently. Rows that are
+merged from one into the other therefore get new ids, as one range per merge and table: `first` and
+the ids after it become `becomes` and the ids after that.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from forklake.model.entities import DataFile, DeleteFile
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import CatalogId, SnapshotId, TableId
 
-# Stands for all tables.
+# Table id that stands for all tables.
 WHOLE_CATALOG = TableId(0)
 
 
 @dataclass(frozen=True, slots=True)
 class RowIds:
-    """Ids of new rows of a table in the catalog that they come from."""
+    """Range of row ids of a table in the source catalog of a merge."""
 
     first: int
     count: int
@@ -27,11 +27,11 @@ class RowIds:
 
 @dataclass(frozen=True, slots=True)
 class MergeNote:
-    """What a commit takes over, and from where.
+    """Source of a merge, as recorded by its commit.
 
     Args:
-        tables: those that were looked at; none if it was everything.
-        only_appends: it does nothing but add rows, so that others may have committed meanwhile.
+        tables: tables that were merged; empty for all.
+        only_appends: the merge only adds rows, so concurrent commits to the target are allowed.
     """
 
     source_id: CatalogId
@@ -42,7 +42,7 @@ class MergeNote:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A merge of the past, as far as it is about one table, or about all of them."""
+    """Record of an earlier merge, for one table or for all of them."""
 
     catalog_id: CatalogId
     snapshot_id: SnapshotId
@@ -54,15 +54,15 @@ class Merge:
     becomes: int
 
     def is_about(self, table_id: TableId) -> bool:
-        """Whether a table was looked at."""
+        """Return whether the merge covered a table."""
         return self.table_id in (WHOLE_CATALOG, table_id)
 
 
 @dataclass(frozen=True, slots=True)
 class AdoptedFile:
-    """A data file of another catalog, with its deletes, that becomes part of this one as it is.
+    """A data file of another catalog, with its deletes, that this catalog adopts unchanged.
 
-    The path is as this catalog keeps it; so is that of the delete file.
+    The paths of the data file and the delete file are stored paths of the adopting catalog.
     """
 
     file: DataFile
@@ -72,6 +72,6 @@ class AdoptedFile:
 
     @property
     def rows(self) -> int:
-        """How many rows of it are live."""
+        """Number of its live rows."""
         in_file = self.delete_file.delete_count if self.delete_file is not None else 0
         return self.file.record_count - in_file - len(self.deleted_positions)

@@ -1,8 +1,8 @@
-"""Names: what is accepted, when two are the same, how they are quoted and become folders.
+"""Names: validation, comparison, quoting, and the folders named after them.
 
-A name is kept as it was written (in Unicode's composed form), compared without regard to case
-within a catalog, and exactly between catalogs. What cannot be seen cannot be in a name: control
-characters, direction marks and zero-width characters make twins that no reader can tell apart.
+A name is stored as written (in Unicode composed form), compared case-insensitively within a
+catalog, and exactly between catalogs. Control characters, direction marks and zero-width characters
+are refused: with them, two names could look the same and still be different.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from collections.abc import Iterable
 from forklake.errors import InvalidInput
 
 MAX_NAME_BYTES = 255
-# What stored texts of views and macros say instead of the alias of the catalog that they are in.
+# Text in stored views and macros that stands for the alias of their catalog.
 PLACEHOLDER = "{DUCKLAKE_CATALOG}"
 _FOLDER = re.compile(r"[A-Za-z0-9_-]+")
 _NOT_IN_CATALOG_NAMES = frozenset("/\\\"'`")
 
 
 def checked_name(name: str, what: str) -> str:
-    """The name in composed form; `what` is the kind of object, for the error."""
+    """Return a name in composed form; raise InvalidInput if it is not acceptable.
+
+    Args:
+        what: kind of object, for the message.
+    """
     if not isinstance(name, str) or not name:
-        raise InvalidInput(f"A {what} name cannot be empty.", remedy="Give it a name.")
+        raise InvalidInput(f"A {what} name cannot be empty.", remedy="Choose a name.")
     composed = unicodedata.normalize("NFC", name)
     size = len(composed.encode("utf-8", "surrogatepass"))
     if size > MAX_NAME_BYTES:
@@ -33,31 +37,35 @@ def checked_name(name: str, what: str) -> str:
         )
     if not composed.isprintable():
         raise InvalidInput(
-            f"The {what} name {name!a} contains a character that cannot be seen.",
+            f"The {what} name {name!a} contains a character that is not printable.",
             remedy="Remove control, zero-width and direction characters.",
         )
     if composed != composed.strip():
         raise InvalidInput(
-            f"The {what} name {composed!r} begins or ends with a space.", remedy="Remove it."
+            f"The {what} name {composed!r} begins or ends with a space.",
+            remedy="Remove the space.",
         )
     return composed
 
 
 def checked_catalog_name(name: str) -> str:
-    """A catalog's name: stricter, because it stands in attach strings, paths and addresses."""
+    """Return the name of a catalog in composed form; raise InvalidInput if it is not acceptable.
+
+    The rules are stricter than for other names: it is used in attach strings, paths and addresses.
+    """
     composed = checked_name(name, "catalog")
     bad = sorted(_NOT_IN_CATALOG_NAMES & set(composed))
     if bad or composed.startswith(".") or composed.endswith("."):
         found = f"contains {' '.join(bad)}" if bad else "begins or ends with a dot"
         raise InvalidInput(
             f"The catalog name {composed!r} {found}.",
-            remedy="Use letters, digits, spaces and signs other than / \\ \" ' ` .",
+            remedy="Do not use these characters, nor a dot at the start or end: / \\ \" ' `",
         )
     return composed
 
 
 def checked_catalog_names(names: Iterable[str]) -> list[str]:
-    """Many catalog names at once, each different from the others."""
+    """Return many catalog names in composed form; raise InvalidInput if two are equal."""
     checked = [checked_catalog_name(name) for name in names]
     if len(set(checked)) != len(checked):
         twice = next(name for name in checked if checked.count(name) > 1)
@@ -68,15 +76,15 @@ def checked_catalog_names(names: Iterable[str]) -> list[str]:
 
 
 def folded(name: str) -> str:
-    """The form under which names within a catalog are compared."""
+    """Return the form in which names within a catalog are compared."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def quoted(name: str) -> str:
-    """The name as an SQL identifier."""
+    """Return a name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def folder_for(name: str, uuid: str) -> str:
-    """The folder of a named thing: its name where every file system takes it, else its uuid."""
+    """Return the folder of an object: its name if every file system accepts it, else its UUID."""
     return f"{name if _FOLDER.fullmatch(name) else uuid}/"

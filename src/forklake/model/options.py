@@ -1,4 +1,4 @@
-"""The options that users may set: one literal table of name, default, scopes and check."""
+"""Options that users can set: one table of name, default, scopes and validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklake.errors import InvalidInput
 
 
 class Scope(Enum):
-    """Where an option holds; the narrower one wins."""
+    """Scope of an option; the narrowest scope that sets it has precedence."""
 
     GLOBAL = "global"
     CATALOG = "catalog"
@@ -20,7 +20,7 @@ class Scope(Enum):
     TABLE = "table"
 
 
-# The scope_id of options of the catalog itself.
+# The scope_id of options that are set on the whole catalog.
 CATALOG_SCOPE_ID = 0
 ANY_SCOPE = frozenset(Scope)
 WHOLE_CATALOG = frozenset({Scope.GLOBAL, Scope.CATALOG})
@@ -107,7 +107,10 @@ def _parquet_version(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OptionRule:
-    """An option: what it means, what holds when it is not set, where and to what it can be set."""
+    """An option: its meaning, its default, the validation of its values, and where it can be set.
+
+    `check` returns the stored form of a value, or raises ValueError with a text of what is valid.
+    """
 
     name: str
     default: str | None
@@ -119,21 +122,33 @@ class OptionRule:
 OPTIONS: dict[str, OptionRule] = {
     rule.name: rule
     for rule in (
-        OptionRule("data_inlining_row_limit", "0", "Most rows kept in the metastore", _integer),
-        OptionRule("target_file_size", "512MB", "Size that data files aim for", _size),
+        OptionRule(
+            "data_inlining_row_limit",
+            "0",
+            "Inserts up to this many rows are stored in the metastore",
+            _integer,
+        ),
+        OptionRule("target_file_size", "512MB", "Target size of data files", _size),
         OptionRule("parquet_compression", "snappy", "Compression of data files", _codec),
-        OptionRule("parquet_compression_level", None, "Level of the compression", _integer),
+        OptionRule("parquet_compression_level", None, "Compression level", _integer),
         OptionRule("parquet_version", "2", "Version of the Parquet format", _parquet_version),
-        OptionRule("parquet_row_group_size", None, "Rows in a row group", _integer),
-        OptionRule("parquet_row_group_size_bytes", None, "Bytes in a row group", _size),
-        OptionRule("per_thread_output", "false", "One file for each writing task", _boolean),
-        OptionRule("hive_file_pattern", "true", "Folders named key=value", _boolean),
+        OptionRule("parquet_row_group_size", None, "Rows per row group", _integer),
+        OptionRule("parquet_row_group_size_bytes", None, "Bytes per row group", _size),
+        OptionRule("per_thread_output", "false", "Write one file per task", _boolean),
+        OptionRule("hive_file_pattern", "true", "Name partition folders key=value", _boolean),
         OptionRule("auto_compact", "true", "Maintenance may compact the table", _boolean),
         OptionRule(
-            "rewrite_delete_threshold", "0.1", "Deleted share that calls for a rewrite", _fraction
+            "rewrite_delete_threshold",
+            "0.1",
+            "Fraction of deleted rows at which a file is rewritten",
+            _fraction,
         ),
         OptionRule(
-            "delete_older_than", "2 days", "Age at which files may go", _interval, WHOLE_CATALOG
+            "delete_older_than",
+            "2 days",
+            "Age at which unused files are deleted",
+            _interval,
+            WHOLE_CATALOG,
         ),
         OptionRule(
             "expire_older_than", None, "Age at which snapshots expire", _interval, WHOLE_CATALOG
@@ -141,12 +156,16 @@ OPTIONS: dict[str, OptionRule] = {
         OptionRule(
             "idempotency_key_retention",
             "7 days",
-            "Minimum age at which idempotency keys of expired snapshots may go",
+            "Minimum age at which idempotency keys of expired snapshots are deleted",
             _interval,
             WHOLE_CATALOG,
         ),
         OptionRule(
-            "require_commit_message", "false", "Commits must say why", _boolean, WHOLE_CATALOG
+            "require_commit_message",
+            "false",
+            "Refuse commits without a message",
+            _boolean,
+            WHOLE_CATALOG,
         ),
         OptionRule(
             "isolation_level",
@@ -155,13 +174,13 @@ OPTIONS: dict[str, OptionRule] = {
             _isolation_level,
             WHOLE_CATALOG,
         ),
-        OptionRule("encrypted", "false", "Data files are encrypted", _boolean, WHOLE_CATALOG),
+        OptionRule("encrypted", "false", "Encrypt data files", _boolean, WHOLE_CATALOG),
     )
 }
 
 
 def as_age(interval: str) -> timedelta:
-    """The length of an interval as options have it; a month has 30 days and a year 365.
+    """Return the length of an interval; a month has 30 days and a year 365.
 
     >>> as_age("36 hours")
     datetime.timedelta(days=1, seconds=43200)
@@ -171,32 +190,34 @@ def as_age(interval: str) -> timedelta:
     match = _INTERVAL.fullmatch(interval.strip())
     if match is None:
         raise InvalidInput(
-            f"{interval!r} is not a length of time.", remedy="Write one such as '7 days'."
+            f"{interval!r} is not a length of time.", remedy="Use an interval such as '7 days'."
         )
     unit = match[2] or _SHORT_UNITS[match[3].lower()]
     try:
         return float(match[1]) * _UNITS[unit.lower()]
     except OverflowError:
         raise InvalidInput(
-            f"{interval!r} is longer than any time that can be kept.", remedy="Write a shorter one."
+            f"{interval!r} exceeds the maximum length of time.", remedy="Use a shorter interval."
         ) from None
 
 
 def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | None]:
-    """The option's name and the stored form of a value, or an error that says what is wanted.
+    """Return the name of an option and the stored form of a value; None removes the option.
 
-    The value None stands for removing the option.
+    Raises:
+        InvalidInput: the option, its scope or the value is not valid.
     """
     rule = OPTIONS.get(name.lower())
     if rule is None:
         raise InvalidInput(
-            f"There is no option {name!r}.", remedy="Options are: " + ", ".join(sorted(OPTIONS))
+            f"The option {name!r} does not exist.",
+            remedy="Options are: " + ", ".join(sorted(OPTIONS)) + ".",
         )
     if scope not in rule.scopes:
         allowed = ", ".join(sorted(one.value for one in rule.scopes))
         raise InvalidInput(
-            f"The option {rule.name!r} cannot be set for one {scope.value}.",
-            remedy=f"Set it for: {allowed}.",
+            f"The option {rule.name!r} cannot be set for a {scope.value}.",
+            remedy=f"It can be set for: {allowed}.",
         )
     if value is None:
         return rule.name, None
@@ -205,12 +226,12 @@ def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | N
         return rule.name, rule.check(text)
     except ValueError as reason:
         raise InvalidInput(
-            f"The option {rule.name!r} cannot be {text!r}.", remedy=f"Wanted: {reason}."
+            f"The option {rule.name!r} cannot be {text!r}.", remedy=f"Use {reason}."
         ) from None
 
 
 def as_bytes(size: str) -> int:
-    """A size as options have it.
+    """Return the number of bytes of a size.
 
     >>> as_bytes("1.5kB")
     1500
@@ -218,4 +239,6 @@ def as_bytes(size: str) -> int:
     try:
         return int(_size(size))
     except ValueError as reason:
-        raise InvalidInput(f"{size!r} is not {reason}.", remedy="Write one such as 10GB.") from None
+        raise InvalidInput(
+            f"{size!r} is not {reason}.", remedy="Use a size such as 10GB."
+        ) from None

@@ -1,7 +1,7 @@
-"""Orders: how the bounds of a type, which are kept as text, compare with each other.
+"""Ordering of bounds: how bounds, which are stored as text, are compared for each type.
 
-A key never sorts two values the wrong way round, but may be coarser than they are: times are
-compared by the second. Text that is not in the form of its type has no key.
+A key never orders two values wrongly, but may be coarser than the values: timestamps are compared
+by the second. Text that is not valid for its type has no key.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _TIME = re.compile(r"([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?")
 
 
 class OrderKind(Enum):
-    """The families of types whose bounds compare alike."""
+    """Families of types whose bounds are compared in the same way."""
 
-    INTEGER = "integer"  # at most 64 bits with a sign
+    INTEGER = "integer"  # fits a signed 64-bit integer
     BIG_INTEGER = "big integer"
     DECIMAL = "decimal"
     FLOAT = "float"
@@ -35,17 +35,17 @@ class OrderKind(Enum):
 
 
 _NUMBERS = {OrderKind.INTEGER, OrderKind.BIG_INTEGER, OrderKind.DECIMAL, OrderKind.FLOAT}
-# What every database can compare exactly, or has no key.
+# Limits of exact comparison in every database; values beyond them have no key.
 _INTEGER_LIMITS = {OrderKind.INTEGER: 2**63, OrderKind.BIG_INTEGER: 2**127}
 _COARSE = {OrderKind.FLOAT, OrderKind.TIMESTAMP, OrderKind.TIMESTAMP_UTC, OrderKind.TIME}
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How bounds of a type compare.
+    """Comparison of the bounds of a type.
 
-    `slack` is the relative error of a float's text: a float32 is often written shorter than the
-    number that it stands for.
+    `slack` is the relative error of the text of a float: a float32 is often written with fewer
+    digits than it has.
     """
 
     kind: OrderKind
@@ -53,7 +53,7 @@ class Order:
 
     @property
     def is_number(self) -> bool:
-        """Whether keys are numbers; they are text otherwise."""
+        """Whether keys are numbers; otherwise they are text."""
         return self.kind in _NUMBERS
 
     @property
@@ -63,12 +63,12 @@ class Order:
 
     @property
     def is_text(self) -> bool:
-        """Whether values are text, with prefixes."""
+        """Whether values are text, so that prefixes can be compared."""
         return self.kind is OrderKind.TEXT
 
     @property
     def has_nan(self) -> bool:
-        """Whether there is a value that is no number, greater than all of them."""
+        """Whether the type has NaN, which is greater than all numbers."""
         return self.kind is OrderKind.FLOAT
 
     @property
@@ -77,7 +77,7 @@ class Order:
         return self.kind not in _COARSE
 
     def key(self, text: str | None) -> Any:
-        """What a bound is compared by; None if it cannot be read."""
+        """Return the key of a bound for comparison; None if it has none."""
         if text is None:
             return None
         if self.is_number:
@@ -112,15 +112,15 @@ class Order:
         return f"{found[1]} {found[2] or '00:00:00'}" if found else None
 
     def lowered(self, key: Any) -> Any:
-        """The least key that a value with this key may have been written with."""
+        """Return the smallest key that a value with this key may have been written with."""
         return key if self.slack is None else key - abs(key) * self.slack - _TINY
 
     def raised(self, key: Any) -> Any:
-        """The greatest key that a value with this key may have been written with."""
+        """Return the largest key that a value with this key may have been written with."""
         return key if self.slack is None else key + abs(key) * self.slack + _TINY
 
 
-_TINY = Decimal("1e-36")  # where floats lose their digits
+_TINY = Decimal("1e-36")  # absolute slack, for floats so small that they have lost digits
 
 
 def _is_storable(text: str) -> bool:
@@ -146,7 +146,7 @@ _ORDERS = {
 
 
 def order_of(column_type: str | None) -> Order | None:
-    """The order of a stored type; None for types whose bounds are not compared."""
+    """Return the order of a stored type; None if its bounds cannot be compared."""
     if column_type is None:
         return None
     if column_type.startswith("decimal"):

@@ -1,4 +1,4 @@
-"""A commit to be: everything that a transaction wants to change, with local ids."""
+"""Commit plans: all changes of a transaction, with local ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from forklake.model.statistics import widened
 
 @dataclass(slots=True)
 class TableWork:
-    """What a commit does to the data of one table."""
+    """Changes of a commit to the data of one table."""
 
     columns: tuple[Column, ...]
     truncates: bool = False
@@ -47,11 +47,11 @@ class TableWork:
     ended_rows: list[InlinedRow] = field(default_factory=list)
     inlined_deletes: list[tuple[DataFileId, int]] = field(default_factory=list)
     ended_inlined_deletes: list[InlinedDelete] = field(default_factory=list)
-    row_ids: RowIds | None = None  # to be set aside for rows of another catalog
+    row_ids: RowIds | None = None  # ids to reserve for rows that are merged from another catalog
 
     @property
     def removed_rows(self) -> int:
-        """Rows that stop being live; those of a truncated table are not counted."""
+        """Number of rows that end; rows of a truncated table are not counted."""
         ended = sum(file.record_count for file in self.ended_files) + len(self.ended_rows)
         deleted = sum(file.delete_count for _, file in self.delete_files)
         counted_before = sum(file.delete_count for file in self.ended_delete_files)
@@ -60,7 +60,7 @@ class TableWork:
 
     @property
     def removed_bytes(self) -> int:
-        """Bytes of the data files that end."""
+        """Bytes of the data files that this commit ends."""
         return sum(file.file_size_bytes for file in self.ended_files)
 
     @property
@@ -80,7 +80,7 @@ class TableWork:
 
     @property
     def only_adds_files(self) -> bool:
-        """Whether new data files are all there is."""
+        """Whether the commit only adds data files."""
         return bool(self.data_files) and not (
             self.truncates
             or self.delete_files
@@ -96,7 +96,7 @@ class TableWork:
     def widened(
         self, table_id: TableId, before: Mapping[ColumnId, ColumnStatistics]
     ) -> dict[ColumnId, ColumnStatistics]:
-        """The bounds of the columns that the new files say something about, once they are there."""
+        """Return column bounds widened by the new files, for the columns that these cover."""
         found: dict[ColumnId, list[ColumnBounds]] = {}
         for _, file in self.data_files:
             for bound in file.bounds:
@@ -111,15 +111,16 @@ class TableWork:
 
     @property
     def column_types(self) -> dict[ColumnId, str]:
-        """The stored type of each node."""
+        """Stored types of all columns and nested fields."""
         return {column.column_id: column.column_type for column in self.columns}
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBounds:
-    """The bounds of a table's columns at a snapshot, remembered from a commit to the table.
+    """Column bounds of a table at a snapshot, remembered from the commit that made it.
 
-    `is_alone`: nobody else had committed to the catalog since the commit before.
+    `is_alone`: no other transaction had committed to the catalog between the start of that commit's
+    transaction and the commit.
     """
 
     at: SnapshotId
@@ -129,15 +130,23 @@ class KnownBounds:
 
 @dataclass(slots=True)
 class CommitPlan:
-    """All changes of one transaction, and the snapshot it has read."""
+    """All changes of one transaction, and the snapshot that it read.
+
+    Args:
+        reads: reads of the transaction, which commits since its start must not have changed.
+        schemas: id of the schema of each changed table.
+        name_of: returns the name of an object by id, for messages.
+        key: idempotency key, which makes a retry apply only once; given by the user or generated.
+        continues: the next plan of the series belongs to the same snapshot.
+    """
 
     catalog_id: CatalogId
     start: SnapshotId
     inherits: bool
     changes: set[Change] = field(default_factory=set)
-    reads: Reads = field(default_factory=Reads)  # that commits since the start must not change
+    reads: Reads = field(default_factory=Reads)
     schema_names: dict[int, str] = field(default_factory=dict)
-    schemas: Mapping[int, int] = field(default_factory=dict)  # by the tables that are changed
+    schemas: Mapping[int, int] = field(default_factory=dict)
     new_rows: list[Row] = field(default_factory=list)
     ended_rows: list[Row] = field(default_factory=list)
     dropped_tables: list[TableId] = field(default_factory=list)
@@ -149,23 +158,23 @@ class CommitPlan:
     new_entities: int = 0
     new_files: int = 0
     info: CommitInfo = field(default_factory=CommitInfo)
-    name_of: Callable[[int], str | None] = lambda _: None  # of an object, for messages
-    key: str = ""  # makes a retry apply once; the user's own if they gave one
-    continues: bool = False  # the next plan of the series is part of the same snapshot
+    name_of: Callable[[int], str | None] = lambda _: None
+    key: str = ""
+    continues: bool = False
 
     @property
     def changes_definitions(self) -> bool:
-        """Whether the catalog's definitions get a new version."""
+        """Whether the commit makes a new version of the definitions of the catalog."""
         return bool(self.new_rows or self.ended_rows or self.dropped_tables)
 
     @property
     def presumed(self) -> frozenset[int]:
-        """Tables and schemas that must still be there for the options set on them."""
+        """Tables and schemas that must still exist, because options are set on them."""
         return frozenset(row.scope_id for row in self.new_rows if isinstance(row, Option))
 
     @property
     def ends_rows(self) -> bool:
-        """Whether it ends rows, which it knows by their owner."""
+        """Whether the commit ends any row."""
         data = any(
             work.truncates
             or work.ended_files
@@ -185,7 +194,7 @@ class CommitPlan:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The outcome of a commit."""
+    """Outcome of a commit."""
 
     snapshot_id: SnapshotId
     schema_version: int

@@ -1,9 +1,9 @@
-"""Predicates: which rows are wanted, and whether a data file may hold one of them.
+"""Predicates on rows, and the test whether a data file may contain a matching row.
 
-A predicate is made of frozen values; columns are named by id, and values are texts in the form of
-the bounds that files carry. `ranges` turns it into what can be asked of a file: "is there a value
-between these two?". The answer may err on one side only: a file that could hold a wanted row is
-never left out. What is not known — no statistics, bounds that cannot be read — may match.
+A predicate consists of frozen values; columns are given by id, and values are texts in the form of
+stored bounds. `question` translates it into range checks that the bounds of a file can answer. The
+answer may be wrong in one direction only: a file with a matching row is never excluded. A file
+whose statistics are missing or cannot be parsed may match.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from forklake.model.orders import Order, order_of
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Whatever the row."""
+    """True for every row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A comparison with a value: one of = != < <= > >= . No null fulfils it."""
+    """Comparison with a value: one of = != < <= > >= . NULL never fulfills it."""
 
     column_id: ColumnId
     operator: str
@@ -33,7 +33,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    """The column has one of some values."""
+    """The column equals one of the values."""
 
     column_id: ColumnId
     values: tuple[str, ...]
@@ -41,7 +41,7 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class StartsWith:
-    """The text begins with a prefix."""
+    """The text starts with a prefix."""
 
     column_id: ColumnId
     prefix: str
@@ -49,35 +49,35 @@ class StartsWith:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """The column is null."""
+    """The column is NULL."""
 
     column_id: ColumnId
 
 
 @dataclass(frozen=True, slots=True)
 class IsNotNull:
-    """The column is not null."""
+    """The column is not NULL."""
 
     column_id: ColumnId
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them hold; for no parts: anything."""
+    """All parts are true; without parts it is true for every row."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one of them holds."""
+    """At least one part is true."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """It is false; a comparison with null is neither true nor false."""
+    """The part is false. A comparison with NULL is neither true nor false."""
 
     part: Predicate
 
@@ -85,14 +85,14 @@ class Not:
 Predicate = Anything | Compare | In | StartsWith | IsNull | IsNotNull | And | Or | Not
 
 
-# What can be asked of a file
+# Questions that the statistics of a file can answer
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
     """Some value lies between two bounds, either of which may be missing.
 
-    `excludes_low` and `excludes_high`: the bound itself does not count.
+    With `excludes_low` or `excludes_high` the bound itself is outside of the range.
     """
 
     column_id: ColumnId
@@ -105,7 +105,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """Some value is not this one."""
+    """Some value differs from this one."""
 
     column_id: ColumnId
     order: Order
@@ -114,14 +114,14 @@ class Differs:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """A file that may fulfil each of them."""
+    """All parts may hold for the file."""
 
     parts: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A file that may fulfil one of them."""
+    """At least one part may hold for the file."""
 
     parts: tuple[Question, ...]
 
@@ -129,12 +129,12 @@ class AnyOf:
 Question = Anything | Within | Differs | IsNull | IsNotNull | AllOf | AnyOf
 
 _INVERSE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-# Longer lists of values are asked for as one range.
+# Longer lists of values become one range.
 _MOST_VALUES = 64
 
 
 def question(predicate: Predicate, types: Mapping[ColumnId, str]) -> Question:
-    """What to ask of a file, given the types of the columns."""
+    """Translate a predicate into a question about files, given the types of the columns."""
     match predicate:
         case And(parts):
             return _all_of([question(part, types) for part in parts])
@@ -163,7 +163,7 @@ def _any_of(parts: list[Question]) -> Question:
 
 
 def _negated(predicate: Predicate) -> Predicate:
-    """The predicate that holds where this one is false: null stays null on both sides."""
+    """Return the predicate that is true where this one is false. NULL fulfills neither."""
     match predicate:
         case And(parts):
             return Or(tuple(Not(part) for part in parts))
@@ -224,7 +224,7 @@ def _compared(column_id: ColumnId, operator: str, order: Order, key: Any) -> Que
 
 
 def after_prefix(prefix: str) -> str:
-    """The least text above all texts that begin with the prefix; empty if there is none."""
+    """Return the smallest text above all texts with this prefix; empty if there is none."""
     for length in range(len(prefix), 0, -1):
         code = ord(prefix[length - 1])
         following = 0xE000 if code == 0xD7FF else code + 1
@@ -234,7 +234,7 @@ def after_prefix(prefix: str) -> str:
 
 
 def may_match(asked: Question, bounds: Mapping[ColumnId, ColumnBounds]) -> bool:
-    """Whether a file with these bounds may hold a wanted row."""
+    """Return whether a file with these bounds may contain a matching row."""
     match asked:
         case AllOf(parts):
             return all(may_match(part, bounds) for part in parts)
@@ -248,7 +248,7 @@ def may_match(asked: Question, bounds: Mapping[ColumnId, ColumnBounds]) -> bool:
     if isinstance(asked, IsNull):
         return found.null_count != 0
     if found.null_count is not None and found.null_count == found.value_count:
-        return False  # nothing but nulls
+        return False  # all values are NULL
     if isinstance(asked, IsNotNull):
         return True
     order = asked.order
@@ -273,7 +273,7 @@ def _is_cut(order: Order, bound: str | None) -> bool:
     return order.is_text and bound is not None and len(bound) >= LONG_TEXT
 
 
-# Some writers cut long bounds, and not all of them round the upper one up.
+# Some writers truncate long bounds, and not all of them round the upper one up.
 LONG_TEXT = 16
 
 
@@ -282,5 +282,5 @@ def matches(
     types: Mapping[ColumnId, str],
     bounds: Mapping[ColumnId, ColumnBounds],
 ) -> bool:
-    """Whether a file with these bounds may hold a row that the predicate wants."""
+    """Return whether a file with these bounds may contain a row that matches the predicate."""
     return may_match(question(predicate, types), bounds)

@@ -1,8 +1,8 @@
-"""What a transaction has read, as far as commits of others can change it.
+"""Reads of a transaction that concurrent commits may invalidate.
 
-A transaction is serializable if no commit since its start has changed what it read. What it read is
-recorded as questions about the rows of a table, the same as for pruning: a recorded read may cover
-more rows than were read, never fewer.
+A transaction is serializable if no commit since its start has changed what it read. Reads of rows
+are recorded as questions, the same as for pruning: a recorded read may cover more rows than were
+read, never fewer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPACTIONS = frozenset({K.FLUSHED, K.MERGED, K.REWRITTEN})
 _DEFINITIONS = (
     frozenset(K) - _ADDITIONS - _REMOVALS - _COMPACTIONS - {K.FORKED, K.MATERIALIZED, K.MERGED_FROM}
 )
-# What another definition under the same id, or none, makes of an object.
+# Kinds that replace or remove the definition of an existing object.
 _REDEFINITIONS = frozenset(
     {
         K.DROPPED_SCHEMA,
@@ -46,10 +46,10 @@ ALL_ROWS = Anything()
 
 @dataclass(frozen=True, slots=True)
 class RowRead:
-    """A read of the rows of a table that fulfil a condition.
+    """A read of the rows of a table that fulfill a condition.
 
-    `ignores_removals`: the transaction itself ends all rows that it found. That others ended rows
-    which it did not find changes nothing for it; rows that they added do.
+    `ignores_removals`: the transaction itself ends all rows that it found. Other rows that
+    concurrent commits ended do not affect it; rows that they added do.
     """
 
     rows: Question = ALL_ROWS
@@ -58,15 +58,19 @@ class RowRead:
 
 @dataclass(slots=True)
 class ObjectReads:
-    """The reads of one schema, table, view or macro; of a table also the fields that conditions
-    name."""
+    """Reads of one schema, table, view or macro.
+
+    Args:
+        fields: columns of a table that the conditions refer to.
+        places: whether the files or positions of rows were read, which compaction changes.
+    """
 
     fields: tuple[Field, ...] = ()
     rows: set[RowRead] = field(default_factory=set)
-    places: bool = False  # whether the files of rows were read, which compaction changes
+    places: bool = False
 
     def row_changes(self) -> frozenset[ChangeKind]:
-        """Return the kinds of changes that may change the outcome of a read of rows."""
+        """Return the kinds of changes that may affect the recorded reads of rows."""
         if not self.rows:
             return frozenset()
         if all(read.ignores_removals for read in self.rows):
@@ -78,9 +82,9 @@ class ObjectReads:
 class Reads:
     """All reads of a transaction, by the id of the object.
 
-    `definitions`: names were listed, or the outcome depends on whether a name was in use.
-    `everything`: the outcome depends on the history or the files of the catalog, which every
-    commit changes.
+    `definitions`: names were listed, or the result depends on whether a name was in use.
+    `everything`: the result depends on the history or the files of the catalog, which every commit
+    changes.
     """
 
     objects: dict[int, ObjectReads] = field(default_factory=dict)
@@ -91,7 +95,7 @@ class Reads:
         return self.everything or self.definitions or bool(self.objects)
 
     def checked_tables(self) -> frozenset[int]:
-        """Return the tables of which rows were read."""
+        """Return the tables whose rows were read."""
         return frozenset(number for number, known in self.objects.items() if known.rows)
 
     def add(
@@ -105,14 +109,14 @@ class Reads:
 
 
 class Effect(Enum):
-    """What a change of an object may do to a read of it."""
+    """Effect of a change of an object on a read of it."""
 
-    BREAKS = "the read has another outcome"
-    CHANGES_ROWS = "the read has another outcome if it covers these rows"
+    BREAKS = "the result of the read has changed"
+    CHANGES_ROWS = "the result of the read has changed if it covers these rows"
 
 
 def find_effects(reads: Reads, theirs: Iterable[Change]) -> Iterator[tuple[Change, Effect]]:
-    """Yield the changes of others that concern the reads."""
+    """Yield the changes of other transactions that affect the reads."""
     for change in theirs:
         if reads.everything or (reads.definitions and change.kind in _DEFINITIONS):
             yield change, Effect.BREAKS
@@ -127,12 +131,12 @@ def find_effects(reads: Reads, theirs: Iterable[Change]) -> Iterator[tuple[Chang
 
 
 def is_compacted(table_id: int, theirs: Iterable[Change]) -> bool:
-    """Whether rows of a table have moved to other files, which hides when they were added."""
+    """Return whether compaction moved rows of a table, which hides when they were added."""
     return any(one.object_id == table_id and one.kind in _COMPACTIONS for one in theirs)
 
 
 def may_cover(question: Question, row: InlinedRow, fields: Mapping[ColumnId, Field]) -> bool:
-    """Whether a row in the metastore may be one that a question asks for."""
+    """Return whether an inlined row may match a question."""
     bounds: dict[ColumnId, ColumnBounds] = {}
     for column_id, value in row.values.items():
         if (column := fields.get(column_id)) is None:

@@ -1,9 +1,10 @@
-"""What may go: the rules of expiry, as plain functions of numbers.
+"""Retention rules: which rows and snapshots may be deleted, as pure functions of numbers.
 
-A row of a catalog is true for the snapshots [begin, end). It must stay while one of the catalog's
-points lies in it: a snapshot that the catalog still has, or one at which a live fork reads it. A
-dropped catalog has no snapshots left, only forks. Points never come back and new ones are never
-older than the newest: what may go once may go for ever, whoever commits or forks meanwhile.
+A row of a catalog is visible in the snapshots [begin, end). It must be kept while one of the
+retention points of the catalog lies in this interval: a snapshot that the catalog still has, or one
+at which a live fork reads it. A dropped catalog has no snapshots, only forks. Removed points never
+come back, and new points are never older than the newest one: once a row may be deleted, concurrent
+commits and forks cannot make it necessary again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from forklake.model.snapshots import Snapshot
 
 
 def may_go(begin: int, end: int | None, points: Sequence[int]) -> bool:
-    """Whether no point, of some in order, lies in [begin, end).
+    """Return whether none of the sorted points lies in [begin, end).
 
     >>> may_go(3, 7, [2, 7, 9]), may_go(3, 8, [2, 7, 9]), may_go(10, None, [2, 7, 9])
     (True, False, True)
@@ -35,7 +36,7 @@ def expirable(
     versions: Collection[int] | None = None,
     older_than: datetime | None = None,
 ) -> list[Snapshot]:
-    """Those of a catalog's own snapshots that were chosen; never the newest."""
+    """Return the chosen snapshots of a catalog, oldest first; never its newest snapshot."""
     own = sorted(
         (one for one in snapshots if one.catalog_id == catalog_id), key=lambda one: one.snapshot_id
     )
@@ -49,7 +50,7 @@ def expirable(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Snapshots that expired: from the first one, at its time, up to the next that was kept."""
+    """A run of expired snapshots: from the first one and its time to the next retained snapshot."""
 
     begin_snapshot: SnapshotId
     end_snapshot: SnapshotId
@@ -59,7 +60,7 @@ class Run:
 def runs_of(
     expired: Iterable[tuple[SnapshotId, datetime]], kept: Sequence[SnapshotId]
 ) -> list[Run]:
-    """The runs that expired snapshots form between those that were kept, which are in order."""
+    """Return the runs of expired snapshots between the retained ones, which are sorted."""
     first: dict[SnapshotId, tuple[SnapshotId, datetime]] = {}
     for number, moment in sorted(expired):
         place = bisect_right(kept, number)

@@ -1,8 +1,8 @@
-"""Rules: what every row of a table fulfils, and what is not done to its rows at all.
+"""Rules of a table: conditions that every row fulfills, and operations on rows that are refused.
 
-A table gets them from the system that made it. A table keeps them as one text, and every fork of
-its catalog with it. Expressions are Spark's, over the columns by their names, so a column that one
-of them names is neither renamed nor dropped.
+They come from the system that created the table. A table stores them as one text, which forks of
+its catalog inherit. Expressions are Spark SQL over column names, so a column that an expression
+uses can neither be renamed nor dropped.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _ENDS = frozenset({ChangeKind.DELETED, ChangeKind.INLINED_DELETE})
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A condition that is true for every row; where it is null, it is not true.
+    """A condition that must be true for every row; NULL counts as false.
 
-    `name` says what kind of condition it is, and which one.
+    `name` names the kind of the condition and the condition itself, for messages.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A column whose values follow from those of other columns."""
+    """A column whose values are computed from other columns."""
 
     name: str
     expression: str
@@ -45,8 +45,8 @@ class Rules:
     """The rules of one table.
 
     Args:
-        no_writes: why no row can be written, if none can: neither a new one nor a changed one.
-        no_ends: why no row may be deleted or changed, if none may.
+        no_writes: why no row can be inserted or updated; None if rows can be.
+        no_ends: why no row can be deleted or updated; None if rows can be.
     """
 
     checks: tuple[Check, ...] = ()
@@ -56,16 +56,16 @@ class Rules:
 
     @property
     def concern_rows(self) -> bool:
-        """Whether rows that are written must be looked at."""
+        """Whether rows must be checked when they are written."""
         return bool(self.checks or self.generated)
 
     def of_column(self, name: str) -> Generated | None:
-        """How a column is computed, if it is."""
+        """Return the rule that computes a column; None if the column is not generated."""
         found = (one for one in self.generated if folded(one.name) == folded(name))
         return next(found, None)
 
     def naming(self, column: str) -> Iterator[Check | Generated]:
-        """The rules that need a column under the name that it has."""
+        """Yield the rules that refer to a column by its current name."""
         wanted = folded(column)
         yield from (one for one in self.checks if wanted in map(folded, one.columns))
         for one in self.generated:
@@ -73,7 +73,7 @@ class Rules:
                 yield one
 
     def why_not(self, kinds: Iterable[ChangeKind]) -> str | None:
-        """What keeps a commit from making such changes to the table, if anything does."""
+        """Return why a commit cannot make such changes to the table; None if it can."""
         made = set(kinds)
         if self.no_ends is not None and made & _ENDS:
             return self.no_ends
@@ -84,12 +84,12 @@ NO_RULES = Rules()
 
 
 def to_text(rules: Rules) -> str:
-    """Rules as a table keeps them."""
+    """Encode rules as the text that a table stores."""
     return json.dumps(asdict(rules), sort_keys=True)
 
 
 def from_text(text: str) -> Rules:
-    """The rules that a table keeps."""
+    """Decode rules from the text that a table stores."""
     found: dict[str, Any] = json.loads(text)
     checks = tuple(Check(**_listed(one)) for one in found.pop("checks"))
     generated = tuple(Generated(**_listed(one)) for one in found.pop("generated"))

@@ -1,4 +1,4 @@
-"""What a scan reads: data files, each with its deletes, their paths resolved."""
+"""Input of scans: data files with their deletes and resolved paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PARTIAL = "partial_max:"
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A data file and the rows of it that are deleted, as the metastore has them."""
+    """A data file and its deleted rows, as stored in the metastore."""
 
     file: DataFile
     delete_file: DeleteFile | None = None
@@ -22,9 +22,9 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class ScanFile:
-    """A data file and the rows of it that are deleted.
+    """A data file and its deleted rows, with resolved paths.
 
-    A file that the open transaction staged has a negative id and begins at UNCOMMITTED.
+    A file staged by the open transaction has a negative id and begins at UNCOMMITTED.
     """
 
     file: DataFile
@@ -35,34 +35,34 @@ class ScanFile:
 
     @property
     def has_deletes(self) -> bool:
-        """Whether rows of it are deleted."""
+        """Whether it has deleted rows."""
         return self.delete_file is not None or bool(self.deleted_positions)
 
     @property
     def deleted_rows(self) -> int:
-        """How many rows of it are deleted."""
+        """Number of its deleted rows."""
         in_file = self.delete_file.delete_count if self.delete_file is not None else 0
         return in_file + len(self.deleted_positions)
 
     @property
     def live_rows(self) -> int:
-        """How many rows are not deleted."""
+        """Number of its rows that are not deleted."""
         return self.file.record_count - self.deleted_rows
 
 
 def is_partial(file: ScanFile, snapshot: SnapshotId) -> bool:
-    """Whether a file may have rows that came after a snapshot."""
+    """Return whether a file may contain rows that are newer than a snapshot."""
     return _newest_row(file) > snapshot
 
 
 def _newest_row(file: ScanFile) -> int:
-    """The newest snapshot whose rows are in a file, if it was put together from several."""
+    """Return the newest snapshot of the rows in a merged file; UNCOMMITTED for other files."""
     info = file.file.partial_file_info
     if info is None:
         return UNCOMMITTED
     if not info.startswith(_PARTIAL):
         raise Unsupported(
-            f"The file {file.path!r} says {info!r} about its snapshots, which is not understood.",
+            f"The file {file.path!r} has unsupported information about its snapshots: {info!r}.",
             remedy="Rewrite the file with the program that wrote it.",
         )
     return int(info.removeprefix(_PARTIAL))
@@ -70,10 +70,10 @@ def _newest_row(file: ScanFile) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The data files of a table without a list of them: how many, of how many bytes.
+    """Summary of the data files of a table: their number and total bytes.
 
-    Only those that are not read like all others are listed: files with deleted rows, with names of
-    their own, with rows of several snapshots, or from before a given snapshot.
+    Only files that need special treatment are listed: files with deleted rows, with a column
+    mapping, with rows of several snapshots, or from before a given snapshot.
     """
 
     count: int
@@ -83,9 +83,9 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class DeletedRows:
-    """Rows of a data file that a snapshot deleted: those that `after` lacks, of those in `before`.
+    """Rows of a data file that a snapshot deleted: rows in `before` that are not in `after`.
 
-    `after` is None where the snapshot ended the whole file.
+    `after` is None if the snapshot ended the whole file.
     """
 
     snapshot_id: SnapshotId
@@ -95,19 +95,19 @@ class DeletedRows:
 
 @dataclass(frozen=True, slots=True)
 class TableChanges:
-    """What happened to the rows of a table from one snapshot to another, both included.
+    """Changes to the rows of a table from one snapshot to another, both included.
 
-    Things are in the order of their snapshots: added files and inserted rows tell theirs by their
-    begin. A row that is changed is deleted and inserted in one snapshot under one row id.
+    All parts are in the order of snapshots; for added files and inserted rows it is the one in
+    which they begin. An updated row is deleted and inserted in one snapshot under one row id.
 
     Args:
-        added: data files that began, with what the same snapshot deleted from them, and older
-            ones that may hold rows of these snapshots.
-        deleted: rows of data files that were deleted, after the snapshot that added the file.
-        inserted_rows: rows of the metastore that began.
-        deleted_rows: rows of the metastore that ended, and when.
-        rewrites: snapshots that only moved rows: merged files, or wrote out inlined rows.
-        mixed: snapshots that moved some rows, and also inserted or deleted some.
+        added: data files that began, with the rows that the same snapshot deleted from them, and
+            older files that may contain rows of these snapshots.
+        deleted: rows that were deleted from data files, after the snapshot that added the file.
+        inserted_rows: inlined rows that began.
+        deleted_rows: inlined rows that ended, each with the snapshot that ended it.
+        rewrites: snapshots that only moved rows: compactions and flushes of inlined rows.
+        mixed: snapshots that moved some rows, and also inserted or deleted rows.
     """
 
     added: tuple[ScanFile, ...]

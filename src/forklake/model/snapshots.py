@@ -11,7 +11,7 @@ from forklake.model.ids import CatalogId, SnapshotId
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One version of a catalog: when it came to be, what changed and who says so."""
+    """One version of a catalog: its time, its changes, its author and message."""
 
     snapshot_id: SnapshotId
     snapshot_time: datetime
@@ -25,7 +25,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The newest snapshot of a catalog, the version of its definitions, and its time."""
+    """Newest snapshot of a catalog, its time, and the version of the definitions."""
 
     snapshot_id: SnapshotId
     schema_version: int
@@ -34,7 +34,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class CommitInfo:
-    """What a committer says about a commit, and the key that makes a retry apply only once."""
+    """Author and message of a commit, and the key that makes a retry apply only once."""
 
     author: str | None = None
     message: str | None = None

@@ -1,4 +1,4 @@
-"""The order of rows in new files of a table: its keys, and the text in which a table keeps them."""
+"""Sort order of rows in new files of a table: its keys, and the text that stores them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklake.model.ids import ColumnId
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A column by which rows are in order; known by its id, so that a rename changes nothing."""
+    """A sort key: a column by its id, so that renaming it changes nothing."""
 
     column_id: ColumnId
     is_descending: bool = False
@@ -19,10 +19,10 @@ class SortKey:
 
 
 def to_text(keys: Iterable[SortKey]) -> str:
-    """Keys as a table keeps them."""
+    """Encode sort keys as the text that a table stores."""
     return json.dumps([astuple(key) for key in keys])
 
 
 def from_text(text: str) -> tuple[SortKey, ...]:
-    """The keys that a table keeps."""
+    """Decode sort keys from the text that a table stores."""
     return tuple(SortKey(ColumnId(column), *rest) for column, *rest in json.loads(text))

@@ -1,6 +1,6 @@
-"""The definitions of a catalog at one snapshot: schemas, tables, columns, views, macros, settings.
+"""Definitions of a catalog at one snapshot: schemas, tables, columns, views, macros, options.
 
-Data files and statistics are not part of it: they are many, and read when they are needed.
+Data files and statistics are not included: they may be many, and are read on demand.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NameKey = tuple[str, int, str]
 
 
 class CatalogState:
-    """All definitions that are visible at a snapshot, found by id, by owner and by name."""
+    """All definitions that are visible at a snapshot, indexed by id, by owner and by name."""
 
     def __init__(self, catalog_id: CatalogId, snapshot_id: SnapshotId, schema_version: int) -> None:
         self.catalog_id = catalog_id
@@ -61,7 +61,7 @@ class CatalogState:
         self._children: dict[tuple[type[Child], int], list[Child]] = {}
 
     def copy(self) -> CatalogState:
-        """An independent state with the same rows."""
+        """Return an independent copy."""
         twin = CatalogState(self.catalog_id, self.snapshot_id, self.schema_version)
         twin._rows = {kind: dict(rows) for kind, rows in self._rows.items()}
         twin._beneath = {key: dict(rows) for key, rows in self._beneath.items()}
@@ -70,23 +70,26 @@ class CatalogState:
         return twin
 
     def seen_at(self, snapshot_id: SnapshotId) -> CatalogState:
-        """The same definitions, known to hold at another snapshot."""
+        """Return the same definitions for another snapshot, at which they are also valid.
+
+        The result shares its rows with this state: use `copy` for one that is to be changed.
+        """
         if snapshot_id == self.snapshot_id:
             return self
         twin = copy(self)
         twin.snapshot_id = snapshot_id
         return twin
 
-    # Changing it
+    # Changes
 
     def add_children(self, children: Iterable[Child]) -> None:
-        """Add rows that belong to a numbered parent; before the parent itself, for macros."""
+        """Add rows that belong to a parent; for macros, before the macro itself."""
         for child in children:
             key = (type(child), getattr(child, child.PARENT))
             self._children[key] = [*self._children.get(key, []), child]
 
     def put(self, row: Row) -> None:
-        """Add a row, in place of the one with its identity."""
+        """Add a row, or replace the row with the same identity."""
         kind = KIND_OF[type(row)]
         identity = kind.identify(row)
         old = self._rows[kind].get(identity)
@@ -110,7 +113,7 @@ class CatalogState:
             del self._names[key]
 
     def name_key(self, row: Row) -> NameKey | None:
-        """Where a row takes a name: the namespace, the schema and the name."""
+        """Return the namespace, schema and name that a row occupies; None if it has no name."""
         match row:
             case Schema():
                 return ("schema", 0, folded(row.schema_name))
@@ -126,92 +129,96 @@ class CatalogState:
     # Rows by kind
 
     def get(self, kind: Kind, identity: tuple[Any, ...]) -> Row | None:
-        """The row of an identity."""
+        """Return the row with an identity; None if there is none."""
         return self._rows[kind].get(identity)
 
     def rows(self, kind: Kind) -> list[Any]:
-        """All rows of a kind."""
+        """Return all rows of a kind."""
         return list(self._rows[kind].values())
 
     def beneath(self, kind: Kind, owner: int) -> list[Any]:
-        """The rows of a kind that belong to a table or object."""
+        """Return the rows of a kind that belong to a table or object."""
         return list(self._beneath.get((kind, owner), {}).values())
 
     def children(self, child: type[C], parent: int) -> list[C]:
-        """The children of a numbered parent."""
+        """Return the children of a parent."""
         return list(self._children.get((child, parent), []))  # type: ignore[arg-type]
 
     # By name
 
     def schemas(self) -> list[Schema]:
-        """All schemas, by name."""
+        """Return all schemas, sorted by name."""
         return sorted(self.rows(kinds.SCHEMA), key=lambda row: folded(row.schema_name))
 
     def find_schema(self, name: str) -> Schema | None:
-        """The schema of a name."""
+        """Return the schema with a name; None if there is none."""
         return self._names.get(("schema", 0, folded(name)))  # type: ignore[return-value]
 
     def schema(self, name: str = "main") -> Schema:
-        """The schema of a name, or NotFound."""
+        """Return the schema with a name; raise NotFound if there is none."""
         found = self.find_schema(name)
         if found is None:
             raise NotFound(
-                f"Schema '{name}' does not exist", remedy="Create it first.", schema=name
+                f"Schema '{name}' does not exist.",
+                remedy=f'Create it first: CREATE SCHEMA "{name}".',
+                schema=name,
             )
         return found
 
     def find_relation(self, name: str, schema: str = "main") -> Table | View | None:
-        """The table or view of a name: they share one namespace."""
+        """Return the table or view with a name (they share one namespace), or None."""
         key = ("relation", self.schema(schema).schema_id, folded(name))
         return self._names.get(key)  # type: ignore[return-value]
 
     def table(self, name: str, schema: str = "main") -> Table:
-        """The table of a name, or NotFound."""
+        """Return the table with a name; raise NotFound if there is none."""
         found = self.find_relation(name, schema)
         if not isinstance(found, Table):
             raise NotFound(
                 f"Table '{schema}.{name}' does not exist"
-                + (": it is a view." if isinstance(found, View) else ""),
-                remedy="List the tables to see which there are.",
+                + (": it is a view." if isinstance(found, View) else "."),
+                remedy="List the tables: SHOW ALL TABLES.",
                 table=name,
             )
         return found
 
     def view(self, name: str, schema: str = "main") -> View:
-        """The view of a name, or NotFound."""
+        """Return the view with a name; raise NotFound if there is none."""
         found = self.find_relation(name, schema)
         if not isinstance(found, View):
             raise NotFound(
-                f"View '{schema}.{name}' does not exist",
-                remedy="List the views to see which there are.",
+                f"View '{schema}.{name}' does not exist.",
+                remedy="List the views to see the existing ones.",
                 view=name,
             )
         return found
 
     def find_macro(self, name: str, schema: str = "main", *, type: str = "scalar") -> Macro | None:
-        """The scalar or table macro of a name."""
+        """Return the scalar or table macro with a name; None if there is none."""
         key = (f"{type}_macro", self.schema(schema).schema_id, folded(name))
         return self._names.get(key)  # type: ignore[return-value]
 
     def macro(self, name: str, schema: str = "main", *, type: str = "scalar") -> Macro:
-        """The scalar or table macro of a name, or NotFound."""
+        """Return the scalar or table macro with a name; raise NotFound if there is none."""
         found = self.find_macro(name, schema, type=type)
         if found is None:
             raise NotFound(
-                f"Macro '{schema}.{name}' does not exist", remedy="Create it first.", macro=name
+                f"Macro '{schema}.{name}' does not exist.",
+                remedy="Create it first: CREATE MACRO.",
+                macro=name,
             )
         return found
 
     def tables(self, schema: str | None = None) -> list[Table]:
-        """All tables, or those of one schema, by name."""
+        """Return all tables, or those of one schema, sorted by name."""
         return sorted(self._of_schema(kinds.TABLE, schema), key=lambda row: folded(row.table_name))
 
     def views(self, schema: str | None = None) -> list[View]:
-        """All views, or those of one schema, by name."""
+        """Return all views, or those of one schema, sorted by name."""
         return sorted(self._of_schema(kinds.VIEW, schema), key=lambda row: folded(row.view_name))
 
     def macros(self, schema: str | None = None) -> list[Macro]:
-        """All macros, or those of one schema, by name."""
+        """Return all macros, or those of one schema, sorted by name."""
         return sorted(self._of_schema(kinds.MACRO, schema), key=lambda row: folded(row.macro_name))
 
     def _of_schema(self, kind: Kind, schema: str | None) -> list[Any]:
@@ -220,21 +227,21 @@ class CatalogState:
         schema_id = self.schema(schema).schema_id
         return [row for row in self.rows(kind) if row.schema_id == schema_id]
 
-    # What belongs to them
+    # Parts of objects
 
     def schema_of(self, row: Table | View | Macro) -> Schema:
-        """The schema that something is in."""
+        """Return the schema that contains a table, view or macro."""
         return self._rows[kinds.SCHEMA][(row.schema_id,)]  # type: ignore[return-value]
 
     def columns(self, table: Table, parent: ColumnId | None = None) -> list[Column]:
-        """The columns of a table, or the fields of one of them, in their order."""
+        """Return the columns of a table, or the fields of one of its columns, in their order."""
         rows = self.beneath(kinds.COLUMN, table.table_id)
         return sorted(
             (row for row in rows if row.parent_column == parent), key=lambda row: row.column_order
         )
 
     def column(self, table: Table, *path: str) -> Column:
-        """The column, or the field within it, that a path of names leads to."""
+        """Return the column or nested field at a path of names; raise NotFound if there is none."""
         found: Column | None = None
         for name in path:
             parent = found.column_id if found else None
@@ -242,15 +249,17 @@ class CatalogState:
             found = fields.get(folded(name))
             if found is None:
                 raise NotFound(
-                    f"Column '{'.'.join(path)}' does not exist in table '{table.table_name}'",
-                    remedy="Columns are: " + ", ".join(row.column_name for row in fields.values()),
+                    f"Column '{'.'.join(path)}' does not exist in table '{table.table_name}'.",
+                    remedy="Columns are: "
+                    + ", ".join(row.column_name for row in fields.values())
+                    + ".",
                 )
         if found is None:
-            raise NotFound(f"No column of table '{table.table_name}' was named.")
+            raise NotFound(f"No column of table '{table.table_name}' was given.")
         return found
 
     def fields(self, table: Table) -> tuple[Field, ...]:
-        """The columns of a table as trees, in their order."""
+        """Return the columns of a table as trees, in their order."""
         nodes: dict[ColumnId | None, list[Column]] = {}
         tags: dict[ColumnId, dict[str, ColumnTag]] = {}
         for column in self.beneath(kinds.COLUMN, table.table_id):
@@ -268,33 +277,33 @@ class CatalogState:
         return beneath(None)
 
     def dropped_names(self, table: Table) -> dict[str, list[str]]:
-        """The physical names of dropped columns by the parent's id; those of no parent under ''."""
+        """Return the physical names of dropped columns, by parent id ('' for top-level columns)."""
         row = self.get(kinds.TAG, (table.table_id, DROPPED_NAMES))
         return json.loads(row.value) if isinstance(row, Tag) else {}
 
     def highest_column_id(self, table: Table) -> int:
-        """The highest id that any column of a table ever had, dropped ones included."""
+        """Return the highest column id that a table ever used, including dropped columns."""
         tag = self.get(kinds.TAG, (table.table_id, HIGHEST_COLUMN))
         rows: list[Column] = self.beneath(kinds.COLUMN, table.table_id)
         noted = int(tag.value) if isinstance(tag, Tag) else 0
         return max((noted, *(row.column_id for row in rows)))
 
     def require_readable(self, table: Table) -> None:
-        """Unsupported if rows of the table cannot be read here."""
+        """Raise Unsupported if rows of the table cannot be read by Forklake."""
         tag = self.get(kinds.TAG, (table.table_id, UNREADABLE))
         if isinstance(tag, Tag):
             raise Unsupported(
                 f"Rows of table '{table.table_name}' cannot be read. {tag.value}",
-                remedy="Read it with an engine that can, or have it written without that.",
+                remedy="Use an engine that supports this, or rewrite the table without it.",
             )
 
     def tags(self, object_id: int) -> dict[str, str]:
-        """The tags that users set on a schema, table, view or macro."""
+        """Return the tags that users set on a schema, table, view or macro."""
         rows: list[Tag] = self.beneath(kinds.TAG, object_id)
         return {row.key: row.value for row in rows if not is_internal_tag(row.key)}
 
     def column_tags(self, column: Column) -> dict[str, str]:
-        """The tags that users set on a column."""
+        """Return the tags that users set on a column."""
         rows: list[ColumnTag] = self.beneath(kinds.COLUMN_TAG, column.table_id)
         return {
             row.key: row.value
@@ -303,32 +312,32 @@ class CatalogState:
         }
 
     def partitioning(self, table: Table) -> list[PartitionColumn]:
-        """The keys by which new files of a table are partitioned."""
+        """Return the partition keys of new files of a table."""
         rows: list[Partition] = self.beneath(kinds.PARTITION, table.table_id)
         return self.children(PartitionColumn, rows[0].partition_id) if rows else []
 
     def sort_order(self, table: Table) -> tuple[SortKey, ...]:
-        """The keys by which rows are in order in new files of a table."""
+        """Return the sort keys of rows in new files of a table."""
         row = self.get(kinds.TAG, (table.table_id, SORTED_BY))
         return sorting.from_text(row.value) if isinstance(row, Tag) else ()
 
     def rules(self, table: Table) -> Rules:
-        """What every row of a table fulfils, and what is not done to its rows."""
+        """Return the rules of a table: conditions on rows, and operations that are refused."""
         row = self.get(kinds.TAG, (table.table_id, RULES))
         return rules.from_text(row.value) if isinstance(row, Tag) else NO_RULES
 
     def macro_type(self, macro: Macro) -> str:
-        """`scalar` or `table`."""
+        """Return `scalar` or `table`."""
         implementations = self.children(MacroImplementation, macro.macro_id)
         return implementations[0].type if implementations else "scalar"
 
     def macro_parameters(self, macro: Macro, implementation: int) -> list[MacroParameter]:
-        """The parameters of one overload."""
+        """Return the parameters of one overload."""
         rows = self.children(MacroParameter, macro.macro_id)
         return [row for row in rows if row.impl_id == implementation]
 
     def own_options(self, scope_id: int) -> dict[str, str]:
-        """The options set on the catalog, a schema or a table itself."""
+        """Return the options set on the catalog, a schema or a table itself, without inherited."""
         rows: list[Option] = self.beneath(kinds.OPTION, scope_id)
         return {row.key: row.value for row in rows}
 
@@ -339,8 +348,10 @@ class CatalogState:
         schema: Schema | None = None,
         metastore: dict[str, str] | None = None,
     ) -> tuple[str | None, Scope | None]:
-        """The value in force and where it was set: the table's, its schema's, the catalog's, the
-        metastore's, or the default."""
+        """Return the value of an option and the scope that sets it; no scope for the default.
+
+        The value of the table comes first, then those of its schema, the catalog and the metastore.
+        """
         if table is not None:
             schema = self.schema_of(table)
         for scope, owner in (

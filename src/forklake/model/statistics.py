@@ -1,4 +1,4 @@
-"""Statistics: bounds as text, compared as their type compares, and how they add up."""
+"""Statistics: comparison of bounds stored as text, and their update by a commit."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from forklake.model.entities import ColumnStatistics, TableStatistics
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import ColumnId, TableId
 
-# Types whose text is compared as a number; times and dates compare as the text they are stored as
-# within the years 0001 to 9999, which is what the writer keeps bounds for.
+# Types whose bounds are compared as numbers. Times and dates are compared as their stored text,
+# which is in order for the years 0001 to 9999; bounds of other years are not stored.
 _NUMBERS = ("int", "uint", "float", "decimal")
 _TEXTS = ("varchar", "date", "timestamp", "time", "boolean", "uuid", "json")
 
 
 def comparable(column_type: str) -> Callable[[str], Any] | None:
-    """How bounds of a type are compared, or None where they are not kept."""
+    """Return the sort key for bounds of a type; None if the type has no bounds."""
     if column_type.startswith(_NUMBERS):
         return Decimal
     if column_type.startswith(_TEXTS) and column_type != "timetz":
@@ -28,15 +28,15 @@ def comparable(column_type: str) -> Callable[[str], Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class TableDelta:
-    """What a commit adds to a table's statistics."""
+    """Change of the statistics of a table by a commit."""
 
     rows: int = 0
     row_ids: int = 0
     size: int = 0
-    resets: bool = False  # the table was emptied first
+    resets: bool = False  # the table was truncated first
 
     def applied_to(self, before: TableStatistics) -> TableStatistics:
-        """The statistics after the commit."""
+        """Return the statistics after the commit."""
         rows = 0 if self.resets else before.record_count
         size = 0 if self.resets else before.file_size_bytes
         return replace(
@@ -52,9 +52,9 @@ def widened(
     column: tuple[TableId, ColumnId, str],
     files: Iterable[ColumnBounds],
 ) -> ColumnStatistics:
-    """Bounds of a column that also hold for new files; equal to `before` if they held already.
+    """Return bounds of a column that also cover new files; equal to `before` if that did already.
 
-    What is once unknown stays so: a row without bounds says "any value", never "no value".
+    A missing bound stays missing: no bound means "any value", never "no value".
     """
     table_id, column_id, column_type = column
     old = before or ColumnStatistics(table_id=table_id, column_id=column_id, contains_null=False)
@@ -77,7 +77,7 @@ def widened(
 
 
 def _either(one: bool | None, other: bool | None) -> bool | None:
-    """Whether one of two is true, as far as that is known."""
+    """Return whether one of two is true; None if that is unknown."""
     if one or other:
         return True
     return None if one is None or other is None else False
@@ -87,7 +87,7 @@ Bounds = tuple[str | None, str | None]
 
 
 def _union(bounds: list[Bounds], parse: Callable[[str], Any] | None) -> Bounds:
-    """The least and the greatest of all bounds; unknown if one of them is."""
+    """Return the minimum and maximum of all bounds; none if one of them is missing."""
     lows = [low for low, _ in bounds if low is not None]
     highs = [high for _, high in bounds if high is not None]
     if parse is None or len(lows) < len(bounds) or len(highs) < len(bounds):

@@ -20,7 +20,7 @@ SCALARS = frozenset(
 NESTED = frozenset({"struct", "list", "map"})
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 _MAX_PRECISION = 38
-# SQL's names for the stored ones.
+# SQL names of stored types.
 _ALIASES = {
     "bool": "boolean",
     "tinyint": "int8",
@@ -48,7 +48,7 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """A type: a stored name, with the named parts of a nested one."""
+    """A type: a stored name, and the named parts if it is nested."""
 
     name: str
     fields: tuple[tuple[str, ColumnType], ...] = ()
@@ -61,7 +61,7 @@ class ColumnType:
         return f"{self.name}({', '.join(str(kind) for _, kind in self.fields)})"
 
 
-# type -> the types that hold all its values
+# type -> the types that can represent all its values
 _WIDER: dict[str, frozenset[str]] = {
     "int8": frozenset({"int16", "int32", "int64", "int128", "float32", "float64"}),
     "int16": frozenset({"int32", "int64", "int128", "float32", "float64"}),
@@ -82,7 +82,7 @@ _WIDER: dict[str, frozenset[str]] = {
 
 
 def is_wider(old: str, new: str) -> bool:
-    """Whether every value of a stored scalar type is one of the other."""
+    """Return whether the scalar type `new` can represent every value of `old`, and differs."""
     was, becomes = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
     if was and becomes:
         scale_grows = int(becomes[2]) - int(was[2])
@@ -91,7 +91,7 @@ def is_wider(old: str, new: str) -> bool:
 
 
 def scalar(name: str) -> ColumnType:
-    """The type of a stored or SQL name, such as `int64`, `BIGINT` or `decimal(18,3)`."""
+    """Return the type with a stored or SQL name, such as `int64`, `BIGINT` or `decimal(18,3)`."""
     text = " ".join(name.lower().split())
     text = _ALIASES.get(text, text)
     if text in SCALARS:
@@ -107,46 +107,48 @@ def scalar(name: str) -> ColumnType:
     precision, scale = int(match[1]), int(match[2])
     if not 1 <= precision <= _MAX_PRECISION or scale > precision:
         raise InvalidInput(
-            f"The column type {name!r} cannot exist.",
-            remedy=f"A precision is 1 to {_MAX_PRECISION}, the scale not more than that.",
+            f"The column type {name!r} is not valid.",
+            remedy=f"Use a precision of 1 to {_MAX_PRECISION}, and a scale of at most that.",
         )
     return ColumnType(f"decimal({precision},{scale})")
 
 
 def struct(**fields: ColumnType | str) -> ColumnType:
-    """A struct of named fields."""
+    """Return a struct type with these fields, in order."""
     return struct_of(list(fields.items()))
 
 
 def struct_of(fields: list[tuple[str, ColumnType | str]]) -> ColumnType:
-    """A struct whose field names need not be Python's."""
+    """Return a struct type; unlike `struct` it accepts names that are not Python identifiers."""
     if not fields:
         raise Unsupported("A struct without fields is an unsupported type.", remedy="Add a field.")
     parts = tuple((checked_name(name, "field"), as_type(kind)) for name, kind in fields)
     names = [folded(name) for name, _ in parts]
     if len(set(names)) != len(names):
-        raise InvalidInput("A struct names one field twice.", remedy="Rename one of them.")
+        raise InvalidInput(
+            "A struct has two fields with the same name.", remedy="Rename one of them."
+        )
     return ColumnType("struct", parts)
 
 
 def list_of(element: ColumnType | str) -> ColumnType:
-    """A list of one type."""
+    """Return a list type."""
     return ColumnType("list", (("element", as_type(element)),))
 
 
 def map_of(key: ColumnType | str, value: ColumnType | str) -> ColumnType:
-    """A map from one type to another."""
+    """Return a map type."""
     return ColumnType("map", (("key", as_type(key)), ("value", as_type(value))))
 
 
 def as_type(kind: ColumnType | str) -> ColumnType:
-    """The type itself, or the scalar of that name."""
+    """Return a type unchanged, or the scalar type with this name."""
     return scalar(kind) if isinstance(kind, str) else kind
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """A column as a user asks for it."""
+    """Definition of a column to create."""
 
     name: str
     type: ColumnType | str

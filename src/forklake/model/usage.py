@@ -1,7 +1,7 @@
-"""Who uses how much storage: the sums behind `storage`, as plain functions.
+"""Storage used by each catalog: the sums behind `storage`, as pure functions.
 
-A file is kept by the catalog that wrote it while that has a snapshot in the file's interval, and
-by every live fork that reads the catalog at a snapshot in it.
+A file is kept by the catalog that wrote it while a snapshot of that catalog lies in the interval of
+the file, and by every live fork that reads the catalog at a snapshot in the interval.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from forklake.model.ids import CatalogId
 
 
 class FileInterval(NamedTuple):
-    """The bytes of files that are true for the same snapshots; `is_copied` if a fork that was
-    materialised has rows of them too, or if they are somebody else's."""
+    """Total bytes of the files with one interval of snapshots [begin, end).
+
+    `is_copied`: a materialized fork has rows for these files as well, or another system owns them.
+    """
 
     begin: int
     end: int
@@ -26,14 +28,14 @@ class FileInterval(NamedTuple):
 
 
 class Pin(NamedTuple):
-    """A live fork, and the snapshot at which it reads."""
+    """A live fork and the snapshot at which it reads its ancestor."""
 
     at: int
     reader: CatalogId
 
 
 class Point(NamedTuple):
-    """A snapshot at which live forks read, how many do, and one of them."""
+    """A snapshot at which live forks read, their number, and one of them."""
 
     at: int
     forks: int
@@ -42,8 +44,13 @@ class Point(NamedTuple):
 
 @dataclass(slots=True)
 class Usage:
-    """Bytes of files that a catalog wrote and alone keeps; that it keeps with others; and that
-    would go if it were dropped, which it alone keeps, whoever wrote them."""
+    """Bytes of files of a catalog.
+
+    Args:
+        private: files that it wrote and alone keeps.
+        shared: files that it keeps together with other catalogs.
+        freed: files that it alone keeps, whichever catalog wrote them: dropping it frees them.
+    """
 
     private: int = 0
     shared: int = 0
@@ -58,10 +65,13 @@ def add_usage(
     points: Sequence[Point],
     pins: Iterable[Pin],
 ) -> None:
-    """Add what the files that one catalog wrote are to it and to its forks; all in order.
+    """Add the files written by one catalog to the usage of this catalog and its forks.
 
-    `points` are those of all its forks, which may be very many; `pins` are the forks for which it
-    is told what they share.
+    All sequences are sorted.
+
+    Args:
+        points: points of all its forks, which may be very many.
+        pins: only those forks whose shared bytes are wanted.
     """
     places = [point.at for point in points]
     forks = [0, *accumulate(point.forks for point in points)]
@@ -86,7 +96,7 @@ def add_usage(
 
 
 class _bytes_at:  # noqa: N801
-    """The bytes of all intervals that a snapshot lies in, for any snapshot."""
+    """Total bytes of all intervals that contain a snapshot, callable for any snapshot."""
 
     def __init__(self, intervals: Sequence[FileInterval]) -> None:
         begun = sorted((one.begin, one.size) for one in intervals)

@@ -1,4 +1,4 @@
-"""Values as text: the one form of bounds, partition values and literal defaults.
+"""Text form of values, used for bounds, partition values and literal defaults.
 
 | type                           | text                                             |
 |--------------------------------|--------------------------------------------------|
@@ -10,13 +10,13 @@
 | time                           | `12:34:56`, `12:34:56.5`                         |
 | timestamp, timestamp_s, _ms    | `2024-01-31 12:34:56`, `2024-01-31 12:34:56.5`   |
 | timestamptz                    | `2024-01-31 12:34:56.5+00`, always UTC           |
-| varchar, json                  | as it is                                         |
-| uuid                           | lower case; one that is stored as text, as it is |
+| varchar, json                  | unchanged                                        |
+| uuid                           | lower case; one that is stored as text unchanged |
 
-Texts of one type compare as `comparable` says, in the order of the values. Fractions of a second
-have no zeros at their end: a shorter text is then a prefix of a later one, or ends in `+`, which
-comes before `.` and the digits. Values without such a text (blobs, nested values, years beyond 1 to
-9999, which Python has no dates for) have none.
+Texts of one type, compared by `comparable`, have the order of their values. Fractions of a second
+have no trailing zeros: a shorter text is then a prefix of a later one, or ends in `+`, which sorts
+before `.` and the digits. Other values have no text form: blobs, nested values, and years beyond
+1 to 9999, which Python dates do not support.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ _TRUTH = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": F
 
 
 def decimal_digits(column_type: str) -> tuple[int, int]:
-    """Precision and scale of a stored decimal type."""
+    """Return the precision and scale of a stored decimal type."""
     match = _DECIMAL.fullmatch(column_type)
     if match is None:
         raise InvalidInput(
-            f"{column_type!r} is not the stored name of a decimal.", remedy="Write decimal(p,s)."
+            f"{column_type!r} is not the stored name of a decimal type.",
+            remedy="Write decimal(p,s).",
         )
     return int(match[1]), int(match[2])
 
@@ -60,18 +61,18 @@ def decimal_digits(column_type: str) -> tuple[int, int]:
 
 
 def to_text(column_type: str, value: Any) -> str | None:
-    """The text of a value, or None where the type has none or the value is not one of it."""
+    """Return the text of a value; None if the type has no text form or the value does not fit."""
     write = _WRITERS.get("decimal" if column_type.startswith("decimal") else column_type)
     return None if write is None else write(column_type, value)
 
 
 def has_text(column_type: str) -> bool:
-    """Whether values of a type have texts."""
+    """Return whether values of a type have a text form."""
     return column_type.startswith("decimal") or column_type in _WRITERS
 
 
 def has_date(column_type: str) -> bool:
-    """Whether values of a type have a year, a month and a day."""
+    """Return whether values of a type have a year, a month and a day."""
     return column_type == "date" or column_type in _TIMESTAMPS
 
 
@@ -88,7 +89,7 @@ def _integer_text(_: str, value: Any) -> str | None:
 def _float_text(_: str, value: Any) -> str | None:
     if not isinstance(value, float | int) or isinstance(value, bool):
         return None
-    return repr(float(value) + 0.0)  # -0.0 is 0.0: they are equal
+    return repr(float(value) + 0.0)  # -0.0 becomes 0.0, since they are equal
 
 
 def _decimal_text(column_type: str, value: Any) -> str | None:
@@ -152,7 +153,7 @@ _WRITERS: dict[str, Callable[[str, Any], str | None]] = {
 
 
 def from_text(column_type: str, text: str) -> Any:
-    """The value that a text stands for; InvalidInput if it is none of the type."""
+    """Return the value that a text represents; raise InvalidInput if it does not fit the type."""
     read = _READERS.get("decimal" if column_type.startswith("decimal") else column_type)
     if read is None:
         raise Unsupported(
@@ -165,7 +166,7 @@ def from_text(column_type: str, text: str) -> Any:
         detail = f": {reason}" if isinstance(reason, _Misfit) else ""
         raise InvalidInput(
             f"The text {text[:100]!r} is not a value of type {column_type}{detail}.",
-            remedy="Give it in the form that the type is stored in.",
+            remedy="Use the text form of this type, for example 2024-01-31 for a date.",
         ) from None
 
 
@@ -191,7 +192,7 @@ def _integer(column_type: str, text: str) -> int:
     value = int(_matched(_INTEGER, text))
     low, high = INTEGER_RANGES[column_type]
     if not low <= value <= high:
-        raise _Misfit(f"it holds {low} to {high}")
+        raise _Misfit(f"the type holds {low} to {high}")
     return value
 
 
@@ -202,7 +203,7 @@ def _float(column_type: str, text: str) -> float:
     if column_type == "float32":
         value = float(struct.unpack("f", struct.pack("f", value))[0])
     if math.isinf(value):
-        raise _Misfit("it is too large")
+        raise _Misfit("the number is too large")
     return value
 
 
@@ -211,7 +212,7 @@ def _decimal(column_type: str, text: str) -> Decimal:
 
 
 def _exact_decimal(column_type: str, value: Decimal) -> Decimal:
-    """The value with the digits of its type after the point, if it has no others."""
+    """Return a value with the scale of its type; raise ValueError if digits would be lost."""
     precision, scale = decimal_digits(column_type)
     if not value.is_finite():
         raise ValueError(value)
@@ -220,7 +221,7 @@ def _exact_decimal(column_type: str, value: Decimal) -> Decimal:
         return value.quantize(Decimal(1).scaleb(-scale), context=exact)
     except (Inexact, InvalidOperation):
         raise _Misfit(
-            f"it holds {precision - scale} digits before the point and {scale} after it"
+            f"the type holds {precision - scale} digits before the point and {scale} after it"
         ) from None
 
 
@@ -229,19 +230,19 @@ def _timestamp(column_type: str, text: str) -> datetime:
     if column_type == "timestamptz":
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     if value.tzinfo is not None:
-        raise _Misfit("it has no time zone")
+        raise _Misfit("the type has no time zone")
     return value
 
 
 def _time(_: str, text: str) -> time:
     value = time.fromisoformat(text.strip())
     if value.tzinfo is not None:
-        raise _Misfit("it has no time zone")
+        raise _Misfit("the type has no time zone")
     return value
 
 
 def _blob(_: str, text: str) -> bytes:
-    """Bytes as SQL writes them: ASCII, with `\\xAA` for all others."""
+    """Decode the SQL text of a blob: ASCII, with `\\xAA` for all other bytes."""
     data, end, parts = text.encode(), 0, []
     for part in _BLOB.finditer(data):
         if part.start() != end:
@@ -249,7 +250,7 @@ def _blob(_: str, text: str) -> bytes:
         parts.append(bytes.fromhex(part[1].decode()) if part[1] else part[2])
         end = part.end()
     if end != len(data):
-        raise _Misfit("bytes beyond ASCII are written as \\xAA")
+        raise _Misfit("bytes beyond ASCII must be written as \\xAA")
     return b"".join(parts)
 
 
