@@ -325,7 +325,7 @@ def test_nobody_mints_more_than_they_have(world: World, token: str) -> None:
     for seconds in (0, -1, 2**31):
         with pytest.raises(InvalidInput, match="seconds"):
             access.mint(world.alice, "alice-1", [Right.READ], seconds)
-    with pytest.raises(InvalidInput, match="Show a key"):
+    with pytest.raises(InvalidInput, match="Authenticate with an API key"):
         access.mint(LOCAL, "alice-1", [Right.READ], 60)
 
 

@@ -261,7 +261,7 @@ def test_sessions_are_limited(world: World) -> None:
     access.check_sessions(world.alice, 1000)
     access.set_quota(world.root, "alice", sessions=2)
     access.check_sessions(world.alice, 1)
-    with pytest.raises(QuotaExceeded, match="2 of at most 2"):
+    with pytest.raises(QuotaExceeded, match="2 open sessions of at most 2"):
         access.check_sessions(world.alice, 2)
     access.check_sessions(LOCAL, 1000)
     assert access.quota(world.alice, "alice")._asdict() == {

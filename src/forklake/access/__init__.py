@@ -1,1 +1,1 @@
-"""Who may do what: principals, their keys, their rights on catalogs, quotas and the audit."""
+"""Access control: principals, their keys, their rights on catalogs, quotas and the audit log."""

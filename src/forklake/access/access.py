@@ -1,4 +1,4 @@
-"""Access: the rules of one metastore, as those use them who serve others."""
+"""Public interface of the access rules of one metastore, for services and the command line."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from forklake.store.audit import AuditRow, list_audit
 
 
 class Access(Provisioning, Limiting):
-    """Who may do what in a metastore. Safe to share between threads.
+    """Access rules of one metastore. Safe to share between threads.
 
-    Every method that does something asks first whether the caller may. What methods do not cover
-    is done with the catalog that `catalog` gives, inside of `audited`.
+    Every method first checks that the caller is allowed to do it. For operations without a method,
+    get the catalog from `catalog` and do them inside of `audited`.
     """
 
     def audit(
@@ -25,11 +25,15 @@ class Access(Provisioning, Limiting):
         after: str | None = None,
         limit: int = 100,
     ) -> list[AuditRow]:
-        """What was done, denied or failed, the newest first: of a catalog for its admins, of all
-        for a root. `after` is the id of the last entry of the page before."""
+        """Return audit entries, newest first: of one catalog for its admins, of all for a root.
+
+        Args:
+            after: id of the last entry of the previous page.
+        """
         if not 1 <= limit <= 10_000:
             raise InvalidInput(
-                f"A page of {limit} entries cannot be listed.", remedy="Use 1 to 10000."
+                f"A page of {limit} audit entries cannot be listed.",
+                remedy="Use a limit of 1 to 10000.",
             )
         number = None
         if catalog is None:
@@ -43,5 +47,8 @@ class Access(Provisioning, Limiting):
             return list_audit(connection, catalog_id=number, after=last, limit=limit)
 
     def tidy(self) -> int:
-        """Remove the grants on catalogs that ended without being dropped here; how many."""
+        """Remove grants on catalogs that ended without their removal; return how many.
+
+        Catalogs that expire or are dropped outside of the access rules leave their grants behind.
+        """
         return tidy_grants(self._here.database) if self._here.is_there() else 0

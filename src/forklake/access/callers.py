@@ -1,4 +1,4 @@
-"""Callers: who is asking."""
+"""Callers: authenticated principals, optionally restricted by a token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklake.model.ids import CatalogId
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a token narrows its principal to: some rights on one catalog, for a while."""
+    """Restriction by a token: some rights on one catalog, until a point in time."""
 
     catalog_id: CatalogId
     rights: frozenset[Right]
@@ -20,7 +20,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A principal that has shown who it is, with a key or with a token."""
+    """A principal that authenticated with a key or a token."""
 
     principal_id: int
     name: str
@@ -30,9 +30,9 @@ class Caller:
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing at all is checked: a root that came with a key."""
+        """Whether no checks apply: a root that authenticated with a key."""
         return self.is_root and self.bound is None
 
 
-# The caller of a service without access rules, which listens on loopback only.
+# Caller of a service without access rules, which listens on loopback only.
 LOCAL = Caller(0, "local", "local", is_root=True)

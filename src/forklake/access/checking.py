@@ -1,7 +1,7 @@
-"""Checking: whether a caller may do something.
+"""Authorization checks.
 
-Who may not read a catalog is told what they would be told if it were not there, after the same
-work: neither the answer nor its time gives a name away.
+A caller that may not read a catalog gets the same error as for a catalog that does not exist, after
+the same work: neither the answer nor its time reveals whether the name exists.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from forklake.store.catalogs import CatalogRow, find_catalogs, missing
 
 
 class Checking(Identities):
-    """Who may do what to which catalog."""
+    """Authorization of callers for operations on catalogs and on the metastore."""
 
     def catalog(self, caller: Caller, name: str, operation: str) -> Catalog:
-        """The catalog, if the caller may do that to it.
+        """Return a catalog if the caller may do the operation on it.
 
-        Raises NotFound where it may not read it, Forbidden where it may, but not do that.
+        Raises:
+            NotFound: the catalog does not exist, or the caller may not read it.
+            Forbidden: the caller may read it, but not do the operation.
         """
         _right_for(operation)
         if caller.is_free:
@@ -35,7 +37,7 @@ class Checking(Identities):
         return Catalog(self.metastore, self._allowed(caller, name, operation, known))
 
     def _allowed(self, caller: Caller, name: str, operation: str, known: Known) -> CatalogRow:
-        """The same, where what there is to know has been looked up."""
+        """Do the same as `catalog` with catalogs and grants that have been looked up already."""
         needed = _right_for(operation)
         row, rights = found_in(known, caller, name)
         if row is None or Right.READ not in rights:
@@ -48,9 +50,10 @@ class Checking(Identities):
         return row
 
     def require(self, caller: Caller, operation: str, *, principal: str | None = None) -> None:
-        """Raise Forbidden if a caller may not do what is about no catalog.
+        """Raise Forbidden unless a caller may do an operation that concerns no single catalog.
 
-        `principal`: whom it is about, for what everybody may do about themselves.
+        Args:
+            principal: the principal concerned, for operations that principals may do on themselves.
         """
         rule = OPERATIONS[operation]
         is_self = caller.bound is None and principal == caller.name
@@ -59,7 +62,7 @@ class Checking(Identities):
         raise self._forbidden(caller, Deed(operation, principal or "metastore"), "a root")
 
     def rights(self, caller: Caller, names: Sequence[str]) -> dict[str, frozenset[Right]]:
-        """The rights of a caller on some catalogs; none on those that are not there."""
+        """Return the rights of a caller on catalogs, by name; none if a catalog does not exist."""
         if caller.is_free:
             with self.metastore.database.reading() as connection:
                 rows = find_catalogs(connection, _possible_names(names))
@@ -75,12 +78,12 @@ class Checking(Identities):
 
 def _right_for(operation: str) -> Right:
     needed = OPERATIONS[operation]
-    assert isinstance(needed, Right), f"{operation} is about no catalog"
+    assert isinstance(needed, Right), f"{operation} does not concern a catalog"
     return needed
 
 
 def possible_name(name: str) -> str | None:
-    """A name as it would be kept; None if no catalog can have it."""
+    """Return a name in its stored form; None if it is not valid for a catalog."""
     try:
         return checked_catalog_name(name)
     except InvalidInput:
@@ -92,7 +95,7 @@ def _possible_names(names: Sequence[str]) -> list[str]:
 
 
 def found_in(known: Known, caller: Caller, name: str) -> tuple[CatalogRow | None, frozenset[Right]]:
-    """The catalog of a name among those that were looked up, and the caller's rights on it."""
+    """Return the catalog with a name among those looked up, and the rights of the caller on it."""
     row = known.rows.get(possible_name(name) or "")
     if row is None:
         return None, NOTHING

@@ -3,9 +3,10 @@
 A key is `fl_<key id>_<secret>`. Its secret has 256 bits of entropy: plain SHA-256 is enough.
 
 A token is `fl2.<principal>.<catalog>.<rights>.<expiry>.<signing key>.<signature>.<signature>`. The
-first signature is for PostgreSQL, which verifies tokens of tenants itself and therefore keeps the
-secret to do so. The second one is for services. Its secret can be kept wrapped, and does not follow
-from the other one: a copy of the database forges no token that a service accepts.
+first signature is for PostgreSQL, which verifies tokens of tenants itself and therefore stores the
+secret to do so. The second one is for services. Its secret can be stored wrapped, and cannot be
+derived from the other one: a copy of the database is not enough to forge a token that a service
+accepts.
 """
 
 from __future__ import annotations
@@ -28,22 +29,20 @@ _TOKEN = re.compile(
     rf"fl2\.{_NUMBER}\.{_NUMBER}\.(r?f?w?a?o?)\.{_NUMBER}\.([0-9]{{6}})"
     r"\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})"
 )
-# A token that is good for longer is refused, whatever signed it.
+# A token with a longer lifetime is refused, even if its signature is valid.
 LONGEST_TOKEN = timedelta(days=30)
-_CLOCK_SKEW = timedelta(minutes=5)  # between the machines that mint and verify
+_CLOCK_SKEW = timedelta(minutes=5)  # between the machines that create and verify tokens
 LONGEST_TOKEN_SECONDS = int((LONGEST_TOKEN + _CLOCK_SKEW).total_seconds())
 
 
 def refused() -> Unauthenticated:
-    """The one error for every credential that is not good, whatever is wrong with it."""
-    return Unauthenticated(
-        "The credential is not good.", remedy="Show a key or a token that is valid."
-    )
+    """Return the error for an invalid credential: the same for every reason, to reveal nothing."""
+    return Unauthenticated("Invalid credential.", remedy="Provide a valid API key or token.")
 
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key as it is made; the text is shown once."""
+    """A newly created key. Its text is shown once, and only the hash of its secret is stored."""
 
     key_id: str
     text: str = field(repr=False)
@@ -51,24 +50,24 @@ class NewKey:
 
 
 def new_key() -> NewKey:
-    """A key that nobody has."""
+    """Create a random key."""
     key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     return NewKey(key_id, f"fl_{key_id}_{secret}", hash_of(secret))
 
 
 def hash_of(secret: str) -> str:
-    """What is kept of a secret."""
+    """Return the hash that is stored for a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def read_key(text: str) -> tuple[str, str] | None:
-    """The id of a key and the hash of its secret; None if the text is no key."""
+    """Parse a key to its id and the hash of its secret; None if the text is not a key."""
     found = _KEY.fullmatch(text)
     return (found[1], hash_of(found[2])) if found else None
 
 
 def subject_of(text: str) -> str | None:
-    """Return whose a key or token claims to be, verified or not; None if the text is neither."""
+    """Return the unverified identity in a key or token, to count requests by; None for others."""
     found = _KEY.fullmatch(text)
     if found is not None:
         return found[1]
@@ -76,7 +75,7 @@ def subject_of(text: str) -> str | None:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
@@ -96,21 +95,21 @@ class Claim:
         return ".".join(("fl2", *map(str, parts), self.kid))
 
     def signed(self, secret: str) -> str:
-        """Return the token."""
+        """Return the text of the token with both signatures."""
         text = f"{self.text()}.{_signature(self.text(), tenant_secret(secret))}"
         return f"{text}.{_signature(text, secret)}"
 
     def is_current(self, now: float) -> bool:
-        """Return whether the token is neither over nor good for longer than any may be."""
+        """Return whether the token has not expired, and its lifetime is not beyond the maximum."""
         return now < self.expires_at <= now + LONGEST_TOKEN_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class SignedClaim:
-    """Content of a token with its signature, which is yet to be verified."""
+    """Content of a token with its signature, which has not been verified."""
 
     claim: Claim
-    text: str  # what was signed
+    text: str  # the signed text
     signature: str
 
     def is_signed_with(self, secret: str) -> bool:
@@ -135,10 +134,10 @@ def _signature(text: str, secret: str) -> str:
 
 
 def new_signing_secret() -> str:
-    """Return a new secret to sign with, in hexadecimal."""
+    """Return a new signing secret, in hexadecimal."""
     return secrets.token_hex(32)
 
 
 def tenant_secret(secret: str) -> str:
-    """Return the secret of the signature that PostgreSQL verifies. It does not lead back."""
+    """Derive the secret of the signature that PostgreSQL verifies. This cannot be reversed."""
     return hmac.digest(bytes.fromhex(secret), b"forklake tenants", "sha256").hex()

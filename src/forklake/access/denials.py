@@ -1,7 +1,7 @@
-"""Limit on the audit entries of what was denied or failed.
+"""Limit on the number of audit entries for denied and failed operations.
 
-A caller that may do nothing can still be refused a thousand times a second. Beyond a burst, entries
-are counted by principal and operation, and written as one entry that says how many there were.
+A caller without any right can still be refused a thousand times a second. Beyond a burst, denials
+are counted by principal and operation, and written as one entry with their number.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from forklake.access.rate_limits import RateLimit
 from forklake.store.audit import Outcome
 from forklake.store.database import Database
 
-# Entries of one principal that are written one by one: at once, and a minute from then on.
+# Entries of one principal that are written individually: burst, and then per minute.
 BURST = 300
 PER_MINUTE = 60
 _MOST_COUNTED = 10_000
-# Names of principals that do not exist which one caller may give.
+# Unknown principal names that one caller may use per hour.
 GUESSES_PER_HOUR = 20
 
 
 class Refused(NamedTuple):
-    """What a principal was refused, without the object."""
+    """A denied or failed operation of a principal, without its object."""
 
     principal_id: int
     principal: str
@@ -34,7 +34,7 @@ class Refused(NamedTuple):
 
 
 class Denials:
-    """Entries of one metastore that were counted and not written yet. Safe to share."""
+    """Counted audit entries of one metastore that are not written yet. Safe to share."""
 
     def __init__(self) -> None:
         self._limit = RateLimit(PER_MINUTE, burst=BURST)
@@ -42,7 +42,7 @@ class Denials:
         self._counts: Counter[Refused] = Counter()
 
     def is_to_write(self, refused: Refused) -> bool:
-        """Return whether an entry is to be written; it is counted otherwise."""
+        """Return whether to write an entry now; otherwise count it."""
         if not self._limit.spend(refused.principal_id):
             return True
         with self._guard:
@@ -52,7 +52,7 @@ class Denials:
         return False
 
     def take(self) -> Iterator[tuple[Refused, int]]:
-        """Yield what was counted since the last time, and forget it."""
+        """Yield the entries counted since the last call, and reset the counts."""
         with self._guard:
             counts, self._counts = self._counts, Counter()
         yield from counts.items()
@@ -64,12 +64,12 @@ _guard = threading.Lock()
 
 
 def denials_of(database: Database) -> Denials:
-    """Return the denials that all rules over a database share."""
+    """Return the denials shared by all access rules of a database."""
     with _guard:
         return _denials.setdefault(database, Denials())
 
 
 def guesses_of(home: Database) -> RateLimit:
-    """Return the limit on unknown names of principals that all rules with a home share."""
+    """Return the limit on unknown principal names shared by all access rules with this home."""
     with _guard:
         return _guesses.setdefault(home, RateLimit(GUESSES_PER_HOUR / 60, burst=GUESSES_PER_HOUR))

@@ -1,4 +1,4 @@
-"""The directory: principals, their keys, and the keys that sign tokens. Kept by roots."""
+"""Directory of principals, their keys, and the keys that sign tokens. Managed by roots."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from forklake.store.access_grants import PrefixGrant, write_prefix_grant
 from forklake.store.access_keys import KeyRow
 from forklake.store.audit import Deed, Outcome
 
-_MOST_KEYS = 100  # of one principal
+_MOST_KEYS = 100  # active keys per principal
 
 
 class Directory(Checking):
-    """Who there is."""
+    """Management of principals, keys and signing keys."""
 
     def principals(self, caller: Caller) -> list[Principal]:
-        """All principals in the order of their names."""
+        """Return all principals, sorted by name."""
         self.require(caller, "principal.list")
         with self._home.required().reading() as connection:
             return store.list_principals(connection)
 
     def principal(self, name: str) -> Principal:
-        """The principal of a name, or NotFound."""
+        """Return the principal with a name; raise NotFound if there is none."""
         database = self._home.required()
         found = None
-        if name.isprintable():  # or nobody can have it
+        if name.isprintable():  # other names are never valid, and not every database accepts them
             with database.reading() as connection:
                 found = store.find_principal(connection, name)
         if found is None:
@@ -51,7 +51,7 @@ class Directory(Checking):
         is_root: bool = False,
         prefixes: Sequence[str] = (),
     ) -> Principal:
-        """A new principal, who may make and owns catalogs whose names begin with the prefixes."""
+        """Create a principal. It may create catalogs under the prefixes, and owns those."""
         self.require(caller, "principal.create")
         checked = [checked_prefix(prefix) for prefix in prefixes]
         wanted = _checked_principal_name(name), checked_name(account, "account")
@@ -66,7 +66,7 @@ class Directory(Checking):
         return made
 
     def disable(self, caller: Caller, name: str) -> None:
-        """Let a principal, its keys and its tokens be good no more."""
+        """Disable a principal: its keys and tokens become invalid."""
         self.require(caller, "principal.disable")
         found = self.principal(name)
         with self.audited(caller, "principal.disable", name):
@@ -74,7 +74,7 @@ class Directory(Checking):
             self._memory.clear()
 
     def acting_as(self, caller: Caller, name: str) -> Caller:
-        """A principal as a caller, without its key: for roots who act on its behalf."""
+        """Return a principal as a caller without its key, for roots that act on its behalf."""
         self.require(caller, "principal.act")
         found = self.principal(name)
         if found.is_disabled:
@@ -83,7 +83,7 @@ class Directory(Checking):
         return as_caller(found)
 
     def create_key(self, caller: Caller, name: str) -> tuple[str, str]:
-        """A new key of a principal: its id, and the key itself, which is not shown again."""
+        """Create a key of a principal; return its id and the key, which is not shown again."""
         self.require(caller, "key.create", principal=name)
         found = self.principal(name)
         if found.is_disabled:
@@ -92,7 +92,8 @@ class Directory(Checking):
             known = access_keys.list_keys(connection, found.principal_id)
         if sum(not one.is_revoked for one in known) >= _MOST_KEYS:
             raise QuotaExceeded(
-                f"'{name}' has {_MOST_KEYS} keys.", remedy="Revoke those that are not used."
+                f"The principal '{name}' has {_MOST_KEYS} active keys, which is the maximum.",
+                remedy=f"Revoke keys that are not used: forklake access key revoke {name} ID.",
             )
         key = new_key()
         with self.audited(caller, "key.create", f"{name}/{key.key_id}"):
@@ -102,14 +103,14 @@ class Directory(Checking):
         return key.key_id, key.text
 
     def keys(self, caller: Caller, name: str) -> list[KeyRow]:
-        """The keys of a principal, oldest first."""
+        """Return the keys of a principal, oldest first."""
         self.require(caller, "key.list", principal=name)
         found = self.principal(name)
         with self._home.required().reading() as connection:
             return access_keys.list_keys(connection, found.principal_id)
 
     def revoke_key(self, caller: Caller, name: str, key_id: str) -> None:
-        """Let a key of a principal be good no more."""
+        """Revoke a key of a principal."""
         self.require(caller, "key.revoke", principal=name)
         found = self.principal(name)
         with self.audited(caller, "key.revoke", f"{name}/{key_id}"):
@@ -119,11 +120,12 @@ class Directory(Checking):
             self._memory.clear()
             if not is_revoked:
                 raise NotFound(
-                    f"'{name}' has no key {key_id!r} that is good.", remedy="Look at its keys."
+                    f"The principal '{name}' has no active key {key_id!r}.",
+                    remedy=f"List its keys: forklake access key list {name}.",
                 )
 
     def rotate_signing_key(self, caller: Caller) -> None:
-        """Sign with a new key from now on. Tokens of the key before stay good, older ones not."""
+        """Sign tokens with a new key. Tokens of the previous key stay valid, older ones do not."""
         self.require(caller, "signing.rotate")
         with self.audited(caller, "signing.rotate", "metastore"):
             stored = stored_secret(new_signing_secret())
@@ -132,12 +134,14 @@ class Directory(Checking):
 
 
 def _disabled(name: str) -> InvalidInput:
-    return InvalidInput(f"The principal '{name}' is disabled.", remedy="Make another principal.")
+    return InvalidInput(
+        f"The principal '{name}' is disabled.", remedy="Use or create another principal."
+    )
 
 
 def _checked_principal_name(name: str) -> str:
     checked = checked_name(name, "principal")
-    if "/" in checked:  # it stands in addresses
+    if "/" in checked:  # the name is part of URLs
         raise InvalidInput(
             f"The principal name {checked!r} contains a slash.", remedy="Choose another name."
         )
@@ -145,5 +149,5 @@ def _checked_principal_name(name: str) -> str:
 
 
 def checked_prefix(prefix: str) -> str:
-    """A prefix of catalog names; the empty one is that of all."""
+    """Return a valid prefix of catalog names; the empty prefix covers all catalogs."""
     return checked_name(prefix, "prefix") if prefix else ""

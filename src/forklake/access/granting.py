@@ -1,4 +1,4 @@
-"""Granting: roles on catalogs and on prefixes, and tokens, which narrow what one has oneself."""
+"""Grants of roles on catalogs and prefixes, and tokens with a part of the rights of a caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from forklake.store.operations import Insert
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role of a principal on a catalog."""
+    """A role of a principal on one catalog."""
 
     principal: str
     role: Role
@@ -33,15 +33,15 @@ class Grant:
 
 
 class Granting(Directory):
-    """Who gives what to whom."""
+    """Management of grants and creation of tokens."""
 
     @cached_property
     def _guesses(self) -> RateLimit:
-        """Names of principals that do not exist, by the caller that named them."""
+        """Number of unknown principal names by the caller that used them."""
         return guesses_of(self._home.database)
 
     def grants(self, caller: Caller, catalog: str) -> list[Grant]:
-        """The roles that principals have on a catalog, besides those by prefix."""
+        """Return the roles granted on a catalog itself, without those granted on prefixes."""
         found = self.catalog(caller, catalog, "grants.list")
         if not self._here.is_there():
             return []
@@ -65,7 +65,7 @@ class Granting(Directory):
         role: str,
         expires_at: datetime | None = None,
     ) -> None:
-        """Give a principal a role on a catalog, in place of the one it had."""
+        """Grant a principal a role on a catalog, in place of its current role."""
         wanted = role_named(role)
         found, person, before = self._grantee(caller, catalog, principal)
         number = person.principal_id
@@ -83,15 +83,17 @@ class Granting(Directory):
         )
 
     def revoke(self, caller: Caller, catalog: str, principal: str) -> None:
-        """Take a principal's role on a catalog away; what it has by prefix stays."""
+        """Revoke the role of a principal on a catalog. Roles on prefixes are not affected."""
         no_role = NotFound(
-            f"'{principal}' has no role on the catalog '{catalog}'.", remedy="List its grants."
+            f"The principal '{principal}' has no role on the catalog '{catalog}'.",
+            remedy="List the grants of the catalog to see who has a role.",
         )
         found = self.catalog(caller, catalog, "grants.set")
         try:
             number = self.principal(principal).principal_id
         except NotFound:
-            raise no_role from None  # whether there is such a principal is not for admins
+            # Admins of a catalog must not learn whether a principal of this name exists.
+            raise no_role from None
         before = self._role_of(found, number)
         if before is None:
             raise no_role
@@ -108,16 +110,15 @@ class Granting(Directory):
     def _grantee(
         self, caller: Caller, catalog: str, principal: str
     ) -> tuple[Catalog, Principal, Role | None]:
-        """Return the catalog, the principal and the role that it has on it.
+        """Return the catalog, the principal, and its role on the catalog.
 
-        Names of principals are not for admins of catalogs: those that are unknown are limited, and
-        beyond the limit a name gets the same answer whether it is known or not.
+        Admins of catalogs must not be able to find out names of principals: unknown names are
+        limited, and beyond the limit the answer is the same whether or not a name exists.
         """
         found = self.catalog(caller, catalog, "grants.set")
         if caller.is_free:
             person = self.principal(principal)
             return found, person, self._role_of(found, person.principal_id)
-        deed = Deed("grants.set", f"{catalog}: to {principal}", found.catalog_id)
         deed = Deed("grants.set", f"{catalog}: to {principal}", found.catalog_id)
         wait = self._guesses.wait(caller.principal_id)
         try:
@@ -142,14 +143,14 @@ class Granting(Directory):
     def _require_rank(
         self, caller: Caller, catalog: Catalog, roles: Collection[Role | None]
     ) -> None:
-        """Owners alone decide about admins and owners."""
+        """Raise Forbidden if the roles include admin or owner and the caller is not an owner."""
         if HIGH_ROLES & set(roles):
             self.catalog(caller, catalog.name, "grants.own")
 
     # Prefixes
 
     def prefixes(self, caller: Caller, principal: str) -> list[PrefixGrant]:
-        """The roles of a principal on prefixes."""
+        """Return the roles of a principal on prefixes."""
         self.require(caller, "grants.own_prefixes", principal=principal)
         number = self.principal(principal).principal_id
         with self._here.required().reading() as connection:
@@ -163,7 +164,7 @@ class Granting(Directory):
         role: str,
         expires_at: datetime | None = None,
     ) -> None:
-        """Give a principal a role on all catalogs whose names begin so, those to come too."""
+        """Grant a role on all existing and future catalogs whose names begin with a prefix."""
         self.require(caller, "grants.prefix")
         grant = PrefixGrant(checked_prefix(prefix), role_named(role))
         number = self.principal(principal).principal_id
@@ -172,7 +173,7 @@ class Granting(Directory):
         store.write_prefix_grant(self._here.required(), number, grant, moment, [done])
 
     def revoke_prefix(self, caller: Caller, prefix: str, principal: str) -> None:
-        """Take a principal's role on a prefix away."""
+        """Revoke the role of a principal on a prefix."""
         self.require(caller, "grants.prefix")
         number = self.principal(principal).principal_id
         done = self._done(caller, Deed("grants.prefix", f"{prefix}: nothing to {principal}"))
@@ -184,19 +185,21 @@ class Granting(Directory):
     # Tokens
 
     def mint(self, caller: Caller, catalog: str, rights: Collection[Right], seconds: int) -> str:
-        """A token for some of one's rights on a catalog, good for so many seconds.
+        """Create a token with some of the rights of the caller on a catalog, valid for `seconds`.
 
-        It is never good for more than its principal may at the moment when it is used.
+        It never allows more than its principal may do at the time of its use.
         """
         found = self.catalog(caller, catalog, "token.mint")
         if caller.principal_id == LOCAL.principal_id:
             raise InvalidInput(
-                "A token is that of a principal, and nobody has said who asks.",
-                remedy="Show a key.",
+                "A token belongs to a principal, but this request has no principal.",
+                remedy="Authenticate with an API key.",
             )
         wanted, own = frozenset(rights), self.rights(caller, [catalog])[catalog]
         if Right.READ not in wanted:
-            raise InvalidInput("A token without READ is of no use.", remedy="Add read.")
+            raise InvalidInput(
+                "A token needs the right READ.", remedy="Add read to the rights of the token."
+            )
         if not wanted <= own:
             raise self._forbidden(
                 caller,
@@ -214,11 +217,11 @@ class Granting(Directory):
             )
 
     def _expiry_of(self, caller: Caller, seconds: int) -> int:
-        """When a token is over; one that was got for a token is so no later than that."""
+        """Return when a token expires: no later than the token that the caller came with."""
         if not 1 <= seconds <= LONGEST_TOKEN.total_seconds():
             raise InvalidInput(
-                f"A token cannot be good for {seconds} seconds.",
-                remedy=f"Use 1 to {LONGEST_TOKEN.total_seconds():.0f}.",
+                f"A token cannot be valid for {seconds} seconds.",
+                remedy=f"Use 1 to {LONGEST_TOKEN.total_seconds():.0f} seconds.",
             )
         moment = self._now() + timedelta(seconds=seconds)
         if caller.bound is not None:
@@ -228,7 +231,7 @@ class Granting(Directory):
 
 def _too_many_guesses(wait: float) -> RateLimited:
     return RateLimited(
-        "Too many roles were granted to principals that do not exist.",
+        "Too many grants named principals that do not exist.",
         remedy="Check the names, and try again later.",
         retry_after=max(1, math.ceil(wait)),
     )
@@ -238,7 +241,7 @@ def _checked_expiry(moment: datetime | None, now: datetime) -> datetime | None:
     if moment is None:
         return None
     if moment.tzinfo is None:
-        raise InvalidInput(f"The moment {moment} has no time zone.", remedy="Add one.")
+        raise InvalidInput(f"The time {moment} has no time zone.", remedy="Add a time zone.")
     if moment <= now:
-        raise InvalidInput(f"The moment {moment} has passed.", remedy="Use a later one.")
+        raise InvalidInput(f"The time {moment} is in the past.", remedy="Use a later time.")
     return moment.astimezone(UTC)

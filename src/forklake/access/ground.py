@@ -1,7 +1,7 @@
-"""What all parts of the access rules stand on: the databases, the clock, and the audit.
+"""Common base of the access rules: the databases, the clock, and the audit log.
 
-Principals, their keys and the keys that sign tokens are in the home metastore; grants, quotas and
-the audit are beside the catalogs that they are about.
+Principals, their keys and the keys that sign tokens are in the home metastore. Grants, quotas and
+audit entries are in the metastore of the catalogs that they refer to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from forklake.store.database import Database
 
 
 class Installation:
-    """A database, and whether it has the tables of access rules."""
+    """A database, and whether the tables of access rules exist in it."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -32,19 +32,19 @@ class Installation:
         self._asked = float("-inf")
 
     def is_there(self) -> bool:
-        """Whether the tables are there; if not so, as of a moment ago."""
+        """Return whether the tables exist. A negative answer may be FRESH_SECONDS old."""
         if not self._is_there and time.monotonic() - self._asked > FRESH_SECONDS:
             self._is_there = is_installed(self.database)
             self._asked = time.monotonic()
         return self._is_there
 
     def make(self) -> None:
-        """Make the tables if they are not there."""
+        """Create the tables if they do not exist."""
         install(self.database)
         self._is_there = True
 
     def required(self) -> Database:
-        """The database; an error if it has no such tables."""
+        """Return the database; raise NotFound if the tables do not exist."""
         if not self.is_there():
             raise NotFound(
                 f"The metastore {self.database.address} has no tables for access rules.",
@@ -54,7 +54,7 @@ class Installation:
 
 
 class Ground:
-    """The metastore, its home, and the writing of the audit."""
+    """The metastore, the home metastore of its principals, and its audit log."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class Ground:
         self._rules_asked = float("-inf")
 
     def init(self) -> None:
-        """Make the tables of access rules where they are not there yet."""
+        """Create the tables of access rules if they do not exist."""
         self._here.make()
         self._home.make()
 
     def is_open(self) -> bool:
-        """Whether there is no principal: then everybody is `LOCAL`."""
+        """Return whether no principal exists, so that every caller is `LOCAL`."""
         if not self._has_rules and time.monotonic() - self._rules_asked > FRESH_SECONDS:
             self._has_rules = self._home.is_there() and self._ask_for_principals()
             self._rules_asked = time.monotonic()
@@ -94,7 +94,7 @@ class Ground:
         return Actor(caller.principal_id, caller.name, self._now())
 
     def _note(self, caller: Caller, deed: Deed, outcome: Outcome) -> None:
-        """Add to the audit, unless the metastore has no access rules."""
+        """Write an audit entry, unless the metastore has no access rules."""
         if not self._here.is_there():
             return
         refused = Refused(caller.principal_id, caller.name, deed.operation, outcome)
@@ -102,7 +102,7 @@ class Ground:
             write_audit(self._here.database, self._actor(caller), deed, outcome)
 
     def write_denials(self) -> None:
-        """Add to the audit what was denied or failed too often for an entry each."""
+        """Write summary audit entries for denials that were too frequent for an entry each."""
         if not self._here.is_there():
             return
         for refused, count in self._denials.take():
@@ -111,15 +111,19 @@ class Ground:
             write_audit(self._here.database, actor, deed, refused.outcome)
 
     def note_denial(self, caller: Caller, operation: str, object: str) -> None:
-        """Add to the audit that something was refused which is about no catalog."""
+        """Write an audit entry for a denied operation that concerns no single catalog."""
         self._note(caller, Deed(operation, object), Outcome.DENIED)
 
     def _forbidden(self, caller: Caller, deed: Deed, needed: str) -> Forbidden:
-        """The error for what a caller may not do, which it is told; the audit too."""
+        """Return the error for an operation that the caller may not do, and write it to the audit.
+
+        Args:
+            needed: what the operation requires, for the message.
+        """
         self._note(caller, deed, Outcome.DENIED)
         return Forbidden(
-            f"'{caller.name}' may not do {deed.operation} on '{deed.object}'.",
-            remedy=f"It takes {needed}. Ask somebody who may grant it.",
+            f"The principal '{caller.name}' may not do {deed.operation} on '{deed.object}'.",
+            remedy=f"This requires {needed}. An administrator can grant it.",
             operation=deed.operation,
         )
 
@@ -127,7 +131,7 @@ class Ground:
     def audited(
         self, caller: Caller, operation: str, object: str, *, catalog: Catalog | None = None
     ) -> Iterator[None]:
-        """Write how a change ends into the audit."""
+        """Write the outcome of the block to the audit: done, denied or failed."""
         number: CatalogId | None = None if catalog is None else catalog.catalog_id
         deed = Deed(operation, object, number)
         try:

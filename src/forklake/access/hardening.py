@@ -1,8 +1,8 @@
-"""Hardening: what PostgreSQL opens to every role of a database, and the statements that close it.
+"""Hardening of PostgreSQL: rights that every role of a database has, and statements to revoke them.
 
-Tenants could otherwise take the advisory locks that commits wait for, see and end the statements
-of other roles, and store what no clean-up removes. The rights belong to the whole database, so the
-owner of the metastore, and every role that may commit to it, keeps them.
+With these rights tenants could take the advisory locks that commits wait for, see and cancel the
+statements of other roles, and store data that no clean-up removes. The rights belong to the whole
+database, so the owner of the metastore, and every role that may commit to it, keeps them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _IS_OPEN = """
         OR EXISTS (SELECT 1 FROM pg_proc WHERE proname = ANY(:names)
             AND pronamespace = 'pg_catalog'::regnamespace
             AND has_function_privilege(:role, oid, 'EXECUTE'))"""
-# Roles that commit to the metastore without owning it, such as that of a service.
+# Roles that commit to the metastore without owning it, such as the role of a service.
 _WRITERS = """
     SELECT quote_ident(rolname) FROM pg_roles
     WHERE NOT rolsuper AND NOT starts_with(rolname, 'pg_')
@@ -48,15 +48,15 @@ _WRITERS = """
 
 
 def is_closed(connection: Connection, role: str) -> bool:
-    """Return whether a role that exists can use nothing of what hardening closes."""
+    """Return whether an existing role has none of the rights that hardening revokes."""
     ((is_open,),) = connection.fetch(_IS_OPEN, role=role, names=list(_FUNCTIONS))
     return not is_open
 
 
 def closing_statements(connection: Connection) -> list[str]:
-    """Return the statements that close the database to all but those who commit to the metastore.
+    """Return the statements that revoke the rights from all roles that do not commit.
 
-    They name the database and the owner as `{database}` and `{owner}`.
+    They contain the names of the database and the owner as `{database}` and `{owner}`.
     """
     rows = connection.fetch(_SIGNATURES, names=list(_FUNCTIONS))
     functions = ", ".join(signature for (signature,) in rows)
@@ -73,18 +73,20 @@ def closing_statements(connection: Connection) -> list[str]:
 
 
 def can_close(connection: Connection, role: str) -> bool:
-    """Return whether the connected role can close the database.
+    """Return whether the connected role can run the hardening statements.
 
-    Raises Forbidden if it cannot, and the database is open to the role of tenants.
+    Raises:
+        Forbidden: it cannot, and the role of tenants still has the rights.
     """
+    # Other roles get only a warning from PostgreSQL that nothing was revoked.
     # Without a superuser PostgreSQL only warns that nothing was revoked.
     rows = connection.fetch("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
     is_superuser = bool(rows[0][0])
     if not is_superuser and not is_closed(connection, role):
         raise Forbidden(
-            "The database is open to tenants: they could take the advisory locks that commits wait"
-            " for. Only a superuser can close it.",
-            remedy="Have a superuser run: forklake access tenants. Or accept the risk, and set up"
-            " with --no-harden.",
+            "The database is not hardened: tenants could take the advisory locks that commits wait"
+            " for. Only a superuser can harden it.",
+            remedy="Let a superuser run: forklake access tenants. Or accept the risk and use"
+            " --no-harden.",
         )
     return is_superuser

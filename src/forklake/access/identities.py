@@ -1,4 +1,4 @@
-"""Identities: who stands behind a key or a token."""
+"""Authentication: the principals of keys and tokens."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from forklake.store.audit import Deed, Outcome
 
 
 class Identities(Ground):
-    """Who is asking."""
+    """Authentication of callers, and the keys that sign tokens."""
 
     def caller(self, credential: str, address: str = "") -> Caller:
-        """Return the caller of a key or a token.
+        """Return the caller that a key or token belongs to.
 
-        Raises Unauthenticated if it is not good. The audit notes one that was good once, with the
-        address that it came from.
+        A credential that was valid once is written to the audit, with `address` as its origin.
+
+        Raises:
+            Unauthenticated: the credential is not valid.
         """
         digest = hashlib.sha256(credential.encode("utf-8", "surrogatepass")).digest()
         known: Caller | None = self._memory.find(digest)
@@ -40,8 +42,8 @@ class Identities(Ground):
         return known
 
     def require_good(self, caller: Caller) -> None:
-        """Unauthenticated if a caller who was let in before would not be any more: the token is
-        over, or the principal disabled."""
+        """Raise Unauthenticated if the credential of an earlier caller is not valid any more: its
+        token has expired, or the principal is disabled."""
         if caller.bound is not None and caller.bound.expires_at <= self._now():
             raise refused()
         if caller != LOCAL and self._is_disabled(caller.principal_id):
@@ -96,7 +98,7 @@ class Identities(Ground):
         return as_caller(found, Bound(claim.catalog_id, claim.rights, expires_at))
 
     def _signing_secrets(self) -> dict[str, str]:
-        """The signing keys that are good, the newest first."""
+        """Return the valid signing keys by id, newest first."""
         known: dict[str, str] | None = self._memory.find("signing keys")
         if known is None:
             with self._home.database.reading() as connection:
@@ -106,12 +108,12 @@ class Identities(Ground):
         return known
 
     def check_signing_keys(self) -> None:
-        """Raise Unavailable if the signing keys are wrapped by a key that is not at hand."""
+        """Raise Unavailable if signing keys are wrapped and cannot be unwrapped."""
         if self._home.is_there():
             self._signing_secrets()
 
     def _wrap_signing_keys(self) -> None:
-        """Store signing keys as new ones would be: those of before the key file was set wrapped."""
+        """Wrap signing keys that were stored before the key file was set."""
         with self._home.database.reading() as connection:
             rows = access_keys.signing_keys(connection)
         for kid, stored in rows:
@@ -120,15 +122,15 @@ class Identities(Ground):
                 access_keys.replace_signing_secret(self._home.database, kid, stored, wrapped)
 
     def init(self) -> None:
-        """Create the tables of access rules that do not exist, and wrap signing keys that are not.
+        """Create missing tables of access rules, and wrap signing keys that are not wrapped.
 
-        Keys are wrapped where FORKLAKE_KEY_FILE is set.
+        Keys are wrapped if FORKLAKE_KEY_FILE is set.
         """
         super().init()
         self._wrap_signing_keys()
 
     def _signed(self, claim: dict[str, Any]) -> str:
-        """A token that says so, signed with the newest key; the first one is made now."""
+        """Return a token with this content, signed with the newest key. Create a key if needed."""
         secrets = self._signing_secrets()
         if not secrets:
             stored = stored_secret(new_signing_secret())
@@ -141,12 +143,12 @@ class Identities(Ground):
 
 
 def _from(credential: str, address: str) -> str:
-    """Return how the audit names a credential and where it came from."""
+    """Return the text of a credential and its origin in the audit."""
     return f"{credential} from {address}" if address else credential
 
 
 def as_caller(principal: Principal, bound: Bound | None = None) -> Caller:
-    """A principal that has shown who it is."""
+    """Return an authenticated principal as a caller."""
     return Caller(
         principal.principal_id, principal.name, principal.account, principal.is_root, bound
     )

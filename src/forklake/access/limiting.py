@@ -1,4 +1,4 @@
-"""Limits: quotas of principals and of catalogs."""
+"""Quotas of principals and of catalogs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from forklake.store.quotas import Quota
 
 
 class Limiting(Granting):
-    """Who may have how much."""
+    """Management and enforcement of quotas."""
 
     def quota(self, caller: Caller, principal: str) -> Quota:
-        """The limits of a principal."""
+        """Return the limits of a principal."""
         self.require(caller, "quota.own", principal=principal)
         number = self.principal(principal).principal_id
         with self._here.required().reading() as connection:
@@ -28,9 +28,9 @@ class Limiting(Granting):
         bytes: int | None = None,
         sessions: int | None = None,
     ) -> None:
-        """Set the limits of a principal: catalogs it owns, bytes of each of them, sessions.
+        """Set the limits of a principal: catalogs it owns, bytes of each of them, open sessions.
 
-        What is left out is without limit. What is there already stays, whatever its size.
+        None means no limit. Existing catalogs and files are kept, even beyond a new limit.
         """
         self.require(caller, "quota.set")
         quota = Quota(*map(_checked_limit, (catalogs, bytes, sessions)))
@@ -39,13 +39,13 @@ class Limiting(Granting):
             store.write_quota(self._here.required(), number, quota)
 
     def catalog_limit(self, caller: Caller, catalog: str) -> int | None:
-        """How many bytes the files that a catalog wrote may take."""
+        """Return the maximum bytes of files written by a catalog; None for no limit."""
         found = self.catalog(caller, catalog, "quota.get")
         with self.metastore.database.reading() as connection:
             return store.find_catalog_limit(connection, found.catalog_id)
 
     def limit_catalog(self, caller: Caller, catalog: str, limit: int | None) -> None:
-        """Set how many bytes the files that a catalog wrote may take."""
+        """Set the maximum bytes of files written by a catalog; None for no limit."""
         self.require(caller, "quota.set")
         found = self.metastore.catalog(catalog)
         with self.audited(caller, "quota.set", catalog, catalog=found):
@@ -54,15 +54,15 @@ class Limiting(Granting):
             )
 
     def check_sessions(self, caller: Caller, open_now: int) -> None:
-        """Raise QuotaExceeded if a caller has as many sessions as it may."""
+        """Raise QuotaExceeded if a caller has reached its maximum number of sessions."""
         if caller.is_free or not self._here.is_there():
             return
         with self._here.database.reading() as connection:
             limit = store.find_quota(connection, caller.principal_id).sessions
         if limit is not None and open_now >= limit:
             raise QuotaExceeded(
-                f"'{caller.name}' has {open_now} of at most {limit} sessions open.",
-                remedy="Close one, or ask for a higher limit.",
+                f"The principal '{caller.name}' has {open_now} open sessions of at most {limit}.",
+                remedy="Close one of them. An administrator can raise the limit.",
                 limit=limit,
                 used=open_now,
             )
@@ -70,5 +70,5 @@ class Limiting(Granting):
 
 def _checked_limit(limit: int | None) -> int | None:
     if limit is not None and not 0 <= limit < 2**63:
-        raise InvalidInput(f"{limit} cannot be a limit.", remedy="Use 0 or more.")
+        raise InvalidInput(f"The limit {limit} is not valid.", remedy="Use 0 or more.")
     return limit

@@ -1,4 +1,4 @@
-"""Listing: the catalogs that a caller can see, page by page, among millions of others."""
+"""Pages of the catalogs that a caller may read, among possibly millions of others."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from forklake.store.access_grants import PrefixGrant, chains_of, granted_ids, pr
 from forklake.store.catalogs import CatalogRow, Within, catalogs_of, list_children
 from forklake.store.database import Connection
 
-# Whoever has grants on more catalogs than this finds theirs by walking through all names.
+# For a caller with grants on more catalogs than this, all names are scanned instead.
 _FEW = 2000
 _PAGE = 500
 _name_of = attrgetter("catalog_name")
 
 
 class Listing(Checking):
-    """Which catalogs there are for whom."""
+    """Listing of catalogs and forks, limited to those that the caller may read."""
 
     def visible(
         self, caller: Caller, *, prefix: str = "", after: str = "", limit: int = 100
     ) -> list[CatalogRow]:
-        """A page of the catalogs that a caller may read, in the order of their names."""
+        """Return a page of the catalogs that a caller may read, sorted by name."""
         if caller.is_free:
             return self.metastore.catalogs(prefix=prefix, after=after, limit=limit)
         if not 1 <= limit <= 100_000:
             raise InvalidInput(
-                f"A page of {limit} catalogs cannot be listed.", remedy="Use 1 to 100000."
+                f"A page of {limit} catalogs cannot be listed.",
+                remedy="Use a limit of 1 to 100000.",
             )
         found: list[CatalogRow] = []
         with self._here.required().reading() as connection:
@@ -46,7 +47,7 @@ class Listing(Checking):
         return found[:limit]
 
     def parent(self, caller: Caller, row: CatalogRow) -> str | None:
-        """The name of the catalog that one was forked from, if that is there and may be read."""
+        """Return the name of the parent of a catalog; None if it is gone or may not be read."""
         if row.parent_catalog_id is None:
             return None
         name = self.metastore.names([row.parent_catalog_id]).get(row.parent_catalog_id)
@@ -55,8 +56,7 @@ class Listing(Checking):
         return name
 
     def forks(self, caller: Caller, parent: CatalogRow, *, after: str = "") -> Iterator[CatalogRow]:
-        """The forks of a catalog that a caller may read, in the order of their names; fetched page
-        by page as they are wanted."""
+        """Yield the forks of a catalog that a caller may read, sorted by name, fetched in pages."""
         while page := self._page_of_forks(caller, parent, after):
             readable, after = page
             yield from readable
@@ -64,7 +64,10 @@ class Listing(Checking):
     def _page_of_forks(
         self, caller: Caller, parent: CatalogRow, after: str
     ) -> tuple[list[CatalogRow], str] | None:
-        """Those that may be read among the next forks, and the name of the last one looked at."""
+        """Return the readable forks of the next page, and the name of the last fork in the page.
+
+        None if there are no more forks. A page may have forks, but none that may be read.
+        """
         with self.metastore.database.reading() as connection:
             prefixes: list[PrefixGrant] = []
             granted = None
@@ -86,8 +89,11 @@ class Listing(Checking):
         prefixes: Sequence[PrefixGrant],
         prefix: str = "",
     ) -> Within | None:
-        """The catalogs that the caller has been granted something on, those by prefix as far as
-        they begin with one; None if too many to name."""
+        """Return the catalogs and prefixes granted to the caller; None if they are too many.
+
+        Args:
+            prefix: limits the prefixes to those that can contain names with this prefix.
+        """
         if caller.bound is not None:
             return Within([caller.bound.catalog_id], [])
         ids = granted_ids(connection, caller.principal_id, _FEW + 1, self._now())
@@ -96,7 +102,7 @@ class Listing(Checking):
     def _candidates(
         self, connection: Connection, granted: Within | None, prefix: str, after: str
     ) -> Iterator[CatalogRow]:
-        """Catalogs that the caller has been granted something on, in the order of their names."""
+        """Yield catalogs on which the caller has a grant, sorted by name."""
         if granted is None:
             return _walk(self.metastore, prefix, after)
         chosen = (
@@ -126,14 +132,14 @@ class Listing(Checking):
 
 
 def _walk(metastore: Metastore, prefix: str, after: str) -> Iterator[CatalogRow]:
-    """All catalogs of a prefix, fetched page by page as they are wanted."""
+    """Yield all catalogs with a prefix, fetched in pages."""
     while page := metastore.catalogs(prefix=prefix, after=after, limit=_PAGE):
         yield from page
         after = page[-1].catalog_name
 
 
 def _ranges(prefixes: Iterable[PrefixGrant], wanted: str) -> list[str]:
-    """The prefixes within the wanted one, none of which lies within another."""
+    """Return the granted prefixes within the wanted one, without those contained in another."""
     found: list[str] = []
     for prefix in sorted({grant.prefix for grant in prefixes}):
         if wanted.startswith(prefix):

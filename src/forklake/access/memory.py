@@ -1,6 +1,6 @@
-"""What a process remembers for a moment, so that not every request asks who stands behind a key.
+"""Short-lived cache of callers and signing keys, so that not every request queries the database.
 
-All rules of one home share it: what one of them revokes is revoked for all.
+All access rules with the same home share it: a revocation by one of them is seen by all.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from weakref import WeakKeyDictionary
 
 from forklake.store.database import Database
 
-# For so long a process may not know what others changed: new rules, keys that are good no more.
+# Maximum age of cached results: so long may another process's revoked key stay usable here.
 FRESH_SECONDS = 2.0
 _MOST_REMEMBERED = 10_000
 
 
 class Memory:
-    """Who was known a moment ago. Safe to share between threads."""
+    """Cache with a fixed time to live. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._known: dict[Any, tuple[Any, float]] = {}
 
     def find(self, key: Any) -> Any:
-        """What was remembered a moment ago, or None."""
+        """Return the cached value of a key; None if there is none or it has expired."""
         with self._guard:
             found, until = self._known.get(key, (None, 0.0))
         return found if time.monotonic() <= until else None
 
     def keep(self, key: Any, found: Any) -> None:
-        """Remember something for a moment."""
+        """Cache a value for FRESH_SECONDS."""
         with self._guard:
             if len(self._known) >= _MOST_REMEMBERED:
                 self._known.clear()
             self._known[key] = (found, time.monotonic() + FRESH_SECONDS)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all entries."""
         with self._guard:
             self._known.clear()
 
@@ -48,6 +48,6 @@ _guard = threading.Lock()
 
 
 def memory_of(home: Database) -> Memory:
-    """The memory that all rules with this home share."""
+    """Return the cache shared by all access rules with this home."""
     with _guard:
         return _memories.setdefault(home, Memory())

@@ -1,8 +1,9 @@
-"""Provisioning with access rules: creating, forking, renaming and dropping catalogs.
+"""Creating, forking, renaming and dropping catalogs with access rules.
 
-Names are checked before anything is looked up: outside of one's prefixes the answer is the same
-whether a name is taken or not. Owners, limits and the audit are written in the transaction that
-makes or ends the catalogs; if those are not the ones that were checked, it makes and ends none.
+Names are checked before anything is looked up: outside of the prefixes of a caller the answer is
+the same whether or not a name is taken. Owners, limits and audit entries are written in the
+transaction that creates or drops the catalogs. If these are not the catalogs that were checked (a
+concurrent rename, for example), the transaction fails.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from forklake.store.quotas import Quota, catalog_limits, limits_insert, require_
 
 
 class Provisioning(Listing):
-    """Who makes and ends catalogs."""
+    """Creation, renaming and removal of catalogs by callers."""
 
     def create(
         self,
@@ -41,9 +42,9 @@ class Provisioning(Listing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> list[CatalogRow]:
-        """New, empty catalogs, which the caller owns.
+        """Create empty catalogs, which the caller owns.
 
-        Where files go decides who can reach them: let nobody but a root choose the data path.
+        The data path of files decides who can reach them: let only roots choose `data_path`.
         """
         checked = checked_catalog_names(names)
         known = self._known(caller, [])
@@ -67,7 +68,7 @@ class Provisioning(Listing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> tuple[list[CatalogRow], int]:
-        """Forks, which the caller owns; and how many of them were made now."""
+        """Create forks, which the caller owns. Returns (forks, number newly created)."""
         checked = checked_catalog_names(names)
         known = self._known(caller, [parent])
         source = self._checked(caller, [parent], "catalog.fork", known)
@@ -87,7 +88,7 @@ class Provisioning(Listing):
         return rows, len(making.made)
 
     def rename(self, caller: Caller, name: str, new_name: str) -> Catalog:
-        """The catalog under another name."""
+        """Rename a catalog, and return it."""
         checked = checked_catalog_name(new_name)
         known = self._known(caller, [name])
         rows = self._checked(caller, [name], "catalog.rename", known)
@@ -97,7 +98,7 @@ class Provisioning(Listing):
             return self.metastore.rename_catalog(name, checked, besides=ending)
 
     def drop(self, caller: Caller, names: Sequence[str], *, if_exists: bool = False) -> int:
-        """End catalogs, or none of them; how many there were."""
+        """Drop all of the catalogs or none of them; return how many existed."""
         known = self._known(caller, names)
         wanted = list(names)
         if if_exists and not caller.is_free:
@@ -110,13 +111,13 @@ class Provisioning(Listing):
     # Checks
 
     def _known(self, caller: Caller, names: Sequence[str]) -> Known:
-        """What a check needs; nothing for those who may do everything."""
+        """Return catalogs and grants needed for checks; none for a caller without checks."""
         return Known({}, {}, [], Quota()) if caller.is_free else self._look_up(caller, names)
 
     def _checked(
         self, caller: Caller, names: Sequence[str], operation: str, known: Known
     ) -> list[CatalogRow] | None:
-        """The catalogs, all of which the caller may do that to; None if nothing is checked."""
+        """Return the catalogs after checking the operation on each; None for a free caller."""
         if caller.is_free:
             return None
         return [self._allowed(caller, name, operation, known) for name in names]
@@ -124,7 +125,7 @@ class Provisioning(Listing):
     def _require_names(
         self, caller: Caller, operation: str, names: Sequence[str], known: Known
     ) -> None:
-        """Raise Forbidden unless the caller may make catalogs of these names."""
+        """Raise Forbidden unless the caller may create catalogs with these names."""
         is_bound = caller.bound is not None and operation == "catalog.create"
         for name in names:
             if is_bound or not may_make(caller, name, known.prefixes):
@@ -132,7 +133,7 @@ class Provisioning(Listing):
                 raise self._forbidden(caller, Deed(operation, name), needed)
 
     def _require_readable(self, caller: Caller, rows: Sequence[CatalogRow], made: set[str]) -> None:
-        """Catalogs that were there already are shown only to those who may read them."""
+        """Raise AlreadyExists for existing catalogs that the caller may not read."""
         found = [row.catalog_name for row in rows if row.catalog_name not in made]
         rights = self.rights(caller, found) if found and not caller.is_free else {}
         hidden = [name for name, given in rights.items() if Right.READ not in given]
@@ -141,7 +142,7 @@ class Provisioning(Listing):
 
     @contextmanager
     def _hiding(self, caller: Caller, parent: str) -> Iterator[None]:
-        """Hide in errors about forks what the caller may not read."""
+        """Remove facts from errors about existing forks that the caller may not read."""
         try:
             yield
         except AlreadyExists as reason:
@@ -156,7 +157,7 @@ class Provisioning(Listing):
 
     @contextmanager
     def _failures(self, caller: Caller, operation: str, names: Sequence[str]) -> Iterator[None]:
-        """Note what fails; what succeeds is noted in its own transaction."""
+        """Write failures to the audit. Successes are written in their own transaction."""
         try:
             yield
         except ForklakeError:
@@ -164,7 +165,7 @@ class Provisioning(Listing):
             self._note(caller, Deed(operation, f"{names[0]}{more}"), Outcome.FAILED)
             raise
 
-    # Who looks on
+    # Hooks into the transactions of the metastore
 
     def _making(
         self,
@@ -185,7 +186,7 @@ class Provisioning(Listing):
 
 
 class _Making:
-    """Looks on while catalogs are made: counts them, and makes the caller their owner."""
+    """Hook into the creation of catalogs: records their names, owner, limits and audit entries."""
 
     def __init__(
         self, actor: Actor | None, operation: str, known: Known, parent: CatalogRow | None
@@ -199,7 +200,7 @@ class _Making:
 
     def __call__(self, connection: Connection, rows: Sequence[CatalogRow]) -> list[Operation]:
         if self._parent is not None and rows[0].parent_catalog_id != self._parent.catalog_id:
-            raise missing(self._parent.catalog_name)  # another catalog has that name by now
+            raise missing(self._parent.catalog_name)  # another catalog now has this name
         found = [] if self._actor is None else self._operations(connection, self._actor, rows)
         self.made.update(row.catalog_name for row in rows)
         return found
@@ -217,7 +218,7 @@ class _Making:
 
 
 class _Ending:
-    """Looks on while catalogs are dropped or renamed: only those that were checked."""
+    """Hook into dropping and renaming: only catalogs that were checked may be affected."""
 
     def __init__(
         self, actor: Actor | None, operation: str, ids: set[CatalogId] | None, more: str
@@ -225,12 +226,12 @@ class _Ending:
         self._actor = actor
         self._operation = operation
         self._ids = ids
-        self._more = more  # what the audit says besides the name
+        self._more = more  # appended to the name in audit entries
 
     def __call__(self, connection: Connection, rows: Sequence[CatalogRow]) -> list[Operation]:
         for row in rows:
             if self._ids is not None and row.catalog_id not in self._ids:
-                raise missing(row.catalog_name)  # another catalog has that name by now
+                raise missing(row.catalog_name)  # another catalog now has this name
         if self._actor is None:
             return []
         deeds = _deeds(self._operation, rows, self._more)

@@ -11,9 +11,9 @@ MOST_KEYS = 10_000
 
 
 class RateLimit:
-    """Events by key: so many at once, and so many a minute from then on. Safe to share.
+    """Token bucket per key: a burst at once, then `per_minute` events. Safe to share.
 
-    Keys that were seen longest ago are forgotten first, once there are too many.
+    Beyond `most_keys` the least recently counted keys are evicted.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Roles, rights and operations: the tables that say who may do what, and nothing else does.
+"""Roles, rights and operations: the only tables that define who may do what.
 
-A right is on one catalog. A role is a set of rights that is granted together. An operation is what
-somebody wants to do; the table says which right it takes, or which other condition.
+A right applies to one catalog. A role is a set of rights that is granted together. The table of
+operations defines which right or other condition each operation requires.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from forklake.errors import InvalidInput
 
 
 class Right(StrEnum):
-    """What can be allowed on a catalog; the value is its letter in tokens."""
+    """A right on a catalog; the value is its letter in tokens."""
 
     READ = "r"
     FORK = "f"
@@ -23,7 +23,7 @@ class Right(StrEnum):
 
 
 class Role(StrEnum):
-    """What can be granted."""
+    """A named set of rights that can be granted."""
 
     READER = "reader"
     FORKER = "forker"
@@ -33,11 +33,11 @@ class Role(StrEnum):
 
 
 class Special(StrEnum):
-    """What an operation takes that is not a right on a catalog."""
+    """A requirement of an operation that is not a right on a catalog."""
 
-    ANYONE = "anyone"  # whoever is known; the answer holds only what they may see
+    ANYONE = "anyone"  # any authenticated caller; the answer contains only what the caller may see
     PREFIX = "prefix"  # a grant with ADMINISTER on a prefix of the new name
-    SELF = "self"  # the principal itself, with a key and not with a token, or a root
+    SELF = "self"  # the principal concerned, with a key and not with a token, or a root
     ROOT = "root"  # a root
 
 
@@ -58,12 +58,13 @@ OPERATIONS: dict[str, Right | Special] = {
     "catalog.fork": Right.FORK,  # and Special.PREFIX for the names of the forks
     "catalog.forks": Right.READ,
     "catalog.tree": Right.READ,
-    "catalog.rename": Right.OWN,  # a name gives roles by prefix; and Special.PREFIX for the new one
+    # A name decides which roles on prefixes apply: OWN, and Special.PREFIX for the new name.
+    "catalog.rename": Right.OWN,
     "catalog.drop": Right.ADMINISTER,
     "catalog.extend": Right.ADMINISTER,
     "catalog.materialize": Right.ADMINISTER,
-    "catalog.diff": Right.READ,  # on both
-    "catalog.merge": Right.WRITE,  # and catalog.diff on what is merged
+    "catalog.diff": Right.READ,  # on both catalogs
+    "catalog.merge": Right.WRITE,  # and catalog.diff on the source
     "schema.list": Right.READ,
     "schema.create": Right.WRITE,
     "schema.alter": Right.WRITE,
@@ -95,9 +96,9 @@ OPERATIONS: dict[str, Right | Special] = {
     "mirror.list": Right.READ,
     "mirror.run": Right.ADMINISTER,
     "grants.list": Right.ADMINISTER,
-    "grants.set": Right.ADMINISTER,  # of admins and owners: grants.own
+    "grants.set": Right.ADMINISTER,  # and grants.own for the roles admin and owner
     "grants.own": Right.OWN,
-    "token.mint": Right.READ,  # never more rights than one's own
+    "token.mint": Right.READ,  # the rights of the token must be rights of the caller
     "quota.get": Right.READ,
     "audit.catalog": Right.ADMINISTER,
     "caller.get": Special.ANYONE,
@@ -110,7 +111,7 @@ OPERATIONS: dict[str, Right | Special] = {
     "principal.list": Special.ROOT,
     "principal.create": Special.ROOT,
     "principal.disable": Special.ROOT,
-    "principal.act": Special.ROOT,  # as somebody else
+    "principal.act": Special.ROOT,  # on behalf of another principal
     "quota.set": Special.ROOT,
     "signing.rotate": Special.ROOT,
     "account.list": Special.ROOT,
@@ -120,32 +121,32 @@ OPERATIONS: dict[str, Right | Special] = {
     "metastore.options": Special.ROOT,
     "audit.all": Special.ROOT,
 }
-# Granting these, or taking them away, needs OWN.
+# Granting and revoking these roles needs OWN.
 HIGH_ROLES = frozenset({Role.ADMIN, Role.OWNER})
 
 
 def letters(rights: Iterable[Right]) -> str:
-    """Rights as the letters of a token, always in the same order."""
+    """Return rights as the letters of a token, always in the same order."""
     given = frozenset(rights)
     return "".join(right for right in Right if right in given)
 
 
 def role_named(name: str) -> Role:
-    """The role of a name."""
+    """Return the role with a name; raise InvalidInput if there is none."""
     try:
         return Role(name)
     except ValueError:
         raise InvalidInput(
-            f"There is no role {name!r}.", remedy=f"Use one of: {', '.join(Role)}."
+            f"The role {name!r} does not exist.", remedy=f"Use one of: {', '.join(Role)}."
         ) from None
 
 
 def right_named(name: str) -> Right:
-    """The right of a name, such as `read`, or of its letter."""
+    """Return the right with a name such as `read`, or with its letter."""
     found = Right.__members__.get(str(name).upper())
     if found is None and name in set(Right):
         found = Right(name)
     if found is None:
         names = ", ".join(one.name.lower() for one in Right)
-        raise InvalidInput(f"There is no right {name!r}.", remedy=f"Use some of: {names}.")
+        raise InvalidInput(f"The right {name!r} does not exist.", remedy=f"Use some of: {names}.")
     return found

@@ -1,7 +1,7 @@
-"""The rules: which rights follow from which grants. Plain functions over values.
+"""Derivation of rights from grants, as pure functions.
 
-A fork never widens rights: on a catalog that was forked counts what was granted on it only while
-its holder may also read every live catalog that it comes from.
+A fork never widens rights: grants on a fork count only while their holder may also read every live
+ancestor of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ def effective_rights(
     chain: Sequence[Link],
     prefixes: Sequence[PrefixGrant],
 ) -> frozenset[Right]:
-    """The rights of a caller on the catalog at whose end the chain is."""
+    """Return the rights of a caller on a catalog.
+
+    Args:
+        chain: the catalog and its live ancestors, with the grants of the caller on each.
+    """
     if caller.is_root:
         return narrowed(caller, catalog_id, EVERYTHING)
     rights = {link.catalog_id: granted_rights(link, prefixes) for link in chain}
@@ -30,7 +34,7 @@ def effective_rights(
 
 
 def granted_rights(link: Link, prefixes: Iterable[PrefixGrant]) -> frozenset[Right]:
-    """The rights that were granted on one catalog, by itself or by its name."""
+    """Return the rights granted on one catalog, directly or through a prefix of its name."""
     roles = [Role(grant.role) for grant in prefixes if link.name.startswith(grant.prefix)]
     if link.role is not None:
         roles.append(Role(link.role))
@@ -38,19 +42,19 @@ def granted_rights(link: Link, prefixes: Iterable[PrefixGrant]) -> frozenset[Rig
 
 
 def narrowed(caller: Caller, catalog_id: CatalogId, rights: frozenset[Right]) -> frozenset[Right]:
-    """What is left of rights for a caller that came with a token."""
+    """Return the rights that remain after the restriction by the token of the caller, if any."""
     if caller.bound is None:
         return rights
     return rights & caller.bound.rights if caller.bound.catalog_id == catalog_id else NOTHING
 
 
 def may_make(caller: Caller, name: str, prefixes: Iterable[PrefixGrant]) -> bool:
-    """Whether a caller may make a catalog of a name."""
+    """Return whether a caller may create a catalog with a name."""
     return caller.is_free or any(
         may_make_under(grant) and name.startswith(grant.prefix) for grant in prefixes
     )
 
 
 def may_make_under(grant: PrefixGrant) -> bool:
-    """Return whether the holder of a grant may make catalogs whose names begin with its prefix."""
+    """Return whether a grant allows creating catalogs whose names begin with its prefix."""
     return Right.ADMINISTER in ROLES[Role(grant.role)]

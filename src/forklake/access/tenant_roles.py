@@ -1,7 +1,7 @@
-"""Roles of tenants: login roles that are members of one role, each with limits of its own.
+"""Login roles of tenants: members of one common role, each with its own limits.
 
-PostgreSQL gives members the rights of a role, but neither its settings nor its limit of
-connections. They are therefore set on each member, and the views refuse roles without them.
+PostgreSQL passes the rights of a role on to its members, but neither its settings nor its
+connection limit. These are therefore set on each member, and the views refuse roles without them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST_SECONDS = 24 * 3600
 CREATE_MEMBER = (
     "CREATE ROLE {member} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION IN ROLE {role}"
 )
-# The role and its members at any depth, with the limits of each; `can_alter` may change them.
+# The role and its direct and indirect members with their limits, and whether we may alter them.
 _MEMBERS = """
     WITH RECURSIVE member(oid) AS (
         SELECT oid FROM pg_roles WHERE rolname = :role
@@ -50,7 +50,7 @@ _MEMBERS = """
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that a role of tenants may use."""
+    """Limits of a role of tenants."""
 
     statement_seconds: int = 60
     idle_seconds: int = 60  # inside of a transaction
@@ -60,28 +60,28 @@ class Limits:
         for seconds in (self.statement_seconds, self.idle_seconds):
             if not 1 <= seconds <= _MOST_SECONDS:
                 raise InvalidInput(
-                    f"{seconds} seconds cannot be a limit of tenants.",
-                    remedy=f"Use 1 to {_MOST_SECONDS}.",
+                    f"The time limit {seconds} of tenants is not valid.",
+                    remedy=f"Use 1 to {_MOST_SECONDS} seconds.",
                 )
         if not 1 <= self.connections <= 10_000:
             raise InvalidInput(
-                f"{self.connections} cannot be a limit of connections.", remedy="Use 1 to 10000."
+                f"The connection limit {self.connections} is not valid.", remedy="Use 1 to 10000."
             )
 
     @property
     def statement(self) -> str:
-        """The longest statement, as PostgreSQL writes it."""
+        """Maximum duration of a statement, in PostgreSQL syntax."""
         return f"{self.statement_seconds}s"
 
     @property
     def idle(self) -> str:
-        """The longest pause in a transaction, as PostgreSQL writes it."""
+        """Maximum idle time in a transaction, in PostgreSQL syntax."""
         return f"{self.idle_seconds}s"
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A role and its limits; None where it has none."""
+    """A role and its limits; None if a limit is not set."""
 
     name: str
     connections: int
@@ -91,7 +91,7 @@ class _Member:
     can_alter: bool
 
     def missing(self, limits: Limits) -> Iterator[str]:
-        """Yield the statements that give the role the limits that it lacks."""
+        """Yield the statements that set the limits which the role lacks."""
         if not 0 <= self.connections <= limits.connections:
             yield f"ALTER ROLE {{member}} CONNECTION LIMIT {limits.connections}"
         if not _is_within(self.statement, limits.statement_seconds):
@@ -108,13 +108,13 @@ def _is_within(seconds: float | None, most: int) -> bool:
 
 
 def require_new(connection: Connection, names: Sequence[str], role: str) -> None:
-    """Raise AlreadyExists if one of the names of new roles is taken."""
+    """Raise AlreadyExists if a role with one of the names exists."""
     for name in names:
         checked_name(name, "role")
         if connection.fetch("SELECT 1 FROM pg_roles WHERE rolname = :name", name=name):
             raise AlreadyExists(
-                f"The role '{name}' exists in PostgreSQL.",
-                remedy=f"Choose another name, or make it a member of '{role}' with GRANT, and run"
+                f"The role '{name}' already exists in PostgreSQL.",
+                remedy=f"Choose another name, or make it a member of '{role}' with GRANT and run"
                 " forklake access tenants again.",
             )
 
@@ -122,7 +122,7 @@ def require_new(connection: Connection, names: Sequence[str], role: str) -> None
 def limit_statements(
     connection: Connection, role: str, owner: str, limits: Limits
 ) -> list[tuple[str, str]]:
-    """Return roles and the statements on `{member}` that give each the limits that it lacks."""
+    """Return pairs of a role and a statement on `{member}` that sets a limit which it lacks."""
     members = _members(connection, role, owner)
     return [(one.name, text) for one in members if one.can_alter for text in one.missing(limits)]
 
@@ -130,7 +130,7 @@ def limit_statements(
 def unlimited_roles(
     connection: Connection, role: str, owner: str, limits: Limits
 ) -> tuple[str, ...]:
-    """Return the roles without limits, which the connected role cannot give them."""
+    """Return the roles that lack limits; only another administrator can set these."""
     members = _members(connection, role, owner)
     return tuple(one.name for one in members if any(one.missing(limits)))
 

@@ -1,7 +1,7 @@
-"""Tenants: PostgreSQL itself shows a connection one catalog, that of the connection's token.
+"""Tenants of a PostgreSQL metastore: each connection sees one catalog, that of its token.
 
-`set_up` makes a schema of views that check the token, and a role that may read them and nothing
-else. Unless that is turned off, it also closes what PostgreSQL opens to every role.
+`set_up` creates a schema of views that check the token, and a role that can read these views and
+nothing else. By default it also revokes rights that PostgreSQL gives to every role.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from forklake.store.postgresql import PostgresDatabase
 
 ROLE = "forklake_tenant"
-_MARK = "Forklake: "  # the comment of a schema of ours begins so
+_MARK = "Forklake: "  # start of the comment on schemas that we created
 _FACTS = """
     SELECT current_schema()::text, current_database()::text,
         (SELECT pg_get_userbyid(relowner)::text FROM pg_class
@@ -49,9 +49,9 @@ _FACTS = """
 class Tenants:
     """Result of a set-up.
 
-    `hardening` lists the statements that close the database, whether they were run or not.
-    `unlimited` lists member roles without limits that only their administrator can change; their
-    statements are refused.
+    `hardening` lists the hardening statements, whether or not they were run. `unlimited` lists
+    member roles without limits that only their administrator can change; the views refuse their
+    statements.
     """
 
     schema: str
@@ -64,7 +64,7 @@ class Tenants:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The names that the statements are about."""
+    """Names and limits for the placeholders of statements."""
 
     store: str
     database: str
@@ -76,7 +76,7 @@ class _Place:
     limits: Limits
 
     def fill(self, text: str, **names: str) -> sql.Composed:
-        """Return a statement with its names."""
+        """Return a statement with its placeholders filled in."""
         from psycopg import sql
 
         names |= {"store": self.store, "tenant": self.tenant, "role": self.role}
@@ -105,11 +105,12 @@ def set_up(
     """Create or replace the views and rights of tenants. Needs the owner of the metastore.
 
     Args:
-        role: the role of tenants; created if it does not exist.
-        schema: where the views go: `tenant`, or beside another schema than public, `…_tenant`.
-        harden: close what PostgreSQL opens to every role of the database: the advisory locks that
-            commits wait for, statements of other roles, temporary tables and large objects. Needs
-            a superuser, unless a superuser has run the statements before.
+        role: role of tenants; created if it does not exist.
+        schema: schema of the views; default `tenant`, or `<schema>_tenant` if the metastore is in
+            another schema than public.
+        harden: revoke rights that PostgreSQL gives to every role of the database: advisory locks
+            that commits wait for, statements of other roles, temporary tables and large objects.
+            Needs a superuser, unless a superuser has run the statements before.
         members: login roles to create, one for each tenant, with the limits of `role`.
         limits: limits of `role` and of all its members.
     """
@@ -118,7 +119,7 @@ def set_up(
         place = _found(connection, checked_name(role, "role"), schema, limits or Limits())
         require_new(connection, members, role)
         closing = [place.fill(text) for text in closing_statements(connection)]
-        # A new role has the rights of all others.
+        # A role that does not exist yet will have the rights of PUBLIC.
         is_to_close = harden and can_close(connection, "public" if place.is_new_role else role)
         tables = _tables(connection)
     views = [*_schema(place), *_views(place, tables, connection.dialect), *_grants()]
@@ -150,16 +151,17 @@ def set_up(
 def _postgresql(metastore: Metastore) -> PostgresDatabase:
     if metastore.database.dialect.name != "postgresql":
         raise Unsupported(
-            f"{metastore.database.address} cannot keep tenants apart: it has no roles.",
-            remedy="Use a metastore in PostgreSQL, or let tenants come through the service.",
+            f"The metastore {metastore.database.address} cannot separate tenants: only PostgreSQL"
+            " has the roles for it.",
+            remedy="Use a metastore in PostgreSQL, or give tenants access through the service.",
         )
     from forklake.store.postgresql import PostgresDatabase
 
     assert isinstance(metastore.database, PostgresDatabase)
     if not is_installed(metastore.database):
         raise NotFound(
-            f"{metastore.database.address} has no access rules, and so no tokens.",
-            remedy="Make them with: forklake access init.",
+            f"The metastore {metastore.database.address} has no tables for access rules.",
+            remedy="Create them with: forklake access init.",
         )
     return metastore.database
 
@@ -172,20 +174,20 @@ def _found(connection: Connection, role: str, schema: str | None, limits: Limits
     )
     if exists and not (mark or "").startswith(_MARK):
         raise AlreadyExists(
-            f"The schema '{tenant}' is there and holds something else.",
-            remedy="Choose another one for the views of tenants.",
+            f"The schema '{tenant}' exists and was not created by Forklake.",
+            remedy="Choose another schema for the views of tenants: --schema.",
         )
     if is_too_strong:
         raise InvalidInput(
-            f"The role '{role}' sees the tables of the metastore anyway.",
-            remedy="Choose one that is no superuser and not a member of their owner.",
+            f"The role '{role}' can read the tables of the metastore without the views.",
+            remedy="Choose a role that is not a superuser and not a member of their owner.",
         )
     is_new_role = is_too_strong is None
     return _Place(store, database, owner, tenant, role, is_new_role, exists, limits)
 
 
 def _tables(connection: Connection) -> dict[str, list[str]]:
-    """The tables that get a view, and their columns."""
+    """Return the tables that get a view, with their columns."""
     rows = connection.fetch(
         "SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a"
         " ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
@@ -221,7 +223,7 @@ def _views(place: _Place, tables: dict[str, list[str]], dialect: Dialect) -> lis
     ]
 
 
-# The tables of inlined rows come and go with those of the lake: a function reads them.
+# Tables of inlined rows are created and dropped with tables of the lake: a function reads them.
 _INLINED_ROWS = """
 CREATE FUNCTION {tenant}.ducklake_inlined_rows(wanted bigint) RETURNS TABLE (
     catalog_id bigint, table_id bigint, row_id bigint, begin_snapshot bigint, "values" jsonb,
