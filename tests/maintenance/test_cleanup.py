@@ -61,7 +61,7 @@ def test_delete_files_and_files_with_deletes_go_together(files: Lake) -> None:
 def test_arguments_that_contradict_each_other(files: Lake) -> None:
     catalog = files.create()
     for run in (catalog.cleanup_old_files, catalog.delete_orphaned_files):
-        with pytest.raises(InvalidInput, match="either cleanup_all OR older_than"):
+        with pytest.raises(InvalidInput, match="cleanup_all and older_than exclude each other"):
             run(cleanup_all=True, older_than=timedelta(0))
         with pytest.raises(InvalidInput, match="has no time zone"):
             run(older_than=datetime(2026, 1, 1))  # noqa: DTZ001

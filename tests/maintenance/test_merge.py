@@ -303,7 +303,7 @@ def test_rows_are_in_the_order_that_was_set(lake: Session) -> None:
     ]
     with pytest.raises(InvalidInput, match="'c' is a sort key"):
         lake.drop_column("t", "c")
-    for wrong, message in (("c.d", "cannot be sorted"), ("none", "does not exist")):
+    for wrong, message in (("c.d", "cannot be a sort key"), ("none", "does not exist")):
         with pytest.raises((InvalidInput, NotFound), match=message):
             lake.set_sorted_by("t", [wrong])
     lake.set_sorted_by("t", [])

@@ -174,5 +174,5 @@ def test_changes_tell_rewrites_and_refuse_a_future_start(metastore: Metastore) -
     changes = catalog.table_changes(catalog.now(), table, 0)
     assert changes.rewrites == {seen.snapshot_id}
     assert changes.mixed == {seen.snapshot_id + 1}
-    with pytest.raises(InvalidInput, match="no changes from snapshot"):
+    with pytest.raises(InvalidInput, match="Changes cannot be read from snapshot"):
         catalog.table_changes(seen, table, seen.snapshot_id + 1)

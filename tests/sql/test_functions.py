@@ -260,12 +260,12 @@ WRONG = [
     (
         "lake.cleanup_old_files(cleanup_all => true, older_than => now())",
         InvalidInput,
-        "either cleanup_all OR older_than",
+        "cleanup_all and older_than exclude each other",
     ),
     (
         "lake.delete_orphaned_files(cleanup_all => true, older_than => INTERVAL 1 DAY)",
         InvalidInput,
-        "either cleanup_all OR older_than",
+        "cleanup_all and older_than exclude each other",
     ),
     ("lake.delete_orphaned_files(older_than => 'soon')", InvalidInput, "TIMESTAMP or INTERVAL"),
     ("lake.snapshot()", NotFound, "Did you mean 'lake.snapshots'"),

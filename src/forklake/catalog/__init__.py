@@ -1,1 +1,1 @@
-"""What users do to catalogs without touching data: create, fork, change, look back, drop."""
+"""Operations on catalogs that need no data engine: create, fork, change, read history, drop."""

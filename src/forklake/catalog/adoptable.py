@@ -1,4 +1,4 @@
-"""Files of one catalog as another would keep them."""
+"""Files of one catalog in the form in which another catalog can adopt them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _bounds = attrgetter(*(one.name for one in fields(ColumnBounds)))
 def adoptable_files(
     view: Snapshotted, table: Table, files: Sequence[ScanFile], target: Catalog
 ) -> list[AdoptedFile]:
-    """Some files of a table, with what is known of them and the paths that the target keeps."""
+    """Return files of a table with their statistics and the paths that the target will store."""
     known = _bounds_of(view, table, [one.file.data_file_id for one in files])
     return [
         AdoptedFile(
@@ -47,7 +47,7 @@ def _bounds_of(
 
 
 def _kept(file: F, path: str, target: Catalog) -> F:
-    """A file with its path below the data path of the target, or else in full."""
+    """Return a file with its path relative to the data path of the target if it is below it."""
     base = target.data_path().rstrip("/") + "/"
     if not file.path_is_relative:
         return file

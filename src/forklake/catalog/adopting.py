@@ -1,4 +1,4 @@
-"""Adopting: what another catalog has becomes part of this one as it is, under the same ids."""
+"""Adoption of objects from another catalog: they become part of this one under the same ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forklake.model.plan import TableWork
 
 
 class Adopting:
-    """The part of a transaction that takes over definitions, files and rows."""
+    """The part of a transaction that adopts definitions, files and rows of another catalog."""
 
     _draft: Draft
     merge: MergeNote | None
@@ -28,21 +28,21 @@ class Adopting:
         raise NotImplementedError
 
     def note_merge(self, note: MergeNote) -> None:
-        """Say what this transaction takes over, and from where."""
+        """Record the source of this merge: the catalog, the snapshot and the tables."""
         self._ready().data_changes.add(Change(ChangeKind.MERGED_FROM, note.source_id))
         self.merge = note
 
     # Definitions
 
     def adopt(self, rows: Iterable[Row], children: Iterable[Child] = ()) -> None:
-        """Take over definitions, in the place of what has their ids; their children are there."""
+        """Adopt definitions in place of those with the same ids. Their children exist already."""
         draft = self._ready()
         draft.know(children)
         for row in rows:
             draft.put(row)
 
     def retire(self, rows: Iterable[Row]) -> None:
-        """End definitions; tables with all that is beneath them."""
+        """End definitions; a table ends with everything that belongs to it."""
         draft = self._ready()
         for row in rows:
             if isinstance(row, Table):
@@ -53,13 +53,16 @@ class Adopting:
     # Data
 
     def reserve_row_ids(self, table: Table, ids: RowIds) -> None:
-        """Set aside as many row ids as another catalog has given to new rows."""
+        """Reserve as many row ids as the other catalog has assigned to new rows."""
         self._ready()
         self._work(table).row_ids = ids
 
     def adopt_files(self, table: Table, files: Sequence[AdoptedFile], first: int) -> None:
-        """Add data files with their deletes. Rows without an id of their own get the ones set
-        aside; `first` is what the first of these was in the other catalog."""
+        """Add data files with their deletes. Rows that carry no id get one of the reserved ids.
+
+        Args:
+            first: the row id, in the other catalog, that maps to the first reserved id.
+        """
         if not files:
             return
         work = self._work(table, ChangeKind.INSERTED)
@@ -74,7 +77,11 @@ class Adopting:
     def adopt_rows(
         self, table: Table, rows: Iterable[tuple[int, Mapping[ColumnId, Any]]], first: int
     ) -> int:
-        """Keep new rows of another catalog in the metastore, each with its id there; how many."""
+        """Add inlined rows of another catalog, given with their ids there; return their number.
+
+        Args:
+            first: the row id, in the other catalog, that maps to the first reserved id.
+        """
         new = [NewInlinedRow(dict(values), row_id_offset=number - first) for number, values in rows]
         if new:
             self._work(table, ChangeKind.INLINED_INSERT).inlined_rows.extend(new)

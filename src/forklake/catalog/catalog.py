@@ -1,4 +1,4 @@
-"""A catalog: what users hold in their hands."""
+"""Public handle of one catalog."""
 
 from __future__ import annotations
 
@@ -69,33 +69,33 @@ class Catalog:
 
     @property
     def name(self) -> str:
-        """Its name when it was opened."""
+        """Its name at the time when it was opened."""
         return self._row.catalog_name
 
     @property
     def catalog_id(self) -> CatalogId:
-        """Its number, which a rename does not change."""
+        """Its id, which does not change when it is renamed."""
         return self._row.catalog_id
 
     @property
     def row(self) -> CatalogRow:
-        """All that the metastore keeps about the catalog itself."""
+        """Its row in the metastore."""
         return self._row
 
     @property
     def database(self) -> Database:
-        """The metadata database that it lives in."""
+        """Metadata database that contains it."""
         return self._metastore.database
 
     # Time to live
 
     def expires_at(self) -> datetime | None:
-        """From when on it may be dropped, if its time to live is limited."""
+        """Return the time after which the catalog may be dropped; None if it does not expire."""
         with self.database.reading() as connection:
             return find_lease(connection, self.catalog_id)
 
     def extend(self, ttl: timedelta | None) -> datetime | None:
-        """Let it live for so long from now on, or without limit; until when that is."""
+        """Set the time to live, counted from now; None for no limit. Returns the expiry."""
         expires_at = expiry_of(ttl)
         if not set_lease(self.database, self.catalog_id, expires_at):
             raise missing(self.name)
@@ -104,7 +104,7 @@ class Catalog:
     # Snapshots
 
     def head(self) -> Head:
-        """The newest snapshot and the version of the definitions."""
+        """Return the newest snapshot and the version of the definitions."""
         with self.database.reading() as connection:
             head = find_head(connection, self.catalog_id)
         if head is None:
@@ -112,29 +112,33 @@ class Catalog:
         return head
 
     def current_snapshot(self) -> SnapshotId:
-        """The newest snapshot, whoever committed it."""
+        """Return the newest snapshot, committed by any client."""
         return self.head().snapshot_id
 
     def last_committed_snapshot(self) -> SnapshotId | None:
-        """The newest snapshot that was committed through this object."""
+        """Return the newest snapshot that was committed through this object; None if none was."""
         return self._last_committed
 
     def snapshots(self, *, before: int | None = None, limit: int | None = None) -> list[Snapshot]:
-        """The history, oldest first: also what happened before it was forked off.
+        """Return the history, oldest first, including the history of the parent before the fork.
 
-        A limit leaves the newest ones, of those `before` a snapshot if one is given.
+        Args:
+            before: return only snapshots before this one.
+            limit: return at most so many, the newest ones.
         """
         if limit is not None and not 1 <= limit <= 10**9:
-            raise InvalidInput(f"{limit} snapshots cannot be listed.", remedy="Use 1 or more.")
+            raise InvalidInput(
+                f"{limit} snapshots cannot be listed.", remedy="Use a limit of 1 or more."
+            )
         with self.database.reading() as connection:
             return list_snapshots(connection, self.catalog_id, before=before, limit=limit)
 
     def at(self, *, version: int | None = None, timestamp: datetime | None = None) -> Snapshotted:
-        """The catalog as it was at a snapshot or a moment."""
+        """Return the catalog as of a snapshot or a point in time."""
         if (version is None) == (timestamp is None):
             raise InvalidInput(
-                "A version or a timestamp is needed to look back, and not both.",
-                remedy="Give one of them.",
+                "Reading an earlier state needs either a version or a timestamp.",
+                remedy="Give exactly one of them.",
             )
         with self.database.reading() as connection:
             if version is not None:
@@ -143,7 +147,7 @@ class Catalog:
                 assert timestamp is not None
                 if timestamp.tzinfo is None:
                     raise InvalidInput(
-                        f"The timestamp {timestamp} has no time zone.", remedy="Add one."
+                        f"The timestamp {timestamp} has no time zone.", remedy="Add a time zone."
                     )
                 at = snapshot_at_time(connection, self.catalog_id, timestamp)
             state = load_state(connection, self.catalog_id, at, inherits=self.inherits)
@@ -151,49 +155,50 @@ class Catalog:
         return self.seen(state)
 
     def first_snapshot_since(self, moment: datetime) -> SnapshotId | None:
-        """The oldest snapshot that is not before a moment, if there is one."""
+        """Return the oldest snapshot that is not before a time; None if there is none."""
         with self.database.reading() as connection:
             return first_snapshot_since(connection, self.catalog_id, moment)
 
     def now(self) -> Snapshotted:
-        """The catalog as it is; the result does not follow later commits."""
+        """Return the current state of the catalog. It does not follow later commits."""
         return self.seen(self.refresh())
 
     def seen(self, state: CatalogState) -> Snapshotted:
-        """The catalog with the definitions of one snapshot, and the files that it had then."""
+        """Return a reader of the catalog for the definitions and files of one snapshot."""
         return Snapshotted(self.database, state, inherits=self.inherits, paths=self.paths)
 
     def table_changes(self, seen: Snapshotted, table: Table, start: int) -> TableChanges:
-        """What happened to the rows of a table from snapshot `start` to the one that is seen, both
-        included."""
+        """Return the row changes of a table from snapshot `start` to that of `seen`, inclusive."""
         return table_changes(self.database, self.paths, seen, table, SnapshotId(start))
 
-    # Where its files are
+    # Location of files
 
     def data_path(self) -> str:
-        """The folder, or bucket and prefix, below which new files of this catalog go."""
+        """Return the folder, or bucket and prefix, of new files of this catalog."""
         return self.paths.own
 
     def table_folder(self, state: CatalogState, table: Table) -> str:
-        """The folder of new files of a table relative to the data path, with a slash at its end:
-        below the folder of this catalog, also where the table was inherited."""
+        """Return the folder of new files of a table, relative to the data path, with a final slash.
+
+        It is below the folder of this catalog even if the table is inherited.
+        """
         parts = (self._row.path, state.schema_of(table).path, table.path)
         return "".join(part.rstrip("/") + "/" for part in parts)
 
-    # The definitions that are known
+    # Cached definitions
 
     def refresh(self) -> CatalogState:
-        """The newest definitions; only loaded again when they changed."""
+        """Return the newest definitions, which are loaded only if they have changed."""
         for _ in range(_ATTEMPTS):
             if (found := self._newest()) is not None:
                 return found
         raise Unavailable(
             f"The snapshots of catalog '{self.name}' expire faster than they can be read.",
-            remedy="Let them live longer, then try again.",
+            remedy="Increase the option expire_older_than, then try again.",
         )
 
     def _newest(self) -> CatalogState | None:
-        """One try; None if others committed and let the snapshot expire while it was read."""
+        """Load the newest definitions; None if concurrent commits and expiry overtook the read."""
         with self.database.reading() as connection:
             head = find_head(connection, self.catalog_id)
             if head is None:
@@ -207,7 +212,7 @@ class Catalog:
         return self._remember(known, head.snapshot_id)
 
     def _is_retained(self, connection: Connection, state: CatalogState) -> bool:
-        """Whether a snapshot is still there after its definitions were read."""
+        """Return whether a snapshot still exists after its definitions were read."""
         return bool(connection.run([retained_statement(self.catalog_id, state.snapshot_id)])[0])
 
     def _remember(self, state: CatalogState, snapshot_id: SnapshotId) -> CatalogState:
@@ -219,13 +224,19 @@ class Catalog:
         return newest
 
     def _fresh(self) -> CatalogState | None:
-        """The definitions that are known, unless they are so old that snapshots since then may
-        have expired: a transaction that begins there would learn so only when it commits."""
+        """Return the cached definitions; None if they are too old to begin a transaction with.
+
+        Snapshots since then may have expired, which the transaction would find out only when it
+        commits.
+        """
         is_fresh = time.monotonic() - self._known_since < _FRESH_SECONDS
         return self._known if is_fresh else None
 
     def noted(self, committed: Committed, *, changed: bool) -> None:
-        """Remember a commit of ours: the definitions still hold if their version is the same."""
+        """Update the caches after a commit through this object.
+
+        The cached definitions stay valid if their version is the same.
+        """
         with self._guard:
             self._last_committed = committed.snapshot_id
             self._known_bounds |= committed.known_bounds
@@ -237,16 +248,16 @@ class Catalog:
             self.forget()
 
     def forget(self) -> None:
-        """Begin the next transaction with a look at what is there now."""
+        """Drop the cached definitions, so that the next transaction loads the newest ones."""
         with self._guard:
             self._known = None
 
     def known_bounds(self, table_ids: Iterable[TableId]) -> dict[TableId, KnownBounds]:
-        """What commits through this object have learnt about some tables."""
+        """Return the column bounds of tables that commits through this object have cached."""
         known = self._known_bounds
         return {number: known[number] for number in table_ids if number in known}
 
-    # Changing it
+    # Changes
 
     def transaction(
         self,
@@ -257,9 +268,10 @@ class Catalog:
         idempotency_key: str | None = None,
         seen: Snapshotted | None = None,
     ) -> Transaction:
-        """A new transaction; as a context manager it commits at the end, or rolls back.
+        """Begin a transaction; as a context manager it commits at the end, or rolls back.
 
-        With `seen` it began when that was seen: what others committed since may conflict with it.
+        Args:
+            seen: begin at this state; commits since then may conflict with the transaction.
         """
         info = CommitInfo(author, message, extra_info, idempotency_key)
         if seen is not None:
@@ -268,8 +280,10 @@ class Catalog:
 
     @contextmanager
     def series(self) -> Iterator[Series]:
-        """Transactions that become visible together at the end, each as a snapshot of its own; or
-        none of them, after an error. Nobody else commits to the catalog meanwhile."""
+        """Run transactions that become visible together at the end, each as its own snapshot.
+
+        After an error none of them is committed. Other commits to the catalog wait meanwhile.
+        """
         known = self.refresh()
         with commits_of(self.database) as commits:
             found = Series(self, commits, known)
@@ -280,10 +294,10 @@ class Catalog:
     def run(
         self, work: Callable[[Transaction], T], *, attempts: int = 100, message: str | None = None
     ) -> T:
-        """Run a function in a transaction, again from the start when others were faster.
+        """Run a function in a transaction, and again from the start after a conflict.
 
-        Whoever was outrun once waits for a turn from then on: were all to try again at once, the
-        slowest would be outrun for ever.
+        After its first conflict this catalog object queues for its turn to commit: if all clients
+        retried at once, the slowest would always lose.
         """
 
         def attempt() -> T:
@@ -306,13 +320,13 @@ class Catalog:
     # Options
 
     def metastore_options(self) -> dict[str, str]:
-        """The options that hold for all catalogs."""
+        """Return the options that apply to all catalogs of the metastore."""
         return self._metastore.known_options()
 
     def options(
         self, *, schema: str | None = None, table: str | None = None
     ) -> list[tuple[str, str | None, str]]:
-        """Each option with the value in force and where it was set."""
+        """Return each option with its value and the scope that sets it."""
         state = self.refresh()
         schema_row = state.schema(schema) if schema else None
         table_row = state.table(table, schema or "main") if table else None
@@ -326,7 +340,7 @@ class Catalog:
     def set_option(
         self, name: str, value: object, *, schema: str | None = None, table: str | None = None
     ) -> None:
-        """Set an option in a transaction of its own; None removes it."""
+        """Set an option in a separate transaction; None removes it."""
         self.set_options({name: value}, schema=schema, table=table)
 
     def set_options(
@@ -336,12 +350,12 @@ class Catalog:
         schema: str | None = None,
         table: str | None = None,
     ) -> None:
-        """Set options, all in one transaction; None removes one."""
+        """Set options in one transaction; None removes one."""
         with self.transaction(message=f"set options: {', '.join(values)}") as transaction:
             for name, value in values.items():
                 transaction.set_option(name, value, schema=schema, table=table)
 
-    # What may go
+    # Expiry and clean-up
 
     def expire_snapshots(
         self,
@@ -350,7 +364,7 @@ class Catalog:
         older_than: Moment | None = None,
         dry_run: bool = False,
     ) -> list[Snapshot]:
-        """Forget snapshots; see `catalog.expiry`."""
+        """Expire snapshots and return them; see `catalog.expiry`."""
         return expire_snapshots(self, versions=versions, older_than=older_than, dry_run=dry_run)
 
     def cleanup_old_files(
@@ -360,7 +374,7 @@ class Catalog:
         cleanup_all: bool = False,
         dry_run: bool = False,
     ) -> list[str]:
-        """Remove files that no snapshot needs any more; see `catalog.cleanup`."""
+        """Delete files that no snapshot needs any more; see `catalog.cleanup`."""
         return cleanup_old_files(
             self, older_than=older_than, cleanup_all=cleanup_all, dry_run=dry_run
         )
@@ -372,18 +386,18 @@ class Catalog:
         cleanup_all: bool = False,
         dry_run: bool = False,
     ) -> list[str]:
-        """Remove files that no snapshot ever had; see `catalog.cleanup`."""
+        """Delete files that no snapshot ever contained; see `catalog.cleanup`."""
         return delete_orphaned_files(
             self, older_than=older_than, cleanup_all=cleanup_all, dry_run=dry_run
         )
 
-    # Files that wait to be removed
+    # Files scheduled for deletion
 
     def schedule_deletion(self, files: Sequence[scheduled.ScheduledFile]) -> None:
-        """Note files that nobody needs any more, to be removed later."""
+        """Schedule files that are not needed any more for deletion."""
         scheduled.schedule(self.database, self.catalog_id, files)
 
     def scheduled_files(self) -> list[scheduled.ScheduledFile]:
-        """The files that wait to be removed."""
+        """Return the files that are scheduled for deletion."""
         with self.database.reading() as connection:
             return scheduled.list_scheduled(connection, self.catalog_id)

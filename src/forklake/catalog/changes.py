@@ -1,7 +1,7 @@
-"""The change feed of a table: what its rows went through from one snapshot to another.
+"""Change feed of a table: the changes of its rows from one snapshot to another.
 
-A catalog sees the history of its ancestors up to where it was forked off, and in it the ends that
-it has itself put to what it inherited.
+A catalog sees the history of its ancestors up to the fork, including the ends that it set itself on
+inherited rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHANGES = frozenset(
         ChangeKind.INLINED_DELETE,
     }
 )
-# Files that were put together from several may hold rows of later snapshots than their own.
+# Merged files may contain rows of later snapshots than the one in which the file begins.
 _CHANGED_OR_PARTIAL = f"{CHANGED} OR (h.partial_file_info IS NOT NULL AND h.seen_until IS NULL)"
 _CHANGED_KINDS = (DATA_FILE, DELETE_FILE, INLINED_DELETE)
 
@@ -44,15 +44,15 @@ _CHANGED_KINDS = (DATA_FILE, DELETE_FILE, INLINED_DELETE)
 def table_changes(
     database: Database, paths: DataPaths, seen: Snapshotted, table: Table, start: SnapshotId
 ) -> TableChanges:
-    """What happened to a table from snapshot `start` to the one that is seen, both included."""
+    """Return the changes of a table from snapshot `start` to that of `seen`, both included."""
     if not 0 <= start <= seen.snapshot_id:
         raise InvalidInput(
-            f"There are no changes from snapshot {start} to {seen.snapshot_id}.",
-            remedy="Begin at a snapshot that is not after the last one.",
+            f"Changes cannot be read from snapshot {start} to {seen.snapshot_id}.",
+            remedy="Choose a first snapshot that is not after the last one.",
         )
     with database.reading() as connection:
         found = known_changes(connection, paths, seen, table, start)
-        # Afterwards: what has gone meanwhile may be missing.
+        # Check afterwards: rows that expired during the read may be missing from the result.
         require_whole_history(connection, seen.state.catalog_id, start, seen.snapshot_id)
     return found
 
@@ -60,12 +60,12 @@ def table_changes(
 def known_changes(
     connection: Connection, paths: DataPaths, seen: Snapshotted, table: Table, start: SnapshotId
 ) -> TableChanges:
-    """The same for those who know by themselves which of these snapshots have expired."""
+    """Do the same without a check for expired snapshots, which is left to the caller."""
     return _Reading(connection, paths, seen, table, start).changes()
 
 
 class _Reading:
-    """Reads the changes over one connection."""
+    """Reader of the changes over one connection."""
 
     def __init__(
         self,
@@ -120,12 +120,12 @@ class _Reading:
         return Statement(text, {**self._parameters, **parameters})
 
     def _kinds(self, text: str | None) -> set[ChangeKind]:
-        """What a snapshot did to the table."""
+        """Return the kinds of changes that a snapshot made to the table."""
         changes = parse_changes(text)
         return {change.kind for change in changes if change.object_id == self._table_id}
 
     def _added(self, files: Sequence[Ended], deletes: Sequence[Any]) -> Iterable[ScanFile]:
-        """The files that began, without the rows that were never seen."""
+        """Yield the files that began, each with the rows that the same snapshot deleted."""
         found = [
             file
             for file, ended in files
@@ -139,7 +139,7 @@ class _Reading:
             yield self._scanned(file, at_once.get((file.data_file_id, file.begin_snapshot), ()))
 
     def _deleted(self, files: Sequence[Ended], deletes: Sequence[Ended]) -> Iterable[DeletedRows]:
-        """The moments at which rows of a file were deleted, with the deletes before and after."""
+        """Yield the deletions from data files, with the deletes of the file before and after."""
         moments = {(ended, file.data_file_id) for file, ended in files if ended is not None}
         moments |= {
             (row.begin_snapshot, row.data_file_id)
@@ -151,7 +151,7 @@ class _Reading:
         for at, number in sorted(moments):
             file, ended = known[number]
             if file.begin_snapshot == at:
-                continue  # nobody ever saw them
+                continue  # deleted by the snapshot that added them, so they were never visible
             before = [row for row, until in in_force.get(number, ()) if _holds(row, until, at - 1)]
             after = [row for row, until in in_force.get(number, ()) if _holds(row, until, at)]
             yield DeletedRows(
@@ -161,7 +161,7 @@ class _Reading:
     def _histories(
         self, touched: Sequence[DataFileId]
     ) -> tuple[dict[DataFileId, Ended], dict[DataFileId, list[Ended]]]:
-        """Some data files, and all deletes that ever applied to them."""
+        """Return data files and all deletes that ever applied to them, with their end snapshots."""
         if not touched:
             return {}, {}
         dialect = self._connection.dialect

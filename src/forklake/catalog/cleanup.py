@@ -1,8 +1,8 @@
-"""Clean-up: files that nobody can see any more are removed from storage.
+"""Clean-up: deletion of files that no snapshot can see any more.
 
-Nothing is removed that any row of any catalog knows. That is looked up again under a lock, inside
-the transaction that takes the files off the list of those that wait; files are removed before it
-commits, so that whoever is cut short leaves them on the list, and the next clean-up goes on.
+A file is never deleted while a row of any catalog refers to it. This is checked again under a lock,
+in the transaction that removes the files from the schedule. Files are deleted before it commits, so
+an interrupted clean-up leaves them on the schedule, and the next one continues.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
 
 T = TypeVar("T")
-# Files in a transaction.
+# Files per transaction.
 BATCH = 1_000
-# Files of a folder that are compared with the metastore at once.
+# Files of a folder that are compared with the metastore in one query.
 _LISTED = 10_000
 _SUFFIX = ".parquet"
 
@@ -40,12 +40,12 @@ def cleanup_old_files(
     cleanup_all: bool = False,
     dry_run: bool = False,
 ) -> list[str]:
-    """Remove files that were noted for removal before a moment; returns their paths.
+    """Delete files that were scheduled for deletion before a time; return their paths.
 
     Args:
-        older_than: the moment. Without it, the option `delete_older_than` says.
-        cleanup_all: all of them, however young.
-        dry_run: only tell which ones it would be.
+        older_than: the time; defaults to the option `delete_older_than`.
+        cleanup_all: delete all scheduled files.
+        dry_run: only return the paths.
     """
     before = _limit(catalog, older_than, cleanup_all)
     with catalog.database.reading() as connection:
@@ -56,7 +56,7 @@ def cleanup_old_files(
 
 
 def remove_scheduled(catalog: Catalog, waiting: Sequence[ScheduledFile]) -> list[str]:
-    """Remove files that wait for it; returns their paths."""
+    """Delete scheduled files, in batches; return the paths of the deleted ones."""
     removed: list[str] = []
     for batch in _batches(waiting, BATCH):
         with catalog.database.writing() as connection:
@@ -65,7 +65,7 @@ def remove_scheduled(catalog: Catalog, waiting: Sequence[ScheduledFile]) -> list
             paths = _removable(catalog, connection, batch)
             _remove(paths)
             reached("cleanup.removed")
-            # Also those that are still known: when their last row goes, they are noted again.
+            # Also files that are still in use: they are scheduled again when their last row goes.
             connection.commit([unschedule(connection, catalog.catalog_id, batch)])
             reached("cleanup.committed")
         removed += paths
@@ -75,7 +75,7 @@ def remove_scheduled(catalog: Catalog, waiting: Sequence[ScheduledFile]) -> list
 def _removable(
     catalog: Catalog, connection: Connection, files: Sequence[ScheduledFile]
 ) -> list[str]:
-    """The full paths of those of some files that no row knows."""
+    """Return the full paths of those files that no row refers to."""
     full = {file.data_file_id: _full(catalog, file) for file in files}
     numbers = known.known_numbers(connection, list(full))
     own: list[str] = []
@@ -83,8 +83,8 @@ def _removable(
     for file in files:
         if file.data_file_id not in numbers:
             (own if file.path_is_relative else added).append(full[file.data_file_id])
-    # A file of a catalog's folder can only be another's that added it. One that was added and
-    # handed over can lie anywhere, also in the folder of another catalog.
+    # A file in the folder of its catalog can be in use elsewhere only if another catalog added it.
+    # An added file that the catalog owns can lie anywhere, also in the folder of another catalog.
     kept = find_known_files(connection, own, Known.FOREIGN)
     kept |= find_known_files(connection, added, Known.TABLES)
     return [path for path in full.values() if path in {*own, *added} - kept]
@@ -105,18 +105,18 @@ def delete_orphaned_files(
     cleanup_all: bool = False,
     dry_run: bool = False,
 ) -> list[str]:
-    """Remove files of a catalog's own folder that nobody knows; returns their paths.
+    """Delete files in the folder of a catalog that no row refers to; return their paths.
 
-    Such files are left by writes that never finished. Those of writes under way look the same: only
-    files last changed before a moment are looked at. Folders of Delta and Iceberg tables are left
-    alone: their own logs name their files. Arguments as of `cleanup_old_files`.
+    Such files are left behind by writes that never finished. Files of running writes look the same,
+    so only files last changed before a given time are considered. Folders of Delta and Iceberg
+    tables are skipped: their own logs refer to their files. Arguments as of `cleanup_old_files`.
     """
     from forklake.files.finding import files_outside_of_tables
     from forklake.files.systems import list_files
 
     before = _limit(catalog, older_than, cleanup_all)
     if catalog.row.data_path is None:
-        return []  # it has no folder
+        return []  # the catalog has no folder
     folder = resolve(catalog.data_path(), catalog.row.path, is_relative=True)
     listed = [
         file.path
@@ -137,7 +137,7 @@ def delete_orphaned_files(
 
 
 def _remove_unknown(catalog: Catalog, paths: Sequence[str], *, dry_run: bool) -> list[str]:
-    """Remove those of some files that no catalog knows. Commits of this one wait meanwhile."""
+    """Delete those files that no catalog refers to. Commits of this catalog wait meanwhile."""
     with catalog.database.writing() as connection:
         removing = connection.dialect.for_removal
         connection.run([head_statement(connection, catalog.catalog_id, removing)])
@@ -152,22 +152,22 @@ def _remove_unknown(catalog: Catalog, paths: Sequence[str], *, dry_run: bool) ->
 
 
 def _remove(paths: Sequence[str]) -> None:
-    from forklake.files import systems  # loads Arrow, which most uses of a catalog need not
+    from forklake.files import systems  # imports pyarrow, which most uses of a catalog do not need
 
     systems.remove(paths)
 
 
 def _stored(catalog: Catalog, path: str) -> str:
-    """A full path as rows have it."""
+    """Return the stored form of a full path."""
     return path.removeprefix(catalog.data_path().rstrip("/") + "/")
 
 
 def _limit(catalog: Catalog, older_than: Moment | None, cleanup_all: bool) -> datetime | None:
-    """The moment before which files may go; None if all may."""
+    """Return the time before which files may be deleted; None for all files."""
     if cleanup_all and older_than is not None:
         raise InvalidInput(
-            "Files are chosen by either cleanup_all OR older_than, and not by both.",
-            remedy="Give one of them.",
+            "The options cleanup_all and older_than exclude each other.",
+            remedy="Use only one of them.",
         )
     if cleanup_all:
         return None

@@ -1,4 +1,4 @@
-"""Changing columns: adding, dropping, renaming and widening them, also inside nested ones."""
+"""Changes of columns: add, drop, rename and widen columns and nested fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _names(path: Path) -> tuple[str, ...]:
 
 
 class ColumnChanges:
-    """The part of a transaction that changes columns. A path leads into nested columns."""
+    """The part of a transaction that changes columns. Paths of names lead to nested fields."""
 
     _draft: Draft
 
@@ -54,11 +54,12 @@ class ColumnChanges:
         ]
         names = [folded(spec.name) for spec in specs]
         if not specs:
-            raise InvalidInput(f"Table '{table}' has no columns.", remedy="Give at least one.")
+            raise InvalidInput(f"Table '{table}' has no columns.", remedy="Add at least one.")
         if len(set(names)) != len(names):
             twice = next(spec.name for spec in specs if names.count(folded(spec.name)) > 1)
             raise InvalidInput(
-                f"Table '{table}' names the column '{twice}' twice.", remedy="Rename one of them."
+                f"Table '{table}' has two columns named '{twice}'.",
+                remedy="Rename one of them.",
             )
         return specs
 
@@ -98,22 +99,22 @@ class ColumnChanges:
         )
 
     def add_column(self, table: Table, spec: ColumnSpec, *, inside: Path = ()) -> Column:
-        """A new column, or a new field of the struct that `inside` leads to.
+        """Add a column, or a field to the struct at the path `inside`.
 
-        A literal default is also what rows written before show for the column.
+        A literal default is also the value of the column in existing rows.
         """
         state = self._ready().state
         (checked,) = self._checked_columns([spec], table.table_name)
         if checked.default is not None and checked.default_type != "literal":
             raise InvalidInput(
                 "We cannot add a column with a non-literal default value.",
-                remedy="Add it without one, then set the default for new rows.",
+                remedy="Add the column without a default, then set the default for new rows.",
             )
         parent = state.column(table, *_names(inside)) if _names(inside) else None
         if parent is not None and parent.column_type != "struct":
             raise InvalidInput(
                 f"Column '{parent.column_name}' is a {parent.column_type}, not a struct.",
-                remedy="Fields can be added to structs only.",
+                remedy="Add fields to structs only.",
             )
         parent_id = parent.column_id if parent else None
         self._refuse_taken(table, checked.name, parent_id)
@@ -127,7 +128,7 @@ class ColumnChanges:
         return column
 
     def _fill_staged_rows(self, table: Table, column: Column) -> None:
-        """Rows that the transaction inserted before show the default of a new column too."""
+        """Set the default of a new column in rows that this transaction has inserted before."""
         work = self._draft.tables.get(table.table_id)
         for field in self._draft.state.fields(table):
             if work is not None and field.column_id == column.column_id:
@@ -138,7 +139,7 @@ class ColumnChanges:
         siblings = self._draft.state.columns(table, parent)
         if any(folded(row.column_name) == folded(name) for row in siblings):
             raise AlreadyExists(
-                f"Column '{name}' already exists in table '{table.table_name}'",
+                f"Column '{name}' already exists in table '{table.table_name}'.",
                 remedy="Choose another name.",
             )
 
@@ -149,21 +150,23 @@ class ColumnChanges:
         return tag.value if isinstance(tag, ColumnTag) else column.column_name
 
     def _used_names(self, table: Table, parent: ColumnId | None) -> set[str]:
-        """The physical names that columns with one parent have, or had before they were dropped."""
+        """Return the physical names of live and dropped columns with one parent, case-folded."""
         state = self._draft.state
         live = (self._physical_name(row) for row in state.columns(table, parent))
         gone = state.dropped_names(table).get(_parent_key(parent), [])
         return {folded(name) for name in (*live, *gone)}
 
     def _name_dotted(self, table: Table, parent: ColumnId | None) -> None:
-        """Name new columns physically whose names could be taken for paths, once their siblings
-        have names."""
+        """Assign physical names to new columns with dots in their names.
+
+        Call it after their siblings have been added, whose physical names they must not take.
+        """
         for column in self._draft.state.columns(table, parent):
             if "." in column.column_name:
                 self._name_physically(column, self._used_names(table, parent))
 
     def _name_physically(self, column: Column, used: set[str]) -> None:
-        """Give a column a name that no other has: without dots, which separate names in paths."""
+        """Assign a unique physical name without dots, which separate names in Parquet paths."""
         name = column.column_name.replace(".", "_")
         while folded(name) in used:
             name = f"{name}_{int(column.column_id)}"
@@ -182,12 +185,12 @@ class ColumnChanges:
             self._draft.put(Tag(object_id=table.table_id, key=key, value=value))
 
     def drop_column(self, table: Table, path: Path) -> None:
-        """End a column with all inside it."""
+        """Drop a column with everything nested in it."""
         state = self._ready().state
         column = state.column(table, *_names(path))
         if len(state.columns(table, column.parent_column)) == 1:
             raise InvalidInput(
-                f"Column '{column.column_name}' is the last one and cannot be dropped.",
+                f"Column '{column.column_name}' is the only one left and cannot be dropped.",
                 remedy="Drop the table instead.",
             )
         if any(key.column_id == column.column_id for key in state.partitioning(table)):
@@ -210,17 +213,17 @@ class ColumnChanges:
         if parent is not None and parent.column_type != "struct":
             raise InvalidInput(
                 f"The {column.column_name} of a {parent.column_type} cannot be dropped or renamed.",
-                remedy="Change the column that holds it.",
+                remedy=f"Change the {parent.column_type} column instead.",
             )
 
     def _refuse_ruled(self, table: Table, column: Column) -> None:
-        """InvalidInput if a rule of the table needs the column, or what holds it, by its name."""
+        """Raise InvalidInput if a rule of the table uses the name of the column or its parents."""
         while (parent := self._parent(column)) is not None:
             column = parent
         for rule in self._draft.state.rules(table).naming(column.column_name):
             raise InvalidInput(
                 f"Column '{column.column_name}' cannot be dropped or renamed: a rule of table"
-                f" '{table.table_name}' names it: {rule.expression}.",
+                f" '{table.table_name}' uses its name: {rule.expression}.",
                 remedy="Add another column and copy the values.",
             )
 
@@ -240,7 +243,7 @@ class ColumnChanges:
         self._draft.end(column)
 
     def rename_column(self, table: Table, path: Path, new_name: str) -> Column:
-        """The column under another name; files keep the name that they were written with."""
+        """Rename a column. Its physical name in files does not change."""
         new_name = _checked_column_name(new_name)
         column = self._ready().state.column(table, *_names(path))
         self._refuse_element(column)
@@ -252,7 +255,7 @@ class ColumnChanges:
         return self._replaced(replace(column, column_name=new_name))
 
     def set_column_type(self, table: Table, path: Path, new_type: ColumnType | str) -> Column:
-        """The column with a type that holds all values of the old one."""
+        """Change the type of a column to one that can represent all values of the old type."""
         column = self._ready().state.column(table, *_names(path))
         target = as_type(new_type)
         if column.column_type == target.name and target.name not in NESTED:
@@ -274,7 +277,7 @@ class ColumnChanges:
         return self._replaced(replace(column, column_type=target.name))
 
     def _promotions(self, column: Column) -> int:
-        """How many times the type was widened before."""
+        """Return how often the type was widened before."""
         tags = self._draft.state.beneath(COLUMN_TAG, column.table_id)
         own = (tag for tag in tags if tag.column_id == column.column_id)
         return sum(tag.key.startswith(TYPE_BEFORE) for tag in own)
@@ -282,7 +285,7 @@ class ColumnChanges:
     def set_default(
         self, table: Table, path: Path, default: str | None, *, default_type: str = "literal"
     ) -> Column:
-        """The column with another default for new rows; rows written before do not change."""
+        """Set the default of a column for new rows; None removes it. Existing rows keep theirs."""
         column = self._ready().state.column(table, *_names(path))
         checked = _checked_default(column.column_name, column.column_type, default, default_type)
         is_set = checked is not None
@@ -296,7 +299,11 @@ class ColumnChanges:
         )
 
     def set_nullable(self, table: Table, path: Path, nulls_allowed: bool) -> Column:
-        """Allow nulls, or forbid them: the caller has made sure that there are none."""
+        """Allow or forbid NULL in a column.
+
+        To forbid it, the caller must have verified that no row has NULL. Rows that others add
+        meanwhile make the commit conflict.
+        """
         column = self._ready().state.column(table, *_names(path))
         if not nulls_allowed and column.nulls_allowed:
             self._draft.constrained.add(table.table_id)
@@ -315,7 +322,7 @@ def _checked_column_name(name: str) -> str:
     checked = checked_name(name, "column")
     if folded(checked).startswith(_RESERVED):
         raise InvalidInput(
-            f"The column name '{checked}' is reserved: names do not begin with {_RESERVED}.",
+            f"The column name '{checked}' is reserved: names cannot begin with {_RESERVED}.",
             remedy="Choose another name.",
         )
     return checked
@@ -324,20 +331,20 @@ def _checked_column_name(name: str) -> str:
 def _checked_default(
     column: str, column_type: str, default: str | None, default_type: str
 ) -> str | None:
-    """A default that new rows can have: a literal is the text of a value."""
+    """Return a valid default: a literal must be the text of a value of the column type."""
     if default is None:
         return None
     if not isinstance(default, str):
         raise InvalidInput(
-            f"The default {default!r} of column '{column}' is no text.",
-            remedy='Give it as a text, such as "7".',
+            f"The default {default!r} of column '{column}' is not a text.",
+            remedy='Write it as text, such as "7".',
         )
     if default_type == "literal":
         try:
             default_value(column_type, default)
         except (InvalidInput, Unsupported) as reason:
             raise type(reason)(
-                f"The default of column '{column}' does not fit. {reason.message}",
+                f"The default of column '{column}' is not valid. {reason.message}",
                 remedy=reason.remedy,
             ) from None
     return default

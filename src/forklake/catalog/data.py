@@ -1,4 +1,4 @@
-"""Changing data: files, delete files, rows and deletes that live in the metastore."""
+"""Changes of data: data files, delete files, inlined rows and inlined deletes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from forklake.model.scans import FoundFile, ScanFile
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
 
-# Rows of an open transaction show ids from here on until they are committed.
+# Rows added by an open transaction show ids from here on until it commits.
 LOCAL_ROW_IDS = 10**18
 
 
 class DataChanges:
-    """The part of a transaction that changes what tables hold."""
+    """The part of a transaction that changes the data of tables."""
 
     _catalog: Catalog
     _draft: Draft
@@ -39,11 +39,11 @@ class DataChanges:
         raise NotImplementedError
 
     def _require(self, table: Table) -> None:
-        """NotFound if the table is gone."""
+        """Raise NotFound if the table was dropped."""
         raise NotImplementedError
 
     def committed_view(self) -> Snapshotted:
-        """The catalog without this transaction's changes."""
+        """Return the catalog without the changes of this transaction."""
         raise NotImplementedError
 
     def _work(self, table: Table, *kinds: ChangeKind) -> TableWork:
@@ -62,13 +62,13 @@ class DataChanges:
         *,
         change: ChangeKind = ChangeKind.INSERTED,
     ) -> list[DataFileId]:
-        """Add data files. Reads nothing: it may follow whatever others commit meanwhile."""
+        """Add data files. This reads nothing, so concurrent changes of rows do not conflict."""
         staged = [(DataFileId(self._draft.file_ids.take()), file) for file in files]
         for _, file in staged:
             if file.record_count < 0 or file.file_size_bytes < 0:
                 raise InvalidInput(
                     f"The data file {file.path!r} has a negative count or size.",
-                    remedy="Read them from its footer.",
+                    remedy="Take both from the footer of the file.",
                 )
         if staged:
             self._work(table, change).data_files.extend(staged)
@@ -82,8 +82,11 @@ class DataChanges:
         change: ChangeKind = ChangeKind.DELETED,
         deletes: Sequence[DeleteFile] | None = None,
     ) -> None:
-        """End whole data files, with the deletes that applied to them; those are looked up unless
-        they are given."""
+        """End whole data files together with their deletes.
+
+        Args:
+            deletes: delete files of these data files, if known; otherwise they are looked up.
+        """
         self._ready()
         work = self._work(table, change)
         gone = {file.data_file_id for file in files}
@@ -109,13 +112,14 @@ class DataChanges:
         data_files: Iterable[NewDataFile] = (),
         delete_files: Sequence[NewDeleteFile] = (),
     ) -> None:
-        """Put new files in the place of others, of rows and of deletes: what is seen stays.
+        """Replace files, inlined rows and deletes by new files with the same visible rows.
 
         Args:
-            change: which kind of compaction it is.
-            files: what ends, with its deletes; `rows` of the metastore too.
-            data_files: what holds these rows from now on; they carry their ids and snapshots.
-            delete_files: deletes of other files, in the place of those that they have.
+            change: kind of the compaction.
+            files: data files to end, together with their deletes.
+            rows: inlined rows to end.
+            data_files: new files with these rows, which carry their row ids and snapshots.
+            delete_files: new delete files of other data files, in place of their current ones.
         """
         if files:
             self.end_data_files(table, files, change=change)
@@ -133,15 +137,19 @@ class DataChanges:
         change: ChangeKind = ChangeKind.DELETED,
         deletes: Sequence[DeleteFile] | None = None,
     ) -> list[DeleteFileId]:
-        """Add delete files; each holds all deleted positions of its data file so far, and takes
-        the place of the deletes that it had: they are looked up unless they are given."""
+        """Add delete files. Each contains all deleted positions of its data file and replaces the
+        current deletes of that file.
+
+        Args:
+            deletes: current delete files of these data files, if known; else they are looked up.
+        """
         self._ready()
         work = self._work(table, change)
         ids = [file.data_file_id for file in files if file.data_file_id >= 0]
         previous, inlined = self._committed_deletes(table, ids, deletes)
         work.ended_delete_files.extend(previous)
         work.ended_inlined_deletes.extend(inlined)
-        # What this transaction deleted from the same files before is in the new ones too.
+        # The new delete files also contain what this transaction deleted before in these files.
         again = {file.data_file_id for file in files}
         work.delete_files = [one for one in work.delete_files if one[1].data_file_id not in again]
         work.inlined_deletes = [one for one in work.inlined_deletes if one[0] not in again]
@@ -150,13 +158,13 @@ class DataChanges:
         return [number for number, _ in staged]
 
     def truncate(self, table: Table) -> None:
-        """End everything that a table holds, at no cost per file."""
+        """End all rows of a table, without a cost per file."""
         self._ready()
         work = self._work(table, ChangeKind.DELETED)
         self._draft.tables[table.table_id] = TableWork(columns=work.columns, truncates=True)
 
     def delete_positions(self, table: Table, file: DataFile, positions: Iterable[int]) -> None:
-        """Delete rows of a data file by position, recorded in the metastore."""
+        """Delete rows of a data file by position, as inlined deletes."""
         self._ready()
         work = self._work(table, ChangeKind.INLINED_DELETE)
         known = {row.row_position for row in self._committed_deletes(table, [file.data_file_id])[1]}
@@ -166,7 +174,7 @@ class DataChanges:
             raise InvalidInput(
                 f"The data file {file.path!r} has no row at one of the positions"
                 f" {fresh[0]} to {fresh[-1]}.",
-                remedy=f"Positions are 0 to {file.record_count - 1}.",
+                remedy=f"Valid positions are 0 to {file.record_count - 1}.",
             )
         work.inlined_deletes += [(file.data_file_id, place) for place in fresh]
 
@@ -176,7 +184,7 @@ class DataChanges:
         ids: Sequence[DataFileId],
         known: Sequence[DeleteFile] | None = None,
     ) -> tuple[list[DeleteFile], list[InlinedDelete]]:
-        """The deletes in force for some data files that this transaction has not ended."""
+        """Return the committed deletes of data files, without those this transaction has ended."""
         if known is not None:
             return list(known), []
         if table.table_id < 0 or not ids or max(ids) < 0:
@@ -188,7 +196,7 @@ class DataChanges:
             [row for row in inlined if row not in work.ended_inlined_deletes],
         )
 
-    # Rows in the metastore
+    # Inlined rows
 
     def insert_rows(
         self,
@@ -196,9 +204,10 @@ class DataChanges:
         rows: Iterable[Mapping[str, Any]],
         row_ids: Iterable[int | None] = (),
     ) -> int:
-        """Keep rows in the metastore; values by column name. Returns how many.
+        """Insert inlined rows, given as values by column name; return their number.
 
-        Rows that are new versions of others come with their ids, None for rows that are new.
+        Args:
+            row_ids: for each row the id of the row that it is a new version of, or None if new.
         """
         fields = {field.name: field for field in self._ready().state.fields(table)}
         staged = [
@@ -216,7 +225,7 @@ class DataChanges:
         *,
         change: ChangeKind = ChangeKind.INLINED_DELETE,
     ) -> None:
-        """Delete rows that live in the metastore."""
+        """Delete inlined rows."""
         self._ready()
         work = self._work(table, change)
         staged = {row.row_id for row in rows if _is_staged(row)}
@@ -230,7 +239,7 @@ class DataChanges:
     def update_rows(
         self, table: Table, rows: Sequence[tuple[InlinedRow, Mapping[str, Any]]]
     ) -> None:
-        """Change values of rows that live in the metastore; they keep their row ids."""
+        """Change values of inlined rows, which keep their row ids."""
         fields = {field.name: field for field in self._ready().state.fields(table)}
         changes = [
             (row, _checked_row(table, fields, _named(fields, row) | dict(values)))
@@ -258,11 +267,11 @@ class DataChanges:
         is_owned: bool = False,
         type: str = BY_NAME,
     ) -> MappingId:
-        """How the columns of files that others wrote are called; an equal one is used again.
+        """Add a mapping of names in foreign files to columns, or return an equal existing one.
 
         Args:
-            is_owned: the files were handed over, to be removed when nobody needs them any more.
-            type: where the values of columns are that are not in the files.
+            is_owned: the table owns the files and deletes them when they are not needed any more.
+            type: source of the values of columns that are not in the files.
         """
         self._ready()
         wanted = [MappedName(*one) for one in names]
@@ -283,7 +292,7 @@ class DataChanges:
         return mapping_id
 
     def name_mappings(self, table: Table) -> NameMappings:
-        """All mappings of a table, with those of this transaction."""
+        """Return all mappings of a table, including those of this transaction."""
         state = self._ready().state
         staged = [one for one in self._draft.children if isinstance(one, ColumnMapping)]
         committed = self.committed_view().name_mappings(table) if table.table_id >= 0 else {}
@@ -294,7 +303,7 @@ class DataChanges:
         }
 
     def name_mapping(self, mapping_id: MappingId) -> tuple[ColumnMapping, list[NameMapping]]:
-        """How the columns of foreign files are found."""
+        """Return a mapping and its names."""
         if mapping_id >= 0:
             return self.committed_view().name_mapping(mapping_id)
         state = self._ready().state
@@ -303,15 +312,15 @@ class DataChanges:
             state.children(NameMapping, mapping_id),
         )
 
-    # Reading, with what is staged
+    # Reads, including staged changes
 
     def _work_seen(self, table: Table) -> TableWork:
-        """The data changes of a table, for looking at them only."""
+        """Return the data changes of a table, for reading only."""
         self._ready()
         return self._draft.tables.get(table.table_id) or TableWork(columns=())
 
     def data_files(self, table: Table) -> list[DataFile]:
-        """The data files of a table as this transaction sees them."""
+        """Return the data files of a table as this transaction sees them."""
         work = self._work_seen(table)
         found: list[DataFile] = []
         if table.table_id >= 0 and not work.truncates:
@@ -321,7 +330,8 @@ class DataChanges:
         return found + [file for file, _ in _staged_files(table, work)]
 
     def scan_files(self, table: Table, predicate: Predicate | None = None) -> list[ScanFile]:
-        """The data files that may hold rows a predicate wants, as this transaction sees them."""
+        """Return the data files that may have rows matching a predicate, as this transaction sees
+        them."""
         work = self._work_seen(table)
         found: list[FoundFile] = []
         if table.table_id >= 0 and not work.truncates:
@@ -339,7 +349,7 @@ class DataChanges:
         return [scan_file(self._catalog.paths, one) for one in _with_staged_deletes(found, work)]
 
     def inlined_rows(self, table: Table) -> list[InlinedRow]:
-        """The rows in the metastore as this transaction sees them."""
+        """Return the inlined rows of a table as this transaction sees them."""
         work = self._work_seen(table)
         found: list[InlinedRow] = []
         fields = self._draft.state.fields(table)
@@ -367,18 +377,18 @@ class DataChanges:
 def _checked_row(
     table: Table, fields: Mapping[str, Field], row: Mapping[str, Any]
 ) -> dict[ColumnId, Any]:
-    """A value for each column: null where the row has none."""
+    """Return a validated value for each column; NULL for columns that the row lacks."""
     unknown = sorted(set(row) - set(fields))
     if unknown:
         raise InvalidInput(
             f"Table '{table.table_name}' has no column '{unknown[0]}'.",
-            remedy="Columns are: " + ", ".join(fields),
+            remedy="Columns are: " + ", ".join(fields) + ".",
         )
     for name, field in fields.items():
         if row.get(name) is None and not field.nulls_allowed:
             raise InvalidInput(
                 f"NOT NULL constraint failed: {table.table_name}.{name}",
-                remedy="Give the column a value.",
+                remedy="Set a value for this column.",
             )
     return {field.column_id: checked(field, row.get(name)) for name, field in fields.items()}
 
@@ -396,7 +406,7 @@ def _shown_id(row: NewInlinedRow, position: int) -> int:
 
 
 def _staged_files(table: Table, work: TableWork) -> list[tuple[DataFile, NewDataFile]]:
-    """New files as they are shown before they are committed."""
+    """Return new files as rows, in the form that readers see before the commit."""
     found = []
     next_row_id = LOCAL_ROW_IDS + len(work.inlined_rows)
     for order, (number, new) in enumerate(work.data_files):
@@ -422,8 +432,10 @@ def _staged_files(table: Table, work: TableWork) -> list[tuple[DataFile, NewData
 
 
 def _with_staged_deletes(found: Sequence[FoundFile], work: TableWork) -> list[FoundFile]:
-    """Files with the deletes that hold in the transaction; a new delete file replaces all others
-    of its data file."""
+    """Return files with the deletes as of this transaction.
+
+    A new delete file replaces all other deletes of its data file.
+    """
     replaced = {new.data_file_id: (number, new) for number, new in work.delete_files}
     ended_files = {row.delete_file_id for row in work.ended_delete_files}
     ended = {(row.data_file_id, row.row_position) for row in work.ended_inlined_deletes}

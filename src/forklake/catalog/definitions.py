@@ -1,4 +1,4 @@
-"""Changing definitions: schemas, tables, columns, views, macros, tags, partitionings, options."""
+"""Changes of definitions: schemas, tables, columns, views, macros, tags, partitions, options."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMENT = "comment"
 
 @dataclass(frozen=True, slots=True)
 class MacroSpec:
-    """One overload of a macro: its SQL and its parameters, with defaults where they have one."""
+    """One overload of a macro: its SQL, its parameters, and their defaults by name."""
 
     sql: str
     parameters: Sequence[str] = ()
@@ -43,25 +43,25 @@ class MacroSpec:
 
 
 class DefinitionChanges(ColumnChanges):
-    """The part of a transaction that changes what there is."""
+    """The part of a transaction that changes definitions."""
 
     _draft: Draft
 
     def record_definitions(self) -> None:
-        """Record that the outcome depends on which names are in use."""
+        """Record that the result depends on which names are in use."""
         raise NotImplementedError
 
     # Schemas
 
     def create_schema(self, name: str, *, if_not_exists: bool = False) -> Schema:
-        """A new schema."""
+        """Create a schema."""
         name = checked_name(name, "schema")
         existing = self._ready().state.find_schema(name)
         if existing is not None:
             if if_not_exists:
                 self.record_definitions()
                 return existing
-            raise AlreadyExists(f"Schema '{name}' already exists", remedy="Choose another name.")
+            raise AlreadyExists(f"Schema '{name}' already exists.", remedy="Choose another name.")
         unique = new_uuid()
         schema = Schema(
             schema_id=SchemaId(self._draft.entity_ids.take()),
@@ -73,19 +73,21 @@ class DefinitionChanges(ColumnChanges):
         return schema
 
     def rename_schema(self, name: str, new_name: str) -> Schema:
-        """The schema under another name; its folder stays."""
+        """Rename a schema. Its folder keeps its name."""
         new_name = checked_name(new_name, "schema")
         state = self._ready().state
         schema = state.schema(name)
         taken = state.find_schema(new_name)
         if taken is not None and taken.schema_id != schema.schema_id:
-            raise AlreadyExists(f"Schema '{new_name}' already exists", remedy="Choose another.")
+            raise AlreadyExists(
+                f"Schema '{new_name}' already exists.", remedy="Choose another name."
+            )
         renamed = replace(schema, schema_name=new_name)
         self._draft.put(renamed)
         return renamed
 
     def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
-        """End a schema, with everything in it if asked."""
+        """Drop a schema; with `cascade` also everything in it."""
         state = self._ready().state
         if if_exists and state.find_schema(name) is None:
             self.record_definitions()
@@ -95,7 +97,7 @@ class DefinitionChanges(ColumnChanges):
         count = len(tables) + len(views) + len(macros)
         if count and not cascade:
             raise InvalidInput(
-                f"Schema '{name}' is not empty: it holds {count} objects.",
+                f"Schema '{name}' is not empty: it contains {count} objects.",
                 remedy="Drop them first, or use CASCADE.",
             )
         for table in tables:
@@ -126,7 +128,7 @@ class DefinitionChanges(ColumnChanges):
         if_not_exists: bool = False,
         or_replace: bool = False,
     ) -> Table:
-        """A new table with its columns."""
+        """Create a table with its columns."""
         name = checked_name(name, "table")
         existing = self._ready().state.find_relation(name, schema)
         if existing is not None and if_not_exists and isinstance(existing, Table):
@@ -146,7 +148,7 @@ class DefinitionChanges(ColumnChanges):
         return table
 
     def rename_table(self, name: str, new_name: str, *, schema: str = "main") -> Table:
-        """The table under another name; its folder stays."""
+        """Rename a table. Its folder keeps its name."""
         new_name = checked_name(new_name, "table")
         table = self._ready().state.table(name, schema)
         taken = self._draft.state.find_relation(new_name, schema)
@@ -157,7 +159,7 @@ class DefinitionChanges(ColumnChanges):
         return renamed
 
     def drop_table(self, name: str, *, schema: str = "main", if_exists: bool = False) -> None:
-        """End a table with its columns, files and everything else beneath it."""
+        """Drop a table with its columns, files and everything else that belongs to it."""
         state = self._ready().state
         is_gone = state.find_schema(schema) is None or state.find_relation(name, schema) is None
         if if_exists and is_gone:
@@ -168,10 +170,10 @@ class DefinitionChanges(ColumnChanges):
     def set_partitioning(
         self, table: Table, keys: Sequence[tuple[str, str]], *, by_others: bool = False
     ) -> None:
-        """Partition files that are written from now on; no keys mean no partitioning.
+        """Set the partitioning of files that are written from now on; no keys remove it.
 
         Args:
-            by_others: others write the files, who may partition by bytes.
+            by_others: other systems write the files, which may partition by binary columns.
         """
         state = self._ready().state
         columns = [(state.column(table, name), transform.lower()) for name, transform in keys]
@@ -182,8 +184,8 @@ class DefinitionChanges(ColumnChanges):
                 raise InvalidInput(
                     f"Column '{column.column_name}' of type {column.column_type} cannot be"
                     f" partitioned by {transform!r}.",
-                    remedy="Partition by the identity of plain values, or by the year, month, day"
-                    " or hour of dates and timestamps.",
+                    remedy="Use the identity of plain values, or the year, month, day or hour of"
+                    " dates and timestamps.",
                 )
         current = [(key.column_id, key.transform) for key in state.partitioning(table)]
         if current == [(column.column_id, transform) for column, transform in columns]:
@@ -206,9 +208,10 @@ class DefinitionChanges(ColumnChanges):
         self._draft.put(Partition(partition_id=partition_id, table_id=table.table_id))
 
     def set_sorted_by(self, table: Table, keys: Sequence[tuple[str, bool, bool]]) -> None:
-        """Put rows in order in files that are written from now on; no keys mean no order.
+        """Set the sort order of rows in files that are written from now on; no keys remove it.
 
-        A key is a column, whether the greatest value comes first, and whether nulls do.
+        Args:
+            keys: for each key the column, whether it is descending, and whether NULL comes first.
         """
         state = self._ready().state
         found = []
@@ -216,8 +219,8 @@ class DefinitionChanges(ColumnChanges):
             column = state.column(table, name)
             if column.column_type in NESTED:
                 raise InvalidInput(
-                    f"Column '{column.column_name}' of type {column.column_type} cannot be sorted"
-                    " by.",
+                    f"Column '{column.column_name}' of type {column.column_type} cannot be a sort"
+                    " key.",
                     remedy="Sort by columns of plain values.",
                 )
             found.append(SortKey(column.column_id, is_descending, nulls_first))
@@ -237,7 +240,7 @@ class DefinitionChanges(ColumnChanges):
         or_replace: bool = False,
         if_not_exists: bool = False,
     ) -> View:
-        """A stored query; replacing one keeps its id."""
+        """Create a view; a replaced view keeps its id."""
         name = checked_name(name, "view")
         existing = self._ready().state.find_relation(name, schema)
         if isinstance(existing, View) and if_not_exists:
@@ -260,7 +263,7 @@ class DefinitionChanges(ColumnChanges):
         return view
 
     def rename_view(self, name: str, new_name: str, *, schema: str = "main") -> View:
-        """The view under another name."""
+        """Rename a view."""
         new_name = checked_name(new_name, "view")
         view = self._ready().state.view(name, schema)
         taken = self._draft.state.find_relation(new_name, schema)
@@ -271,7 +274,7 @@ class DefinitionChanges(ColumnChanges):
         return renamed
 
     def drop_view(self, name: str, *, schema: str = "main", if_exists: bool = False) -> None:
-        """End a view."""
+        """Drop a view."""
         state = self._ready().state
         if if_exists and not isinstance(state.find_relation(name, schema), View):
             self.record_definitions()
@@ -290,18 +293,18 @@ class DefinitionChanges(ColumnChanges):
         type: str = "scalar",
         or_replace: bool = False,
     ) -> Macro:
-        """A scalar or table macro with one or more overloads."""
+        """Create a scalar or table macro with one or more overloads."""
         name = checked_name(name, "macro")
         if type not in {"scalar", "table"} or not overloads:
             raise InvalidInput(
-                f"Macro '{name}' has no overload or is neither scalar nor table.",
-                remedy="Give at least one overload, and the type 'scalar' or 'table'.",
+                f"Macro '{name}' has no overload, or its type is neither 'scalar' nor 'table'.",
+                remedy="Define at least one overload, and use the type 'scalar' or 'table'.",
             )
         existing = self._ready().state.find_macro(name, schema, type=type)
         if existing is not None:
             if not or_replace:
                 raise AlreadyExists(
-                    f"Macro '{schema}.{name}' already exists", remedy="Choose another name."
+                    f"Macro '{schema}.{name}' already exists.", remedy="Choose another name."
                 )
             self._drop_tagged(existing, existing.macro_id)
         macro_id = MacroId(self._draft.entity_ids.take())
@@ -332,7 +335,7 @@ class DefinitionChanges(ColumnChanges):
     def drop_macro(
         self, name: str, *, schema: str = "main", type: str = "scalar", if_exists: bool = False
     ) -> None:
-        """End a macro."""
+        """Drop a macro."""
         state = self._ready().state
         if if_exists and state.find_macro(name, schema, type=type) is None:
             self.record_definitions()
@@ -343,7 +346,7 @@ class DefinitionChanges(ColumnChanges):
     # Tags and options
 
     def set_tag(self, target: Schema | Table | View, key: str, value: str | None) -> None:
-        """Set a tag of an object, or remove it with None. A comment is the tag `comment`."""
+        """Set a tag of an object; None removes it. A comment is the tag `comment`."""
         self._ready()
         key = checked_tag(checked_name(key, "tag"))
         match target:
@@ -361,7 +364,7 @@ class DefinitionChanges(ColumnChanges):
     def set_column_tag(
         self, table: Table, path: str | Sequence[str], key: str, value: str | None
     ) -> None:
-        """Set a tag of a column, or remove it with None."""
+        """Set a tag of a column; None removes it."""
         names = (path,) if isinstance(path, str) else tuple(path)
         column = self._ready().state.column(table, *names)
         row = ColumnTag(

@@ -1,4 +1,4 @@
-"""A draft: the catalog as a transaction sees it, and what it would commit."""
+"""Draft of a commit: the catalog as a transaction sees it, and the changes to commit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BENEATH = tuple(kind for kind in BENEATH_TABLE if kind in DEFINITIONS)
 
 
 class Draft:
-    """Staged changes over a state; reads of the state see them at once."""
+    """Staged changes on top of a state; reads of the state include them immediately."""
 
     def __init__(self, state: CatalogState) -> None:
         self.base = state
@@ -47,7 +47,7 @@ class Draft:
         self.tables: dict[TableId, TableWork] = {}
         self.data_changes: set[Change] = set()
         self.constrained: set[TableId] = set()
-        # Ids given to columns here, also to those that were dropped again.
+        # Highest column id used per table in this draft, including columns dropped again.
         self.used_column_ids: dict[int, int] = {}
 
     def _own_state(self) -> CatalogState:
@@ -56,7 +56,7 @@ class Draft:
         return self.state
 
     def put(self, row: Row) -> None:
-        """Stage a new row, or a new version of one."""
+        """Stage a new row, or a new version of a row with the same identity."""
         kind = KIND_OF[type(row)]
         key = (kind.code, kind.identify(row))
         old = self.state.get(kind, kind.identify(row))
@@ -82,24 +82,24 @@ class Draft:
             self.ended[key] = row
 
     def add_children(self, children: Iterable[Child]) -> None:
-        """Stage rows that belong to a numbered parent."""
+        """Stage rows that belong to a parent."""
         listed = list(children)
         self.children += listed
         self._own_state().add_children(listed)
 
     def know(self, children: Iterable[Child]) -> None:
-        """Show rows of a numbered parent that are there already."""
+        """Add rows to the state that belong to a parent and are stored already."""
         self._own_state().add_children(children)
 
     def drop_table(self, table: Table) -> None:
-        """Stage the end of a table and all beneath it."""
+        """Stage the end of a table and everything that belongs to it."""
         for kind in _BENEATH:
             for row in self.state.beneath(kind, table.table_id):
                 if row.begin_snapshot == UNCOMMITTED:
                     self.new.pop((kind.code, kind.identify(row)), None)
                 self.ended.pop((kind.code, kind.identify(row)), None)
                 self._own_state().remove(row)
-        # Committed rows beneath it end all at once; versions staged for an end go with them.
+        # One tombstone or update ends all committed rows of the table, including those staged.
         self.ended = {
             key: row
             for key, row in self.ended.items()
@@ -114,16 +114,16 @@ class Draft:
         self.end(table)
 
     def require(self, table: Table) -> None:
-        """NotFound if the table is known to be gone."""
+        """Raise NotFound if the table has been dropped."""
         if self.state.get(TABLE, (table.table_id,)) is None:
             raise NotFound(
                 f"Table '{table.table_name}' does not exist any more.",
-                remedy="Look it up again by its name.",
+                remedy="Look up the table by its name again.",
                 table=table.table_name,
             )
 
     def work_on(self, table: Table) -> TableWork:
-        """The data changes of a table."""
+        """Return the data changes of a table, which can be added to."""
         work = self.tables.get(table.table_id)
         if work is None:
             work = TableWork(columns=())
@@ -131,7 +131,7 @@ class Draft:
         return work
 
     def new_table(self, name: str, schema: str) -> Table:
-        """Stage a table without columns; AlreadyExists if the name is taken."""
+        """Stage a table without columns; raise AlreadyExists if the name is taken."""
         self.refuse_taken_relation(name, schema)
         unique = new_uuid()
         table = Table(
@@ -145,15 +145,15 @@ class Draft:
         return table
 
     def refuse_taken_relation(self, name: str, schema: str) -> None:
-        """AlreadyExists if a table or view has the name."""
+        """Raise AlreadyExists if a table or view has this name."""
         if self.state.find_relation(name, schema) is not None:
             raise AlreadyExists(
-                f"Table or view '{schema}.{name}' already exists",
+                f"Table or view '{schema}.{name}' already exists.",
                 remedy="Choose another name, or drop it first.",
             )
 
     def finished_tables(self) -> dict[TableId, TableWork]:
-        """The data changes with the columns that hold at the end of the transaction."""
+        """Return the data changes, with the columns as of the end of the transaction."""
         for row in self.new.values():
             if isinstance(row, Table) and row.table_id < 0:
                 self.work_on(row)  # a new table gets its first statistics
@@ -162,7 +162,7 @@ class Draft:
         return self.tables
 
     def finished_children(self) -> list[Child]:
-        """The staged children whose parents are still staged; mappings belong to files."""
+        """Return the staged children whose parents are still staged, and all column mappings."""
         parents = {"macro_id": MACRO.code, "partition_id": PARTITION.code}
         return [
             child
@@ -172,7 +172,7 @@ class Draft:
         ]
 
     def changes(self) -> set[Change]:
-        """What the commit would say that it changed."""
+        """Return the changes that the commit records for its snapshot."""
         found = set(self.data_changes)
         for key in self.new.keys() | self.ended.keys():
             found.update(self._change(self.ended.get(key), self.new.get(key)))
@@ -190,7 +190,7 @@ class Draft:
         kind = KIND_OF[type(row)]
         if kind in _CHANGES:
             yield from self._named_change(kind, old, new)
-        elif kind is not OPTION and kind.scope is not None:  # options: the last one set holds
+        elif kind is not OPTION and kind.scope is not None:  # options: the last commit wins
             yield from self._altered(getattr(row, kind.scope))
 
     def _named_change(self, kind: Kind, old: Row | None, new: Row | None) -> Iterable[Change]:
@@ -222,7 +222,7 @@ class Draft:
                 yield Change(change, owner)
 
     def _is_new(self, owner: int) -> bool:
-        """Whether a table, view or schema of another catalog is taken over with all it has."""
+        """Return whether a table, view or schema is new here, such as one that a merge adopts."""
         keys = [(kind.code, (owner,)) for kind in (TABLE, VIEW, SCHEMA)]
         return any(key in self.new and key not in self.ended for key in keys)
 
@@ -255,5 +255,5 @@ _CHANGES: dict[Kind, tuple[ChangeKind, ChangeKind | None, ChangeKind]] = {
 
 
 def new_uuid() -> str:
-    """A random uuid as text."""
+    """Return a random UUID as text."""
     return str(uuid.uuid4())
