@@ -141,7 +141,7 @@ def test_what_a_delta_table_cannot_say_is_refused(lake: Session, tmp_path: Path)
     root = publish(lake, "small", tmp_path / "delta" / "small")
     lake.sql("INSERT INTO small VALUES (2)")
     assert_same(lake, "small", root)
-    with pytest.raises(Unsupported, match="cannot show '7' for the new column 'more'"):
+    with pytest.raises(Unsupported, match="cannot get the default '7' for the new column 'more'"):
         lake.sql("ALTER TABLE small ADD COLUMN more INTEGER DEFAULT 7")
     lake.sql("ALTER TABLE small ADD COLUMN more INTEGER")
     lake.sql("ALTER TABLE small ALTER more SET DEFAULT 7")

@@ -1,4 +1,4 @@
-"""Expiry: a catalog forgets snapshots, and with them the rows that only they could see."""
+"""Expiry of snapshots, and deletion of the rows that only they could see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forklake.store.sweeping import sweep
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
 
-# A moment, or how long ago it was.
+# A point in time, or how long ago it was.
 Moment = datetime | timedelta
 
 
@@ -27,17 +27,18 @@ def expire_snapshots(
     older_than: Moment | None = None,
     dry_run: bool = False,
 ) -> list[Snapshot]:
-    """Forget snapshots of a catalog's own; its newest always stays. Returns those forgotten.
+    """Expire snapshots of a catalog and return them. Its newest snapshot is never expired.
 
     Args:
-        versions: which ones; those that are not there are passed over.
-        older_than: those from before a moment. With neither, the option `expire_older_than` says.
-        dry_run: only tell which ones it would be.
+        versions: snapshots to expire; those that do not exist are ignored.
+        older_than: expire snapshots from before this time. Without both arguments the option
+            `expire_older_than` applies.
+        dry_run: only return the snapshots.
     """
     if versions is not None and older_than is not None:
         raise InvalidInput(
             "Expiring snapshots cannot specify both 'versions' and 'older_than'.",
-            remedy="Give one of them.",
+            remedy="Use only one of them.",
         )
     moment = None if older_than is None else moment_of(older_than)
     if versions is None and moment is None:
@@ -48,7 +49,7 @@ def expire_snapshots(
         return expirable(found, catalog.catalog_id, versions=chosen, older_than=moment)
     forgotten: list[Snapshot] = []
     if versions or moment is not None:
-        catalog.head()  # or NotFound, if the catalog is gone
+        catalog.head()  # raises NotFound if the catalog was dropped
         forgotten = forget_snapshots(
             catalog.database,
             catalog.catalog_id,
@@ -56,22 +57,22 @@ def expire_snapshots(
             older_than=moment,
             keys_before=moment_of_option(catalog, "idempotency_key_retention"),
         )
-    # Always: an expiry before may have been cut short, or a fork dropped since.
+    # Always: an earlier expiry may have been interrupted, or a fork dropped since.
     sweep(catalog.database, [catalog.catalog_id])
     return forgotten
 
 
 def moment_of(when: Moment) -> datetime:
-    """A moment with its time zone."""
+    """Return a point in time with its time zone."""
     if isinstance(when, timedelta):
         return datetime.now(UTC) - when
     if when.tzinfo is None:
-        raise InvalidInput(f"The timestamp {when} has no time zone.", remedy="Add one.")
+        raise InvalidInput(f"The timestamp {when} has no time zone.", remedy="Add a time zone.")
     return when
 
 
 def moment_of_option(catalog: Catalog, name: str) -> datetime | None:
-    """The moment before which an option says that something may go; None if it is not set."""
+    """Return the time that lies as long ago as the age in an option; None if it is not set."""
     state = catalog.refresh()
     value, _ = state.option(name, metastore=catalog.metastore_options())
     return None if value is None else moment_of(as_age(value))

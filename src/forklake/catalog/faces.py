@@ -1,4 +1,4 @@
-"""Delta faces: tables that are also Delta tables, and what their logs say besides files."""
+"""Delta tables of a catalog, and the entries of their logs that do not follow from files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from forklake.model.kinds import (
 from forklake.model.state import CatalogState
 from forklake.store.faces import milliseconds
 
-_STREAMING = "STREAMING UPDATE"  # what Delta's history calls the writes of such applications
+_STREAMING = "STREAMING UPDATE"  # operation of such writes in the history of a Delta table
 
 
 def find_face(state: CatalogState, table: Table) -> DeltaTable | None:
-    """The Delta face of a table."""
+    """Return the Delta table that a table is registered as; None if it is not."""
     row = state.get(DELTA_TABLE, (table.table_id,))
     return row if isinstance(row, DeltaTable) else None
 
 
 class FaceChanges:
-    """The part of a transaction that gives tables a Delta face and tells their logs more."""
+    """The part of a transaction that registers Delta tables and adds to their logs."""
 
     _draft: Draft
     _told: dict[TableId, FaceCommit]
@@ -46,12 +46,12 @@ class FaceChanges:
         raise NotImplementedError
 
     def add_face(self, table: Table, delta_id: str, location: str | None, mode: FaceMode) -> None:
-        """Make a table a Delta table too."""
+        """Register a table as a Delta table."""
         face = find_face(self._ready().state, table)
         if face is not None and face.location is not None and self._is_ours(face):
             raise AlreadyExists(
-                f"Table '{table.table_name}' is a Delta table already, at {face.location!r}.",
-                remedy="Use that one.",
+                f"Table '{table.table_name}' is already a Delta table at {face.location!r}.",
+                remedy="Use that Delta table.",
             )
         self._draft.put(
             DeltaTable(
@@ -60,31 +60,32 @@ class FaceChanges:
         )
 
     def _is_ours(self, face: DeltaTable) -> bool:
-        """Whether the face is this catalog's: those of ancestors have other places."""
+        """Return whether this catalog wrote the row: Delta tables of ancestors are elsewhere."""
         return face.catalog_id in (self._draft.base.catalog_id, NOBODY)
 
     def change_face(self, face: DeltaTable) -> None:
-        """Another location or mode."""
+        """Change the location or mode of a Delta table."""
         self._ready()
         self._draft.put(face)
 
     def tell(self, table: Table, commit: FaceCommit) -> None:
-        """What this transaction tells the log of a Delta table."""
+        """Set the entry of this transaction in the log of a Delta table."""
         if find_face(self._ready().state, table) is None:
             raise InvalidInput(
-                f"Table '{table.table_name}' is no Delta table.", remedy="Publish it as one."
+                f"Table '{table.table_name}' is not a Delta table.",
+                remedy="Publish it first: forklake delta publish.",
             )
         self._told[table.table_id] = commit
 
     def tell_progress(self, table: Table, application: str, version: int) -> None:
-        """Tell the log of a Delta table how far an application is that counts its own writes."""
+        """Add a txn action to the log: the last write of an application that counts its writes."""
         now = milliseconds(datetime.now(UTC))
         body = {"appId": application, "version": version, "lastUpdated": now}
         action = FaceAction("txn", application, json.dumps(body, separators=(",", ":")))
         self.tell(table, FaceCommit(_STREAMING, (action,)))
 
     def _face_commits(self, changes: set[Change]) -> dict[TableId, FaceCommit]:
-        """What the commit tells the logs of all Delta tables that it changes."""
+        """Return the log entries of the commit, for all Delta tables that it changes."""
         faces = self._draft.state.rows(DELTA_TABLE)
         if not faces:
             return {}
@@ -107,8 +108,9 @@ class FaceChanges:
             table = self._draft.state.get(TABLE, (face.table_id,))
             name = table.table_name if isinstance(table, Table) else face.table_id
             raise Forbidden(
-                f"Table '{name}' follows the Delta log at {face.location!r}: it is changed there.",
-                remedy="Take it over to change it here, or change a fork of the catalog.",
+                f"Table '{name}' follows the Delta log at {face.location!r}, so it can only be"
+                " changed there.",
+                remedy="Change the Delta table, or a fork of this catalog.",
             )
 
     def _refuse_unwritable(self, face: DeltaTable, kinds: set[ChangeKind]) -> None:
@@ -118,31 +120,33 @@ class FaceChanges:
         tag = self._draft.state.get(TAG, (face.table_id, UNWRITABLE))
         if isinstance(tag, Tag):
             raise Unsupported(
-                f"Rows of the Delta table '{table.table_name}' cannot be changed here. {tag.value}",
-                remedy="Change it with an engine that can, or have it written without that.",
+                f"Rows of the Delta table '{table.table_name}' cannot be changed by Forklake."
+                f" {tag.value}",
+                remedy="Use an engine that supports this, or rewrite the table without it.",
             )
         reason = self._draft.state.rules(table).why_not(kinds)
         if reason is not None:
             raise Forbidden(
                 f"The rules of the Delta table '{table.table_name}' forbid this change. {reason}",
-                remedy="Change it in another way, or copy its rows to a table without rules.",
+                remedy="Make a change that they allow, or copy the rows to a table without rules.",
             )
 
     def _refuse_shown_defaults(self, face: DeltaTable) -> None:
-        """A Delta table shows NULL for a column that files lack, whatever its default."""
+        """Raise Unsupported for a new column with a default: Delta readers would show NULL in
+        existing rows."""
         if face.mode != FaceMode.OWN or face.location is None or not self._is_ours(face):
             return
         before = {one.column_id for one in self._draft.base.beneath(COLUMN, face.table_id)}
         for one in self._draft.state.beneath(COLUMN, face.table_id):
             if before and one.column_id not in before and one.initial_default is not None:
                 raise Unsupported(
-                    f"Rows of the Delta table at {face.location!r} cannot show"
+                    f"Existing rows of the Delta table at {face.location!r} cannot get the default"
                     f" {one.initial_default!r} for the new column '{one.column_name}'.",
-                    remedy="Add it without a default, then UPDATE it and set the default.",
+                    remedy="Add the column without a default, then UPDATE it and set the default.",
                 )
 
 
-# The time of the newest version until :time, on each line by its index; times grow with versions.
+# The newest version time up to :time, looked up per ancestor by index; times grow with versions.
 _NEWEST_TIME = """
 SELECT max(t.newest) FROM (SELECT (
     SELECT max(n.timestamp) FROM dl_table_versions n
@@ -153,7 +157,7 @@ SELECT max(t.newest) FROM (SELECT (
 
 
 class FaceReading:
-    """The log of a Delta table as a snapshot of the catalog shows it."""
+    """Reader of the log of a Delta table, as of a snapshot of the catalog."""
 
     def __init__(self, view: Snapshotted, table: Table) -> None:
         self._view = view
@@ -161,7 +165,8 @@ class FaceReading:
         face = find_face(view.state, table)
         if face is None:
             raise NotFound(
-                f"Table '{table.table_name}' is no Delta table.", remedy="Publish it as one."
+                f"Table '{table.table_name}' is not a Delta table.",
+                remedy="Publish it first: forklake delta publish.",
             )
         self.face = face
 
@@ -170,46 +175,46 @@ class FaceReading:
             return reader.rows(kind, scope=self._table.table_id, where=where, **parameters)
 
     def latest(self) -> DeltaVersion:
-        """The newest version."""
+        """Return the newest version."""
         with self._view.reading() as reader:
             rows: list[DeltaVersion] = reader.newest(DELTA_VERSION, self._table.table_id)
         return max(rows, key=lambda one: one.version)
 
     def versions(self, first: int = 0, last: int = int(FOREVER)) -> list[DeltaVersion]:
-        """Versions in order."""
+        """Return versions in order, `first` and `last` included."""
         rows = self._rows(
             DELTA_VERSION, "r.version BETWEEN :first AND :last", first=first, last=last
         )
         return sorted(rows, key=lambda one: one.version)
 
     def versions_since(self, milliseconds: int) -> list[DeltaVersion]:
-        """Versions that were committed after a time, in order."""
+        """Return the versions that were committed after a time, in order."""
         rows = self._rows(DELTA_VERSION, "r.timestamp > :time", time=milliseconds)
         return sorted(rows, key=lambda one: one.version)
 
     def version(self, number: int) -> DeltaVersion:
-        """One version."""
+        """Return one version; raise NotFound if it does not exist."""
         found = self.versions(number, number)
         if not found:
             raise NotFound(
                 f"The Delta table '{self._table.table_name}' has no version {number}.",
-                remedy="List its versions.",
+                remedy="List its versions, and choose one of them.",
             )
         return found[0]
 
     def version_at(self, milliseconds: int) -> DeltaVersion:
-        """The version that was the newest at a time."""
+        """Return the version that was the newest at a time; raise NotFound before the first."""
         rows = self._rows(DELTA_VERSION, f"r.timestamp = ({_NEWEST_TIME})", time=milliseconds)
         if not rows:
             raise NotFound(
-                f"The Delta table '{self._table.table_name}' has no version of that time.",
-                remedy="Ask for a later time.",
+                f"The Delta table '{self._table.table_name}' has no version from that time.",
+                remedy="Choose a later time.",
             )
         newest: DeltaVersion = max(rows, key=lambda one: one.version)
         return newest
 
     def actions(self, kinds: Sequence[str], first: int = 0) -> list[DeltaAction]:
-        """Actions of some kinds, in the order of their versions."""
+        """Return actions of some kinds, in the order of their versions."""
         named = ", ".join(f"'{kind}'" for kind in kinds)
         where = f"r.kind IN ({named}) AND r.version >= :first"
         rows = self._rows(DELTA_ACTION, where, first=first)
@@ -218,7 +223,7 @@ class FaceReading:
     def newest_action(
         self, kind: str, key: str = "", before: int = int(FOREVER)
     ) -> DeltaAction | None:
-        """The newest action of a kind and key, of a version before another."""
+        """Return the newest action of a kind and key in versions before another; None if none."""
         rows = self._rows(
             DELTA_ACTION,
             "r.kind = :wanted AND r.key = :key AND r.version = (SELECT max(n.version)"

@@ -1,6 +1,6 @@
-"""The files of a table as columns, with what is known of their values: no object for any file.
+"""Files of a table in columnar form, with the statistics of columns: no Python object per file.
 
-All but what began lately comes out of listings, where there are some (`catalog.listings`).
+If a table has listings (`catalog.listings`), only files newer than them come from the database.
 """
 
 from __future__ import annotations
@@ -36,31 +36,33 @@ BOUNDS = pa.schema(
         "contains_nan": pa.bool_(),
     }
 )
-_FEW = 10_000  # files that are named, lest the statistics of all others are read
+_FEW = 10_000  # up to so many files are given by id; otherwise a subquery selects them
 _NUMBERED = pa.schema([pa.field("data_file_id", pa.int64()), *BOUNDS])
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFiles:
-    """Files as columns like `FILE`, and for some columns of the table others like `BOUNDS`, with a
-    row for each of them in the same order."""
+    """Files as a table like `FILE`, and statistics of columns as tables like `BOUNDS`.
+
+    Row n of every table belongs to the same file.
+    """
 
     files: pa.Table
     bounds: dict[ColumnId, pa.Table]
 
     def take(self, places: pa.Array) -> KnownFiles:
-        """Those at some places."""
+        """Return the rows at these indices."""
         bounds = {column: known.take(places) for column, known in self.bounds.items()}
         return KnownFiles(self.files.take(places), bounds)
 
 
 def fetch_visible(reader: Reader, kind: Kind, table_id: TableId, schema: pa.Schema) -> pa.Table:
-    """Some columns of the visible rows of a kind."""
+    """Fetch the columns in `schema` of the visible rows of a kind."""
     return fetch_chosen(reader, reader.statement(kind, scope=table_id), schema)
 
 
 def fetch_chosen(reader: Reader, every: Statement, schema: pa.Schema) -> pa.Table:
-    """Some columns of what a statement reads."""
+    """Fetch the columns in `schema` of the rows that a statement reads."""
     text = f"SELECT {', '.join(schema.names)} FROM ({every.sql}) r"
     return reader.fetch_columns(Statement(text, every.parameters), schema)
 
@@ -68,9 +70,10 @@ def fetch_chosen(reader: Reader, every: Statement, schema: pa.Schema) -> pa.Tabl
 def fetch_bounds(
     reader: Reader, files: Statement, column_id: ColumnId, numbers: pa.ChunkedArray
 ) -> pa.Table:
-    """What is known of a column in the files that a statement reads, in the order of `numbers`.
+    """Fetch the statistics of a column for the files that a statement reads.
 
-    They are put in order here, which takes less time than a join of all columns in the database.
+    The rows are in the order of the file ids in `numbers`. They are sorted here, which takes less
+    time than a join of all columns in the database.
     """
     given = {**files.parameters, "column": column_id}
     among = f"s.data_file_id IN (SELECT f.data_file_id FROM ({files.sql}) f)"
@@ -86,7 +89,7 @@ def fetch_bounds(
 
 
 def fetch_known(reader: Reader, files: Statement, columns: Sequence[ColumnId]) -> KnownFiles:
-    """The files that a statement reads, with what is known of some columns."""
+    """Fetch the files that a statement reads, with the statistics of some columns."""
     found = fetch_chosen(reader, files, FILE)
     if not found.num_rows:
         return KnownFiles(found, dict.fromkeys(columns, BOUNDS.empty_table()))

@@ -1,7 +1,7 @@
-"""Which files on storage rows of the metastore name, in whichever catalog and spelling.
+"""Lookup of the files in storage that rows of the metastore refer to.
 
-A stored path is relative to the data path of its catalog, or full and as it was once written. Rows
-with the same file name are compared with the place where the file really is.
+A stored path is relative to the data path of its catalog, or a full path as written at that time.
+Candidates are rows with the same file name; their paths are compared in canonical form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from forklake.store.known import Known, rows_of_names
 def find_known_files(
     connection: Connection, paths: Sequence[str], among: Known = Known.ALL
 ) -> set[str]:
-    """Return those of some files, given by their full paths, that rows of any catalog name."""
+    """Return those of the full paths that rows of any catalog refer to."""
     if not paths:
         return set()
     by_name: dict[str, list[str]] = {}
@@ -34,11 +34,11 @@ def find_known_files(
 
 
 def _means(stored: str, paths: Iterable[str], *, is_relative: bool) -> Iterable[str]:
-    """Return the files that a stored path can mean.
+    """Return the paths that a stored path can refer to.
 
-    A relative one means a file that its path ends with. The data path before it is not compared: it
-    may be spelled in another way, or the catalog may have been attached with another one. Upper and
-    lower case are not told apart: the folders of `Sales` and `sales` are one on some file systems.
+    A relative path is compared with the end of each full path. The data path before it is not
+    compared: it may be written differently, or the catalog may have been attached with another one.
+    Case is ignored: on some file systems the folders of `Sales` and `sales` are the same.
     """
     if is_relative:
         tail = f"/{stored.lstrip('/')}".casefold()

@@ -1,7 +1,7 @@
-"""Time to live: until when catalogs are kept, and the dropping of those whose time is over.
+"""Time to live of catalogs, and the dropping of expired catalogs.
 
-A catalog whose time is over stays as it is until it is dropped: whoever works in it is not cut off
-in the middle, and a lease that is prolonged before that is as good as any.
+An expired catalog stays usable until it is dropped: its clients are not interrupted, and its time
+to live can still be extended.
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ from forklake.store import provisioning
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
-# Dropped in one transaction; more would make those wait who work in one of them.
+# Catalogs dropped per transaction; with more, commits to one of them would wait too long.
 _BATCH = 1000
 _LONGEST = timedelta(days=36_500)
 
 
 def expiry_of(ttl: timedelta | None) -> datetime | None:
-    """The moment at which a time to live that begins now is over."""
+    """Return when a time to live that begins now ends; None for no limit."""
     if ttl is None:
         return None
     if not timedelta(0) < ttl <= _LONGEST:
         raise InvalidInput(
-            f"A catalog cannot live for {ttl}.",
-            remedy="Give a time above zero and of at most a hundred years, or none.",
+            f"The time to live {ttl} is not valid.",
+            remedy="Use a time above zero and of at most a hundred years, or none.",
         )
     return datetime.now(UTC) + ttl
 
 
 def drop_expired(metastore: Metastore, limit: int, now: datetime | None) -> list[str]:
-    """Drop up to `limit` catalogs whose time is over; their names."""
+    """Drop up to `limit` expired catalogs; return their names."""
     if limit < 1:
-        raise InvalidInput(f"{limit} catalogs cannot be dropped.", remedy="Use 1 or more.")
+        raise InvalidInput(
+            f"{limit} catalogs cannot be dropped.", remedy="Use a limit of 1 or more."
+        )
     moment = now or datetime.now(UTC)
     if moment.tzinfo is None:
-        raise InvalidInput(f"The moment {moment} has no time zone.", remedy="Add one.")
+        raise InvalidInput(f"The time {moment} has no time zone.", remedy="Add a time zone.")
     names: list[str] = []
     while len(names) < limit:
         batch = min(_BATCH, limit - len(names))

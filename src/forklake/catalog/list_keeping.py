@@ -1,7 +1,7 @@
-"""Keeping listings of the files of large tables (`store.listings`).
+"""Maintenance of the listings of files of large tables (`store.listings`).
 
-A listing is made anew when so many files have come since that it pays: the time for it is a small
-part of the time that adding them took.
+A listing is rebuilt when enough new files have been added: the rebuild then takes a small part of
+the time that adding the files took.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from forklake.store.operations import Statement
 from forklake.store.rows import Reader
 
 _ENDING = FILE.append(pa.field("end_snapshot", pa.int64()))
-LEAST = 5_000  # files that are worth a listing
-_GROWTH = 20  # times as many files as came since may be in the listing before
+LEAST = 5_000  # minimum new files for a listing
+_GROWTH = 20  # rebuild once the previous listing has at most so many times the new files
 _OWN = (
     f"SELECT * FROM {DATA_FILE.name} r WHERE r.catalog_id = :catalog AND r.table_id = :scope"
     " AND r.begin_snapshot > :since AND r.begin_snapshot <= :snapshot"
@@ -39,7 +39,7 @@ _LARGE = (
 
 
 def keep_listing(catalog: Catalog, table: Table, *, least: int = LEAST) -> bool:
-    """Make the listing of the files of a table that a catalog owns, if that is worth its while."""
+    """Rebuild the listing of the files that a catalog added to a table, if it is worthwhile."""
     if not are_kept(catalog.database):
         return False
     seen = catalog.now()
@@ -54,7 +54,7 @@ def keep_listing(catalog: Catalog, table: Table, *, least: int = LEAST) -> bool:
 
 
 def keep_listings(catalog: Catalog, *, least: int = LEAST) -> int:
-    """Make the listings that are worth it, of all tables of a catalog; how many."""
+    """Rebuild the worthwhile listings of all tables of a catalog; return their number."""
     with catalog.database.reading() as connection:
         rows = connection.fetch(_LARGE, catalog=catalog.catalog_id, least=least)
     large = {number for (number,) in rows}
@@ -82,7 +82,7 @@ def _is_due(reader: Reader, owner: Owner, table: Table, least: int) -> bool:
 
 
 def _orders(state: CatalogState, table: Table) -> dict[ColumnId, Order | None]:
-    """The columns that hold values, and how their bounds compare."""
+    """Return the leaf columns of a table, with the order of their bounds."""
     columns = state.beneath(COLUMN, table.table_id)
     parents = {column.parent_column for column in columns}
     return {
@@ -95,7 +95,7 @@ def _orders(state: CatalogState, table: Table) -> dict[ColumnId, Order | None]:
 def _parts(
     reader: Reader, owner: Owner, wanted: Statement, columns: Mapping[ColumnId, Order | None]
 ) -> Iterator[Listed]:
-    """The parts of a listing, column by column: only one of them is in memory as it is."""
+    """Yield the parts of a listing by column, with only one column in memory at a time."""
     files = fetch_chosen(reader, wanted, _ENDING)
     numbers = files["data_file_id"]
     ended = pc.fill_null(pc.less_equal(files["end_snapshot"], owner[1]), False)
@@ -113,7 +113,7 @@ def _parts(
 
 
 def _divided(table: pa.Table, ended: pa.ChunkedArray) -> Iterator[tuple[int, bytes]]:
-    """What is of files that had not ended, and of the others, each with its number."""
+    """Yield the encoded rows of live files as part 0, and of ended files, if any, as part 1."""
     yield 0, as_bytes(table.filter(pc.invert(ended)))
     if pc.any(ended).as_py():
         yield 1, as_bytes(table.filter(ended))

@@ -1,7 +1,7 @@
-"""What a catalog sees of the files in listings (`store.listings`): few that are wanted, or all.
+"""Reads of the files of a table through listings (`store.listings`): few likely files, or all.
 
-A listing tells of all files that its owner began up to a snapshot. Besides, the database is asked
-for those that began since, and for those of owners without a listing.
+A listing contains all files that its owner added up to a snapshot. Newer files, and files of owners
+without a listing, are queried from the database.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from forklake.store.listings import NO_COLUMN, Listed, Part, newest, parts_text
 from forklake.store.operations import Statement
 from forklake.store.rows import Reader
 
-# To look up a file by its number takes so many times as long as to compare one among all.
+# Looking up a file by id takes so many times as long as comparing one file in a full scan.
 _LOOKUP = 8
-# Files that had ended are visible only to those who look at an earlier snapshot.
+# Ended files are visible only to readers of earlier snapshots.
 _OF_USE = " AND (p.number = 0 OR l.cap < p.upto_snapshot)"
-# Owners of files, each with the snapshot up to which its listing tells of them.
+# Owners of files, each with the last snapshot that its listing covers.
 Covered = Mapping[CatalogId, SnapshotId]
 
 
@@ -38,7 +38,7 @@ def parts_on_line(
     columns: Iterable[int],
     condition: str = "",
 ) -> Statement:
-    """The statement that reads parts of the listings of a table, for some columns."""
+    """Return the statement that reads parts of the listings of a table, for some columns."""
     numbers = ", ".join(str(int(one)) for one in columns)
     text = parts_text(wanted, f" AND p.column_id IN ({numbers}){condition}")
     return reader.on_line(text, scope=table_id)
@@ -49,7 +49,7 @@ def _files(reader: Reader, table_id: TableId, where: str, **given: object) -> St
 
 
 def _unlisted(reader: Reader, table_id: TableId, covered: Covered) -> list[Statement]:
-    """The statements that read all visible files of which listings do not tell."""
+    """Return the statements that read all visible files which listings do not contain."""
     later = "r.catalog_id = :owner AND r.begin_snapshot > :upto"
     statements = [
         _files(reader, table_id, later, owner=owner, upto=upto) for owner, upto in covered.items()
@@ -64,7 +64,7 @@ def _unlisted(reader: Reader, table_id: TableId, covered: Covered) -> list[State
 
 
 def likely_files(reader: Reader, table_id: TableId, asked: Question) -> list[Statement] | None:
-    """Statements that read all visible files that may match, and not many others.
+    """Return statements that read all visible files which may match, and not many others.
 
     None if there is nothing to gain: no listing, or a question that most files may match.
     """
@@ -81,7 +81,7 @@ def likely_files(reader: Reader, table_id: TableId, asked: Question) -> list[Sta
     if not best or count * _LOOKUP > _excluded(best):
         return None
     numbers = [number for one in best for number in _numbers(reader, table_id, one)]
-    if len(numbers) < count:  # there is a newer listing at this moment
+    if len(numbers) < count:  # the listing was replaced during this read
         return None
     dialect = reader.dialect
     among = dialect.any_of("r.data_file_id", "files")
@@ -92,7 +92,7 @@ def likely_files(reader: Reader, table_id: TableId, asked: Question) -> list[Sta
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """The zones of a column that may match, in one listing; their files, and all others."""
+    """Zones of a column in one listing that may match, and the files inside and outside of them."""
 
     listed: Listed
     zones: list[int]
@@ -134,7 +134,7 @@ def _numbers(reader: Reader, table_id: TableId, matched: _Matched) -> Iterable[i
 
 
 def _by_column(asked: Question) -> dict[ColumnId, tuple[Order, Question]]:
-    """The parts of a conjunction that are about the values of one column each."""
+    """Return the parts of a conjunction that concern the values of a single column."""
     found: dict[tuple[ColumnId, Order], list[Question]] = {}
     for part in asked.parts if isinstance(asked, AllOf) else (asked,):
         about = _about(part)
@@ -147,7 +147,7 @@ def _by_column(asked: Question) -> dict[ColumnId, tuple[Order, Question]]:
 
 
 def _about(asked: Question) -> set[tuple[ColumnId, Order] | None]:
-    """The columns whose values are asked for; None among them if something else is, too."""
+    """Return the columns whose values a question concerns, with None for any other part."""
     match asked:
         case Within(column_id, order):
             return {(column_id, order)}
@@ -162,7 +162,7 @@ def _about(asked: Question) -> set[tuple[ColumnId, Order] | None]:
 def fetch_files(
     reader: Reader, table_id: TableId, columns: Sequence[ColumnId], *, are_listed: bool
 ) -> KnownFiles:
-    """All visible files of a table, with what is known of some columns."""
+    """Return all visible files of a table, with the statistics of some columns."""
     pieces = _seen_in_listings(reader, table_id, columns) if are_listed else None
     if pieces is None:
         return fetch_known(reader, reader.statement(DATA_FILE, scope=table_id), columns)
@@ -175,7 +175,7 @@ def fetch_files(
 def _seen_in_listings(
     reader: Reader, table_id: TableId, columns: Sequence[ColumnId]
 ) -> list[KnownFiles] | None:
-    """The files piece by piece; None if there are no listings with all columns."""
+    """Return the files in pieces; None without listings that have all columns."""
     wanted = {NO_COLUMN, *columns}
     text = parts_on_line(reader, table_id, [Part.FILES, Part.BOUNDS], wanted, _OF_USE)
     found: dict[CatalogId, list[Listed]] = {}
@@ -192,7 +192,7 @@ def _seen_in_listings(
 def _seen(
     reader: Reader, table_id: TableId, parts: Sequence[Listed], columns: Sequence[ColumnId]
 ) -> KnownFiles:
-    """The visible files of a listing."""
+    """Return the visible files of one listing."""
     owner, upto = parts[0].catalog_id, parts[0].upto_snapshot
     began = "r.catalog_id = :owner AND r.begin_snapshot <= :upto"
     visible = _files(reader, table_id, began, owner=owner, upto=upto)

@@ -1,4 +1,4 @@
-"""A metastore: one metadata database that holds any number of catalogs."""
+"""Metastore: one metadata database with any number of catalogs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from forklake.catalog.compute.node import Node
 
 T = TypeVar("T")
-# A batch is one transaction; this many keep it short and its memory small.
+# Catalogs per transaction: enough to be fast, few enough for short locks and little memory.
 BATCH = 10_000
 
 _on_lost_connection = retry(
@@ -69,62 +69,62 @@ class Metastore(Closing):
     # Finding
 
     def catalog(self, name: str) -> Catalog:
-        """The catalog of a name, or NotFound."""
+        """Return the catalog with a name; raise NotFound if there is none."""
         row = self.find(name)
         if row is None:
             raise store.missing(name)
         return Catalog(self, row)
 
     def find(self, name: str) -> store.CatalogRow | None:
-        """What is kept about the catalog of a name."""
+        """Return the row of the catalog with a name; None if there is none."""
         with suppress(NotFound), self.database.reading() as connection:
             return store.find_catalog(connection, _possible_name(name))
         return None
 
     def names(self, catalog_ids: Sequence[CatalogId]) -> dict[CatalogId, str]:
-        """The names of live catalogs by their ids."""
+        """Return the names of live catalogs by their ids."""
         with self.database.reading() as connection:
             return store.find_names(connection, catalog_ids)
 
     def catalogs(
         self, *, prefix: str = "", after: str = "", limit: int = 100
     ) -> list[store.CatalogRow]:
-        """A page of catalogs in the order of their names; `after` is the last name of the page
-        before."""
+        """Return a page of catalogs by name; `after` is the last name of the previous page."""
         if not 1 <= limit <= 100_000:
             raise InvalidInput(
-                f"A page of {limit} catalogs cannot be listed.", remedy="Use 1 to 100000."
+                f"A page of {limit} catalogs cannot be listed.",
+                remedy="Use a limit of 1 to 100000.",
             )
         with self.database.reading() as connection:
             return store.list_catalogs(connection, prefix=prefix, after=after, limit=limit)
 
     def all_catalogs(self, *, prefix: str = "") -> Iterator[store.CatalogRow]:
-        """All catalogs, fetched page by page."""
+        """Yield all catalogs, fetched in pages."""
         after = ""
         while page := self.catalogs(prefix=prefix, after=after, limit=10_000):
             yield from page
             after = page[-1].catalog_name
 
     def count(self) -> int:
-        """How many catalogs there are."""
+        """Return the number of catalogs."""
         with self.database.reading() as connection:
             return store.count_catalogs(connection)
 
     def children(
         self, name: str, *, after: str = "", limit: int | None = None
     ) -> list[store.CatalogRow]:
-        """The catalogs that were forked from one, or a page of them, by name."""
+        """Return the direct forks of a catalog, or a page of them, sorted by name."""
         parent = self.catalog(name)
         with self.database.reading() as connection:
             return store.list_children(connection, parent.catalog_id, after=after, limit=limit)
 
     def count_children(self, catalog_ids: Sequence[CatalogId]) -> dict[CatalogId, int]:
-        """How many catalogs were forked from each of some, of those that have any."""
+        """Return the number of direct forks of each catalog that has any."""
         with self.database.reading() as connection:
             return store.count_children(connection, catalog_ids)
 
     def latest_snapshot(self) -> SnapshotId:
-        """A snapshot of the whole metastore up to which everything is final."""
+        """Return the newest snapshot up to which no older commit is still in flight."""
         return latest_snapshot_of_all(self.database)
 
     # Creating
@@ -137,7 +137,7 @@ class Metastore(Closing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> Catalog:
-        """A new, empty catalog with the schema `main`; with a time to live, see `leases`."""
+        """Create an empty catalog with the schema `main`; for `ttl` see `catalog.leases`."""
         (row,) = self._create([checked_catalog_name(name)], data_path, if_not_exists, ttl)
         return Catalog(self, row)
 
@@ -150,7 +150,11 @@ class Metastore(Closing):
         ttl: timedelta | None = None,
         besides: Besides = nothing_besides,
     ) -> list[store.CatalogRow]:
-        """Many catalogs, ten thousand in a snapshot."""
+        """Create empty catalogs, up to BATCH in one snapshot.
+
+        Args:
+            besides: returns further operations for the transaction that creates the catalogs.
+        """
         checked = checked_catalog_names(names)
         found: list[store.CatalogRow] = []
         for first in range(0, len(checked), BATCH):
@@ -193,7 +197,7 @@ class Metastore(Closing):
         if_not_exists: bool = False,
         ttl: timedelta | None = None,
     ) -> Catalog:
-        """A fork of a catalog as it is, or as it was at a snapshot; takes about a millisecond."""
+        """Fork a catalog as it is, or as of a snapshot. This takes about a millisecond."""
         fork, _ = self.fork_or_find(
             parent,
             name,
@@ -216,7 +220,7 @@ class Metastore(Closing):
         if_not_exists: bool = True,
         ttl: timedelta | None = None,
     ) -> tuple[Catalog, bool]:
-        """A fork, or the catalog that has its name already; and whether it was made now."""
+        """Fork `parent`, or return the existing fork. Returns (catalog, created)."""
         rows, made = self._fork(
             parent,
             [checked_catalog_name(name)],
@@ -240,7 +244,7 @@ class Metastore(Closing):
         ttl: timedelta | None = None,
         besides: Besides = nothing_besides,
     ) -> list[store.CatalogRow]:
-        """Many forks of one catalog, ten thousand in a snapshot."""
+        """Create forks of one catalog, up to BATCH in one snapshot."""
         checked = checked_catalog_names(names)
         found: list[store.CatalogRow] = []
         for first in range(0, len(checked), BATCH):
@@ -272,7 +276,8 @@ class Metastore(Closing):
         modes = {one.value: one for one in ForkMode}
         if mode not in modes:
             raise InvalidInput(
-                f"There is no fork mode {mode!r}.", remedy=f"Use one of: {', '.join(modes)}."
+                f"The fork mode {mode!r} does not exist.",
+                remedy=f"Use one of: {', '.join(modes)}.",
             )
         path = normalize_data_path(data_path) if data_path is not None else None
         request = ForkRequest(
@@ -290,11 +295,11 @@ class Metastore(Closing):
     def scratch(
         self, parent: str, *, ttl: timedelta = timedelta(hours=1), at: int | None = None
     ) -> AbstractContextManager[Scratch]:
-        """A fork that is dropped at the end of the block unless it is kept; see `scratch`."""
+        """Create a fork that is dropped at the end of the block unless it is kept."""
         return scratch(self, parent, ttl=ttl, at=at)
 
     def materialize(self, name: str) -> SnapshotId | None:
-        """Give a fork rows of its own and cut its line; None if it had none."""
+        """Copy the rows that a fork inherits, and cut its lineage; None if it inherits nothing."""
         return _on_lost_connection(materialize)(self.database, _possible_name(name))
 
     # Renaming and dropping
@@ -302,7 +307,7 @@ class Metastore(Closing):
     def rename_catalog(
         self, name: str, new_name: str, *, besides: Besides = nothing_besides
     ) -> Catalog:
-        """The catalog under another name; its folder and contents stay."""
+        """Rename a catalog. Its folder keeps its name."""
         checked = checked_catalog_name(new_name)
         row = provisioning.rename_catalog(
             self.database, _possible_name(name), checked, besides=besides
@@ -310,7 +315,7 @@ class Metastore(Closing):
         return Catalog(self, row)
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
-        """End a catalog. Its forks live on."""
+        """Drop a catalog. Its forks are not affected."""
         self.drop_catalogs([name], if_exists=if_exists)
 
     def drop_catalogs(
@@ -320,7 +325,7 @@ class Metastore(Closing):
         if_exists: bool = False,
         besides: Besides = nothing_besides,
     ) -> int:
-        """End many catalogs, ten thousand in a snapshot; returns how many there were."""
+        """Drop catalogs, up to BATCH in one snapshot; return how many existed."""
         count = 0
         wanted: list[str] = []
         for name in names:
@@ -335,23 +340,26 @@ class Metastore(Closing):
         return count
 
     def drop_expired(self, limit: int = 1000, *, now: datetime | None = None) -> list[str]:
-        """End catalogs whose time to live is over; their names. Many may do so at once."""
+        """Drop catalogs whose time to live has ended; return their names.
+
+        Several processes may do this at the same time.
+        """
         return drop_expired(self, limit, now)
 
     def reclaim_dropped(
         self, limit: int = 1000, *, older_than: Moment | None = None, cleanup_all: bool = False
     ) -> Reclaimed:
-        """Remove what only dropped catalogs used, of some of them; see `catalog.cleanup`."""
+        """Delete rows and files that only dropped catalogs used; see `catalog.reclaiming`."""
         return reclaim(self, limit, older_than=older_than, cleanup_all=cleanup_all)
 
     def storage(self, names: Sequence[str]) -> list[CatalogStorage]:
-        """What the files of some catalogs take; see `catalog.storage`."""
+        """Return the storage that the files of catalogs use; see `catalog.storage`."""
         return storage(self, [self.catalog(name).row for name in names])
 
     def duckdb(
         self, name: str, *, version: int | None = None, timestamp: datetime | None = None
     ) -> Node:
-        """DuckDB, in this process, over a catalog as it is, or as it was; see `catalog.compute`."""
+        """Open an in-process DuckDB over a catalog, now or in the past; see `catalog.compute`."""
         from forklake.catalog.compute.node import Node
 
         return Node(self.catalog(name), version=version, timestamp=timestamp)
@@ -359,13 +367,13 @@ class Metastore(Closing):
     # Options for all catalogs
 
     def options(self) -> dict[str, str]:
-        """The options set for all catalogs."""
+        """Return the options set for all catalogs."""
         with self.database.reading() as connection:
             self._options = read_options(connection)
         return self._options
 
     def known_options(self) -> dict[str, str]:
-        """The same, as last seen by this process."""
+        """Return the same options, as cached by this process."""
         return self.options() if self._options is None else self._options
 
     def set_option(self, name: str, value: object) -> None:
@@ -376,7 +384,7 @@ class Metastore(Closing):
 
 
 def _possible_name(name: str) -> str:
-    """A name as it would be kept; one that no catalog can have is that of a missing catalog."""
+    """Return a name in its stored form; raise NotFound if no catalog can have it."""
     try:
         return checked_catalog_name(name)
     except InvalidInput:
@@ -384,15 +392,15 @@ def _possible_name(name: str) -> str:
 
 
 def _once(create: Callable[[], T], if_not_exists: bool) -> T:
-    """Run a creation, safely again when the connection was lost or somebody was faster.
+    """Run a creation, and retry it after a lost connection or a concurrent creation.
 
-    A try whose answer was lost may have gone through: then the names are taken, by us. With
-    `if_not_exists` that is what was wanted; without, the caller is told what is known.
+    An attempt whose answer was lost may have succeeded: then the names are taken by its catalogs.
+    With `if_not_exists` they are returned; otherwise the caller gets AlreadyExists.
     """
 
     def is_worth_a_retry(error: BaseException) -> bool:
         if if_not_exists and isinstance(error, AlreadyExists):
-            return "fork" not in error.details  # another fork stays another fork
+            return "fork" not in error.details  # the name is another fork: a retry cannot help
         return isinstance(error, Unavailable)
 
     return retry(
@@ -406,13 +414,13 @@ def _once(create: Callable[[], T], if_not_exists: bool) -> T:
 def open_metastore(
     uri: str, *, create: bool = False, metadata_schema: str | None = None, partitions: int = 0
 ) -> Metastore:
-    """The metastore behind an attach string.
+    """Open the metastore of an attach string.
 
     Args:
-        uri: `ducklake:<path>`, `ducklake:postgres:<dsn>` or `ducklake:mysql:<dsn>`, for example.
-        create: make it if it is not there.
-        metadata_schema: the schema of the database that holds the tables.
-        partitions: in how many partitions the large tables are, if it is made (PostgreSQL).
+        uri: for example `ducklake:<path>`, `ducklake:postgres:<dsn>` or `ducklake:mysql:<dsn>`.
+        create: create the metastore if it does not exist.
+        metadata_schema: database schema of its tables.
+        partitions: number of partitions of large tables, if it is created (PostgreSQL).
     """
     database = open_database(
         uri, create=create, metadata_schema=metadata_schema, partitions=partitions

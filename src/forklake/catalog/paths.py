@@ -1,4 +1,4 @@
-"""Where the files of a catalog are: the data paths of the catalogs on its line."""
+"""Data paths of a catalog and its ancestors, and full paths of their files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklake.store.database import Database
 
 
 class DataPaths:
-    """Full paths of stored ones. Files lie below the data path of the catalog that wrote them."""
+    """Resolver of stored paths. A file lies below the data path of the catalog that wrote it."""
 
     def __init__(self, database: Database, row: CatalogRow) -> None:
         self._database = database
@@ -20,27 +20,31 @@ class DataPaths:
 
     @property
     def own(self) -> str:
-        """Where new files of the catalog go."""
+        """Data path of new files of the catalog."""
         return self._found(self._row.data_path)
 
     def full(self, file: DataFile | DeleteFile) -> str:
-        """The full path of a file."""
+        """Return the full path of a file."""
         return self.below(file.catalog_id, file.path) if file.path_is_relative else file.path
 
     def below(self, owner: CatalogId, path: str) -> str:
-        """The full path of one that is relative to the data path of a catalog."""
+        """Return the full path for a path relative to the data path of a catalog."""
         return resolve(self._of(owner), path, is_relative=True)
 
     def _of(self, owner: CatalogId) -> str:
-        if owner == self._row.catalog_id or owner == NOBODY:  # nobody: the open transaction
+        # Files of the open transaction have no writer yet.
+        if owner == self._row.catalog_id or owner == NOBODY:
             return self.own
         if owner not in self._known:
             self._load()
         return self._found(self._known.get(owner))
 
     def _load(self) -> None:
-        """Read the line. Who opened the catalog with another data path of its own, because the
-        files were moved, means the ancestors that shared the old one as well."""
+        """Read the data paths of the lineage.
+
+        If the catalog was opened with another data path than the stored one, because the files were
+        moved, this also replaces the data path of those ancestors that shared the stored one.
+        """
         with self._database.reading() as connection:
             found = data_paths(connection, self._row.catalog_id)
         stored = found.get(self._row.catalog_id)
@@ -52,7 +56,7 @@ class DataPaths:
         if path is None:
             raise NotFound(
                 f"The catalog '{self._row.catalog_name}' has no data path.",
-                remedy="Attach it with a data_path, or create it with one.",
+                remedy="Attach it with a data_path, or create it with a data_path.",
                 catalog=self._row.catalog_name,
             )
         return path

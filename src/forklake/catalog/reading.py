@@ -1,4 +1,4 @@
-"""Reading a catalog at one snapshot: its definitions, files, inlined rows and statistics."""
+"""Reads of a catalog at one snapshot: definitions, files, inlined rows and statistics."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def load_state(
     *,
     inherits: bool,
 ) -> CatalogState:
-    """All definitions at a snapshot: one round trip, and one more for macros and partitionings."""
+    """Load all definitions at a snapshot, in one or two round trips."""
     rows = Reader(connection, catalog_id, at.snapshot_id, inherits=inherits).many(DEFINITIONS)
     state = CatalogState(catalog_id, at.snapshot_id, at.schema_version)
     parents: list[tuple[type[Child], list[int]]] = [
@@ -87,7 +87,7 @@ def load_state(
 
 
 class Snapshotted:
-    """A catalog as it was at one snapshot. What it returns never changes."""
+    """Reader of a catalog at one snapshot. Its results never change."""
 
     def __init__(
         self,
@@ -112,21 +112,21 @@ class Snapshotted:
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
-        """For those who read kinds of rows that have no method here."""
+        """Yield a reader for kinds of rows that have no method here."""
         with self._database.reading() as connection:
             yield self._reader(connection)
 
     def _retained(self) -> Statement:
-        """The last question of a reading: rows of a snapshot that has expired may be missing."""
+        """Return the query that must end every read: rows of expired snapshots may be missing."""
         return retained_statement(self.state.catalog_id, self.snapshot_id)
 
     def full_path(self, file: DataFile | DeleteFile) -> str:
-        """Where a file is."""
+        """Return the full path of a file."""
         assert self._paths is not None
         return self._paths.full(file)
 
     def data_files(self, table: Table) -> list[DataFile]:
-        """The data files of a table, in the order in which they were added."""
+        """Return the data files of a table, in the order in which they were added."""
         with self._database.reading() as connection:
             rows: list[DataFile] = self._reader(connection).rows(DATA_FILE, scope=table.table_id)
         return sorted(rows, key=_file_order)
@@ -143,15 +143,15 @@ class Snapshotted:
     # Scanning
 
     def scan_files(self, table: Table, predicate: Predicate | None = None) -> list[ScanFile]:
-        """The data files that may hold rows a predicate wants, with their deletes and paths."""
+        """Return data files that may have rows matching a predicate, with deletes and paths."""
         assert self._paths is not None
         return [scan_file(self._paths, one) for one in self.found_files(table, predicate)]
 
     def found_files(self, table: Table, predicate: Predicate | None = None) -> list[FoundFile]:
-        """The same, before their paths are looked up.
+        """Return data files that may have rows matching a predicate, with unresolved paths.
 
-        Without a predicate one round trip brings files and deletes; with one, a second brings the
-        deletes of the files that were found.
+        Without a predicate this takes one round trip for files and deletes; with one, a second
+        reads the deletes of the files that were found.
         """
         types = {row.column_id: row.column_type for row in self._nodes(table)}
         asked = question(predicate, types) if predicate is not None else Anything()
@@ -180,15 +180,15 @@ class Snapshotted:
     def _likely_files(
         self, reader: Reader, table: Table, asked: Question
     ) -> list[Statement] | None:
-        """Statements that read the files that may match, where a listing helps to find them."""
+        """Return statements that read files which may match, if a listing helps to find them."""
         if not are_kept(self._database):
             return None
-        from forklake.catalog.listings import likely_files  # loads Arrow
+        from forklake.catalog.listings import likely_files  # imports pyarrow
 
         return likely_files(reader, table.table_id, asked)
 
     def file_columns(self, table: Table, columns: Sequence[ColumnId]) -> KnownFiles:
-        """The data files of a table as columns, with what is known of some of the table's."""
+        """Return the data files of a table in columnar form, with statistics of some columns."""
         from forklake.catalog.listings import fetch_files
 
         with self._database.reading() as connection:
@@ -198,7 +198,10 @@ class Snapshotted:
     def narrowed(
         self, table: Table, files: Sequence[DataFileId], predicate: Predicate
     ) -> set[DataFileId]:
-        """Which of some data files may hold rows a predicate wants; they may have ended."""
+        """Return those of the data files that may have rows matching a predicate.
+
+        The files may have ended already.
+        """
         types = {row.column_id: row.column_type for row in self._nodes(table)}
         asked = question(predicate, types)
         if asked == Anything():
@@ -212,9 +215,10 @@ class Snapshotted:
             return narrow_files(connection, parameters, files, asked)
 
     def outline(self, table: Table, *, before: SnapshotId) -> Outline:
-        """The data files of a table in outline: those from before a snapshot are special too.
+        """Return a summary of the data files of a table.
 
-        One round trip, and one more for files with deletes.
+        Files from before the snapshot `before` are listed individually, as other special files.
+        This takes one round trip, and another one for files with deletes.
         """
         assert self._paths is not None
         with self._database.reading() as connection:
@@ -249,7 +253,7 @@ class Snapshotted:
         return self.state.beneath(COLUMN, table.table_id)
 
     def delete_files(self, table: Table) -> list[DeleteFile]:
-        """The delete files in force for a table."""
+        """Return the current delete files of a table."""
         with self._database.reading() as connection:
             rows: list[DeleteFile] = self._reader(connection).rows(
                 DELETE_FILE, scope=table.table_id
@@ -257,7 +261,7 @@ class Snapshotted:
         return sorted(rows, key=lambda row: row.delete_file_id)
 
     def inlined_deletes(self, table: Table) -> list[InlinedDelete]:
-        """The deleted positions that are kept in the metastore."""
+        """Return the inlined deletes of a table."""
         with self._database.reading() as connection:
             rows: list[InlinedDelete] = self._reader(connection).rows(
                 INLINED_DELETE, scope=table.table_id
@@ -267,7 +271,7 @@ class Snapshotted:
     def deletes_of(
         self, table: Table, files: Sequence[DataFileId]
     ) -> tuple[list[DeleteFile], list[InlinedDelete]]:
-        """The deletes in force for some data files."""
+        """Return the current deletes of some data files."""
         with self._database.reading() as connection:
             return self._deletes_of(connection, table, files)
 
@@ -291,8 +295,11 @@ class Snapshotted:
         return deletes, positions
 
     def inlined_rows(self, table: Table, fields: Sequence[Field] | None = None) -> list[InlinedRow]:
-        """The rows that are kept in the metastore, by row id, with values of the table's columns
-        or of others that it has by now."""
+        """Return the inlined rows of a table, sorted by row id.
+
+        Args:
+            fields: columns to return; defaults to those at this snapshot.
+        """
         wanted = self.state.fields(table) if fields is None else fields
         with self._database.reading() as connection:
             named = self._reader(connection).statement(INLINED_TABLE, scope=table.table_id)
@@ -307,13 +314,13 @@ class Snapshotted:
         return rows
 
     def statistics(self, table: Table) -> TableStatistics:
-        """Rows, bytes and the next row id of a table."""
+        """Return the row count, the bytes and the next row id of a table."""
         with self._database.reading() as connection:
             rows = self._reader(connection).newest(TABLE_STATISTICS, table.table_id)
         return rows[0] if rows else TableStatistics(table_id=table.table_id)
 
     def column_statistics(self, table: Table) -> list[ColumnStatistics]:
-        """Bounds of the columns of a table, where they are known."""
+        """Return the known bounds of the columns of a table."""
         columns = [column.column_id for column in self._nodes(table)]
         with self._database.reading() as connection:
             rows: list[ColumnStatistics] = self._reader(connection).newest(
@@ -324,19 +331,19 @@ class Snapshotted:
     def file_statistics(
         self, table: Table, files: Sequence[DataFileId]
     ) -> list[FileColumnStatistics]:
-        """What the footers of some data files say about their columns."""
+        """Return the column statistics of some data files."""
         return self._children_of_files(FileColumnStatistics, table, files)
 
     def partition_values(
         self, table: Table, files: Sequence[DataFileId]
     ) -> list[FilePartitionValue]:
-        """The partition values of some data files."""
+        """Return the partition values of some data files."""
         return self._children_of_files(FilePartitionValue, table, files)
 
     def values_by_column(
         self, table: Table, files: Iterable[DataFile]
     ) -> dict[DataFileId, dict[ColumnId, str | None]]:
-        """The partition values of those data files that have some, by column."""
+        """Return partition values by column, for those data files that have any."""
         numbers = {
             file.data_file_id: file.partition_id for file in files if file.partition_id is not None
         }
@@ -355,18 +362,18 @@ class Snapshotted:
     def partition_columns(
         self, partitionings: Iterable[PartitionId | None]
     ) -> list[PartitionColumn]:
-        """The keys of some partitionings, also of those that are not in force any more."""
+        """Return the keys of some partitionings, including earlier ones."""
         wanted = sorted(one for one in partitionings if one is not None)
         with self._database.reading() as connection:
             (rows,) = connection.run([child_statement(PartitionColumn, connection, wanted)])
         return decoded_children(PartitionColumn, rows)
 
     def file_actions(self, table: Table, files: Sequence[DataFileId]) -> list[FileAction]:
-        """The add actions with which a Delta log told of some data files."""
+        """Return the original add actions of some data files in a Delta log."""
         return self._children_of_files(FileAction, table, files)
 
     def name_mapping(self, mapping_id: MappingId) -> tuple[ColumnMapping, list[NameMapping]]:
-        """How the columns of foreign files are found."""
+        """Return a mapping of column names, and its names."""
         with self._database.reading() as connection:
             mappings, names = connection.run(
                 [child_statement(kind, connection, [mapping_id]) for kind in _MAPPINGS]
@@ -377,7 +384,7 @@ class Snapshotted:
         )
 
     def name_mappings(self, table: Table) -> NameMappings:
-        """All mappings that files of a table were ever added with."""
+        """Return all mappings of a table, including those without live files."""
         columns = ", ".join(ColumnMapping.columns())
         with self._database.reading() as connection:
             rows = connection.fetch(
@@ -417,7 +424,7 @@ def with_deletes(
     delete_files: Iterable[DeleteFile],
     inlined_deletes: Iterable[InlinedDelete],
 ) -> list[FoundFile]:
-    """Files, each with its deletes."""
+    """Combine files with their deletes."""
     deletes = {row.data_file_id: row for row in delete_files}
     positions: dict[DataFileId, list[int]] = {}
     for row in inlined_deletes:
@@ -430,7 +437,7 @@ def with_deletes(
 
 
 def scan_file(paths: DataPaths, found: FoundFile) -> ScanFile:
-    """A file with its path and that of its delete file."""
+    """Resolve the paths of a file and its delete file."""
     delete_file = found.delete_file
     return ScanFile(
         found.file,

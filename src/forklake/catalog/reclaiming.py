@@ -1,4 +1,4 @@
-"""Reclaiming dropped catalogs: their rows, then their files once the grace period is over."""
+"""Reclaiming of dropped catalogs: their rows, then their files after the grace period."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRACE = "delete_older_than"
 
 @dataclass(frozen=True, slots=True)
 class Reclaimed:
-    """What was done: which catalogs were reclaimed, and which files were removed."""
+    """Result: ids of the reclaimed catalogs, and paths of the deleted files."""
 
     catalogs: tuple[CatalogId, ...]
     files: tuple[str, ...]
@@ -30,8 +30,13 @@ class Reclaimed:
 def reclaim(
     metastore: Metastore, limit: int, *, older_than: Moment | None, cleanup_all: bool
 ) -> Reclaimed:
-    """Reclaim up to `limit` dropped catalogs, and remove what was noted for removal before a
-    moment: that of the metastore's option `delete_older_than` if none is given."""
+    """Reclaim up to `limit` dropped catalogs, and delete files that they had scheduled.
+
+    Args:
+        older_than: delete files scheduled before this time; defaults to the option
+            `delete_older_than` of the metastore.
+        cleanup_all: delete all scheduled files of these catalogs.
+    """
     catalogs = reclaim_dropped(metastore.database, limit)
     if older_than is None:
         older_than = as_age(metastore.options().get(_GRACE) or str(OPTIONS[_GRACE].default))

@@ -1,8 +1,8 @@
-"""Giving a table the columns that somebody else decided on, by their names inside files.
+"""Changes of a table to a schema that another system defines, by physical column names.
 
-Definitions that come from another log are not changed step by step: the new shape is compared with
-the old one. A column is the same as before if it has the same physical name and a type that holds
-the old one's values; else it is a new column, even under the name of an old one.
+Definitions from another log are not changed step by step: the new columns are compared with the old
+ones. A column is the same as before if it has the same physical name, and a type that can represent
+the old values; otherwise it is a new column, even if its name is that of an old one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from forklake.model.values import INTEGER_RANGES, decimal_digits
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A column as it is to be, with what is inside of it; `type` is a stored name."""
+    """Target definition of a column, with its nested fields; `type` is a stored type name."""
 
     name: str
     physical_name: str
@@ -35,22 +35,22 @@ class Shape:
 
 
 class Reshaping(ColumnChanges):
-    """The part of a transaction that changes all columns of a table at once."""
+    """The part of a transaction that replaces all columns of a table."""
 
     def create_foreign_table(self, name: str, *, schema: str = "main") -> Table:
-        """A new table without columns, which are still to come."""
+        """Create a table without columns, which `reshape` adds."""
         return self._ready().new_table(checked_name(name, "table"), schema)
 
     def set_unreadable(self, table: Table, reason: str | None) -> None:
-        """Say why rows of a table cannot be read here; None if they can."""
+        """Set why rows of a table cannot be read by Forklake; None if they can."""
         self._set_tag(table, UNREADABLE, reason)
 
     def set_unwritable(self, table: Table, reason: str | None) -> None:
-        """Say why rows of a table cannot be changed here; None if they can."""
+        """Set why rows of a table cannot be changed by Forklake; None if they can."""
         self._set_tag(table, UNWRITABLE, reason)
 
     def set_rules(self, table: Table, rules: Rules) -> None:
-        """Say what every row of a table fulfils, and what is not done to its rows."""
+        """Set the rules of a table: conditions on rows, and operations that are refused."""
         self._set_tag(table, RULES, None if rules == NO_RULES else to_text(rules))
 
     def _set_tag(self, table: Table, key: str, value: str | None) -> None:
@@ -61,7 +61,7 @@ class Reshaping(ColumnChanges):
             self._draft.end(old)
 
     def reshape(self, table: Table, shapes: Sequence[Shape]) -> None:
-        """Give a table columns in the order of some shapes; what is left over is dropped."""
+        """Give a table these columns in this order; other columns are dropped."""
         self._ready()
         self._reshape(table, shapes, None)
 
@@ -125,7 +125,7 @@ def _goes_on(column: Column, shape: Shape) -> bool:
 
 
 def _is_widened_elsewhere(old: str, new: str) -> bool:
-    """Whether other engines widen a type so, though here it cannot be asked for."""
+    """Return whether other engines allow this widening, which ALTER TABLE here does not."""
     if new.startswith("decimal") and old in INTEGER_RANGES:
         precision, scale = decimal_digits(new)
         return len(str(INTEGER_RANGES[old][1])) <= precision - scale

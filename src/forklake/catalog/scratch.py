@@ -1,4 +1,4 @@
-"""Scratch forks: a fork for one request, which is gone afterwards unless it is kept."""
+"""Scratch forks: forks for one request, which are dropped afterwards unless they are kept."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from forklake.errors import Unavailable
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
-_NAME_LENGTH = 40  # of the parent's, in the name of a fork
+_NAME_LENGTH = 40  # characters of the parent name that the name of a fork contains
 
 
 class Scratch(Catalog):
-    """A fork that goes at the end, or with its time to live if nobody comes to the end."""
+    """A fork that is dropped at the end of its block, or by its time to live after a crash."""
 
     is_kept = False
 
     def keep(self, name: str | None = None, *, ttl: timedelta | None = None) -> Catalog:
-        """Let it stay, without limit or for some time, and under another name if one is given."""
+        """Keep the fork, with a new time to live or without limit, optionally under a new name."""
         self.extend(ttl)
         self.is_kept = True
         return self if name is None else self._metastore.rename_catalog(self.name, name)
@@ -33,12 +33,12 @@ class Scratch(Catalog):
 def scratch(
     metastore: Metastore, parent: str, *, ttl: timedelta, at: int | None = None
 ) -> Iterator[Scratch]:
-    """A fork under a name that nobody else has."""
+    """Yield a fork with a unique name, and drop it at the end unless it is kept."""
     name = f"{parent[:_NAME_LENGTH]}-{uuid.uuid4().hex[:12]}"
     fork = Scratch(metastore, metastore.fork(parent, name, at=at, ttl=ttl).row)
     try:
         yield fork
     finally:
         if not fork.is_kept:
-            with suppress(Unavailable):  # its time to live sees to it
+            with suppress(Unavailable):  # it is dropped when its time to live ends
                 metastore.drop_catalog(fork.name, if_exists=True)

@@ -1,4 +1,4 @@
-"""A series: transactions of one catalog that become visible together, each as a snapshot."""
+"""Series of transactions of one catalog that become visible together, each as a snapshot."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 class Series:
     """Commits of one catalog in one transaction of the metadata database.
 
-    A transaction sees what those before it have committed, which nobody else does yet.
+    A transaction of the series sees the earlier ones, which other connections do not see yet.
     """
 
     def __init__(self, catalog: Catalog, commits: commit.Series, state: CatalogState) -> None:
         self._catalog = catalog
         self._commits = commits
-        self.state = state  # the definitions with which the next transaction begins
+        self.state = state  # definitions at the start of the next transaction
         self.latest: Committed | None = None
 
     def transaction(self, *, message: str | None = None, continues: bool = False) -> Transaction:
-        """The next transaction; if it `continues`, the one after it is part of its snapshot."""
+        """Begin the next transaction; if it `continues`, the one after it joins its snapshot."""
         return _InSeries(self, self._catalog, CommitInfo(message=message), continues=continues)
 
     def seen(self, state: CatalogState) -> Snapshotted:
-        """The catalog with all that was committed so far."""
+        """Return a reader of the catalog that includes all commits of the series so far."""
         catalog = self._catalog
         return Snapshotted(self._commits, state, inherits=catalog.inherits, paths=catalog.paths)
 
     def write(self, plan: CommitPlan) -> Committed:
-        """Commit a plan as the next of the series."""
+        """Commit a plan as the next one of the series."""
         self.latest = self._commits.write(plan)
-        # Definitions may have been changed by the plan, or by others before the line was ours.
+        # The plan may have changed definitions, or another commit before we got the lock.
         is_known = self.latest.schema_version == self.state.schema_version
         self.state = self.state.seen_at(self.latest.snapshot_id) if is_known else self._loaded()
         return self.latest
@@ -53,7 +53,7 @@ class Series:
 
 
 class _InSeries(Transaction):
-    """A transaction of a series."""
+    """A transaction that commits to a series."""
 
     def __init__(
         self, series: Series, catalog: Catalog, info: CommitInfo, *, continues: bool

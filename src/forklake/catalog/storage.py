@@ -1,4 +1,4 @@
-"""Storage: what each catalog's files take, with whom it shares them, and what dropping it frees."""
+"""Storage of catalogs: the bytes of their files, what they share, and what dropping one frees."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CatalogStorage:
-    """The bytes of files that a catalog can see at any of its snapshots.
+    """Bytes of the files that a catalog can see at any of its snapshots.
 
-    `private_bytes` it wrote and nobody else sees; `shared_bytes` others see too; `freed_bytes` go
-    when it is dropped: the private ones, and what only it still keeps of its ancestors.
+    Args:
+        private_bytes: files that it wrote and no other catalog sees.
+        shared_bytes: files that other catalogs see as well.
+        freed_bytes: files freed by dropping it: the private ones, and those of its ancestors that
+            only this catalog still needs.
     """
 
     catalog_name: str
@@ -30,7 +33,7 @@ class CatalogStorage:
 
 
 def storage(metastore: Metastore, rows: Sequence[CatalogRow]) -> list[CatalogStorage]:
-    """The storage of some catalogs."""
+    """Return the storage of some catalogs."""
     with metastore.database.reading() as connection:
         readers = [row.catalog_id for row in rows]
         known = read_usage(connection, owners_of(connection, readers), readers)

@@ -1,4 +1,4 @@
-"""A transaction: changes to one catalog that become visible together, as one snapshot."""
+"""Transaction: changes to one catalog that become visible together, as one snapshot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TransactionState(Enum):
-    """The life of a transaction."""
+    """Status of a transaction."""
 
     OPEN = "open"
     COMMITTED = "committed"
@@ -42,10 +42,10 @@ class TransactionState(Enum):
 
 
 class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChanges):
-    """Staged changes over one snapshot of a catalog.
+    """Staged changes on top of one snapshot of a catalog.
 
-    It begins when it first looks at the catalog. One that only appends to tables that are known
-    already never looks, and so can conflict only with a change of those tables.
+    The transaction begins with its first read. One that only appends to tables whose definitions
+    are cached reads nothing, so only a change of these definitions can conflict with it.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         self._draft = Draft(known)
         self._told = {}
         self.merge = None
-        self.isolation_level: str | None = None  # None: the option of the catalog
+        self.isolation_level: str | None = None  # None: as the option of the catalog
         self._reads = Reads()
         self._has_begun = has_begun
         self._start: SnapshotId | None = None
@@ -70,24 +70,24 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
 
     @property
     def state(self) -> CatalogState:
-        """The definitions as this transaction sees them, its own changes included."""
+        """Definitions as this transaction sees them, including its own changes."""
         return self._ready().state
 
     @property
     def start_snapshot(self) -> SnapshotId:
-        """The snapshot that this transaction reads."""
+        """Snapshot that this transaction reads."""
         return self._ready().base.snapshot_id
 
     def table(self, name: str, schema: str = "main") -> Table:
-        """The table of a name."""
+        """Return the table with a name; raise NotFound if there is none."""
         return self.state.table(name, schema)
 
     def _ready(self) -> Draft:
-        """The draft, begun at the newest snapshot."""
+        """Begin the transaction at the newest snapshot if it has not begun; return its draft."""
         self._require_open()
         if not self._has_begun:
             newest = self._catalog.refresh()
-            if self._draft.tables:  # what was staged before was so on an older snapshot
+            if self._draft.tables:  # appends staged before are based on the older snapshot
                 self._start = self._draft.base.snapshot_id
             self._draft.base = self._draft.state = newest
             self._has_begun = True
@@ -95,23 +95,23 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
 
     def _require(self, table: Table) -> None:
         if self._draft.state.get(TABLE, (table.table_id,)) is None:
-            self._ready()  # it may be newer than what was known
+            self._ready()  # the table may be newer than the cached definitions
         self._draft.require(table)
 
     def committed_view(self) -> Snapshotted:
-        """The catalog at the snapshot that this transaction reads, without its own changes."""
+        """Return the catalog at the snapshot that this transaction reads, without its changes."""
         self._ready()
         return self._catalog.seen(self._draft.base)
 
     def record_read(
         self, table: Table, rows: Predicate | None = None, *, ignores_removals: bool = False
     ) -> None:
-        """Record that the outcome of this transaction depends on rows of a table.
+        """Record that the result of this transaction depends on rows of a table.
 
         Args:
-            rows: which rows; None for all of them.
-            ignores_removals: the transaction ends all of these rows that it finds, so that only
-                rows which others add can change its outcome.
+            rows: the rows; None for all of them.
+            ignores_removals: the transaction ends all of these rows that it finds, so only rows
+                added by concurrent commits can change its result.
         """
         if table.table_id < 0:
             return
@@ -123,35 +123,35 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         self._reads.add(table.table_id, self._draft.state.fields(table), read)
 
     def record_places(self, table: Table) -> None:
-        """Record that the outcome depends on the files in which the rows of a table are."""
+        """Record that the result depends on the files that contain the rows of a table."""
         if table.table_id >= 0:
             self._reads.add(table.table_id)
             self._reads.objects[table.table_id].places = True
 
     def record_table(self, table: Table) -> None:
-        """Record that the outcome depends on the name and the columns of a table."""
+        """Record that the result depends on the name and the columns of a table."""
         self.record_definition(table.schema_id)
         self.record_definition(table.table_id)
 
     def record_definition(self, object_id: int) -> None:
-        """Record that the outcome of this transaction depends on a schema, view or macro."""
+        """Record that the result depends on a schema, table, view or macro."""
         if object_id >= 0:
             self._reads.add(object_id)
 
     def record_definitions(self) -> None:
-        """Record that the outcome of this transaction depends on which names are in use."""
+        """Record that the result depends on which names are in use."""
         self._reads.definitions = True
 
     def record_everything(self) -> None:
-        """Record that the outcome depends on the history or the files of the catalog.
+        """Record that the result depends on the history or the files of the catalog.
 
-        They may be read as they are now, so the transaction begins before.
+        The caller may read their newest state, so the transaction has to begin before that.
         """
         self._ready()
         self._reads.everything = True
 
     def _checked_reads(self) -> Reads:
-        """Return the reads that commits of others must not have changed."""
+        """Return the reads that concurrent commits must not have changed."""
         if not self._reads:
             return self._reads
         level = (
@@ -165,43 +165,45 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
     def set_commit_message(
         self, author: str | None, message: str | None, extra_info: str | None = None
     ) -> None:
-        """Say who commits and why."""
+        """Set the author and the message of the commit."""
         self._require_open()
         self._info = CommitInfo(author, message, extra_info, self._info.idempotency_key)
 
     def set_default_message(self, message: str) -> None:
-        """Set the commit message unless there is one."""
+        """Set the commit message if there is none."""
         if not self._info.message:
             self._info = replace(self._info, message=message)
 
     def _require_open(self) -> None:
         if self.status is not TransactionState.OPEN:
             raise InvalidInput(
-                f"The transaction is {self.status.value} already.", remedy="Begin a new one."
+                f"The transaction is already {self.status.value}.",
+                remedy="Begin a new transaction.",
             )
 
     def commit(self) -> Committed | None:
-        """Make the changes visible; None if there are none."""
+        """Commit the changes; return None if there are none."""
         self._require_open()
         plan = self._plan()
         if plan.is_empty:
             self.status = TransactionState.COMMITTED
             return None
-        # As set before this commit: it may be the one that sets the option, or removes it.
+        # The option as of before this commit, which may be the one that sets or removes it.
         needs_message = self._draft.base.option(
             "require_commit_message", metastore=self._catalog.metastore_options()
         )[0]
         if needs_message == "true" and not self._info.message:
             raise InvalidInput(
                 f"The catalog '{self._catalog.name}' requires a commit message.",
-                remedy="Set one first, in SQL with:"
+                remedy="Set the message first, in SQL with:"
                 " CALL <alias>.set_commit_message('<author>', '<message>').",
             )
         try:
             self.committed = self._apply(plan)
             self.changed_faces = tuple(plan.faces)
         except Conflict:
-            self._catalog.forget()  # or a transaction that never looks would meet it again
+            # Without this, a blind append would retry with the same cached definitions for ever.
+            self._catalog.forget()
             raise
         self.status = TransactionState.COMMITTED
         return self.committed
@@ -212,7 +214,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         return committed
 
     def staged_paths(self) -> set[str]:
-        """The relative paths of the files that the commit will add."""
+        """Return the relative paths of the files that the commit will add."""
         found: set[str] = set()
         for work in self._draft.tables.values():
             found.update(file.path for _, file in work.data_files if file.path_is_relative)
@@ -220,7 +222,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         return found
 
     def rollback(self) -> None:
-        """Forget the changes."""
+        """Discard the changes."""
         self._require_open()
         self.status = TransactionState.ROLLED_BACK
 
@@ -253,7 +255,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
         )
 
     def _schemas(self, changes: Iterable[Change]) -> dict[int, int]:
-        """Return the schemas of the tables that are changed."""
+        """Return the id of the schema of each changed table."""
         ids = {one.object_id for one in changes if one.object_id is not None}
         rows = [self._draft.base.get(TABLE, (number,)) for number in ids]
         return {row.table_id: row.schema_id for row in rows if isinstance(row, Table)}

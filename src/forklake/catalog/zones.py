@@ -1,9 +1,9 @@
-"""Zones: files in the order of a column, in groups, with the bounds that hold for a whole group.
+"""Zones: groups of files, sorted by the bounds of a column, with common bounds for each group.
 
-To find few of very many files one compares the bounds of all groups, and looks at the files of
-those that may match. A group is asked what a file would be asked (`model.predicates.may_match`). It
-may be told too little, and then matches in vain; files whose bounds are missing or cannot be read
-are in groups without bounds, which always match.
+To find a few of very many files, the bounds of all zones are compared first, and then only the
+files of zones that may match. A zone is tested like a file (`model.predicates.may_match`). Its
+bounds may be wider than those of its files, so it may match in vain. Files whose bounds are missing
+or cannot be parsed are in zones without bounds, which always match.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from forklake.model.ids import ColumnId
 from forklake.model.orders import Order, OrderKind
 from forklake.model.predicates import LONG_TEXT, Question, may_match
 
-SIZE = 512  # files of a zone
+SIZE = 512  # files per zone
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIMESTAMP = f"{_DATE}([ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}([.][0-9]+)?"
-# How bounds must look to be put in order, and as what they are. Kinds that are not here have so few
-# values that no order helps, or are not compared.
+# Valid texts of bounds, and the type to sort them by. The other kinds of orders have too few values
+# for sorting to help, or their bounds are not compared.
 _FORMS: dict[OrderKind, tuple[str, pa.DataType]] = {
     OrderKind.INTEGER: ("-?[0-9]{1,18}", pa.int64()),
     OrderKind.BIG_INTEGER: ("-?[0-9]{1,38}", pa.decimal256(76, 0)),
@@ -34,7 +34,7 @@ _FORMS: dict[OrderKind, tuple[str, pa.DataType]] = {
     OrderKind.TIMESTAMP: (f"{_TIMESTAMP})?", pa.string()),
     OrderKind.TIMESTAMP_UTC: (f"{_TIMESTAMP}([+]00(:?00)?|Z))", pa.string()),
 }
-_KIND = b"order"  # in the schema of zones: by what they were put in order
+_KIND = b"order"  # key in the schema metadata of zones: the kind of order they were sorted by
 _ZONES = pa.schema(
     {
         "low": pa.string(),
@@ -47,19 +47,24 @@ _ZONES = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """The zones of a column: their bounds, and the numbers of the files of each."""
+    """Zones of a column: their bounds, and the ids of the files in each."""
 
     bounds: pa.Table
     numbers: list[pa.Table]
 
 
 def has_zones(order: Order) -> bool:
-    """Whether files can be put in the order of a column."""
+    """Return whether files can be sorted by a column with this order."""
     return order.kind in _FORMS
 
 
 def make_zones(numbers: pa.ChunkedArray, known: pa.Table, order: Order) -> Zones:
-    """Put files in order; `known` has their bounds, as columns of the metastore."""
+    """Group files into zones.
+
+    Args:
+        numbers: ids of the files.
+        known: bounds of the files, as columns of the metastore.
+    """
     low, high = (_keys(known[name], order) for name in ("min_value", "max_value"))
     columns = {"data_file_id": numbers, "low": low, "high": high}
     files = pa.table(columns | {"contains_nan": known["contains_nan"]})
@@ -80,7 +85,10 @@ def make_zones(numbers: pa.ChunkedArray, known: pa.Table, order: Order) -> Zones
 def matching_zones(
     bounds: pa.Table, column_id: ColumnId, order: Order, asked: Question
 ) -> list[int]:
-    """Which zones may hold a wanted file; all of them if they are in another order by now."""
+    """Return the indices of zones that may contain a matching file.
+
+    These are all zones if the type of the column now has another order than when they were built.
+    """
     if bounds.schema.metadata[_KIND].decode() != order.kind.value:
         return list(range(bounds.num_rows))
     columns = (bounds[name].to_pylist() for name in ("low", "high", "contains_nan"))
@@ -99,8 +107,10 @@ def matching_zones(
 
 
 def _layers(files: pa.Table) -> Iterator[pa.Table]:
-    """Files that reach beyond the zones next to theirs in a layer of their own, and so on: lest a
-    few of them widen the bounds of every zone."""
+    """Yield the files in layers, so that a few files with wide bounds do not widen every zone.
+
+    Files that overlap more than the neighboring zone go to a layer of their own, recursively.
+    """
     while (near := files.num_rows - SIZE) > 0:
         is_far = pc.greater(files["high"].slice(0, near), files["low"].slice(SIZE))
         far = files.slice(0, near).filter(is_far)
@@ -117,10 +127,11 @@ def _groups(files: pa.Table) -> Iterator[pa.Table]:
 
 
 def _keys(texts: pa.ChunkedArray, order: Order) -> pa.ChunkedArray:
-    """Bounds as values that are in the same order; null where they cannot be read."""
+    """Return bounds as values that sort in their order; null for those that cannot be parsed."""
     shape, kind = _FORMS[order.kind]
     read = pc.if_else(pc.match_substring_regex(texts, f"^{shape}$"), texts, None)
-    if order.kind in {OrderKind.TIMESTAMP, OrderKind.TIMESTAMP_UTC}:  # they compare by the second
+    # Timestamps are compared by the second.
+    if order.kind in {OrderKind.TIMESTAMP, OrderKind.TIMESTAMP_UTC}:
         return pc.replace_substring(pc.utf8_slice_codeunits(read, 0, 19), "T", " ")
     return pc.cast(read, kind)
 
@@ -135,8 +146,11 @@ def _bounds(files: pa.Table, order: Order) -> tuple[str, str, bool | None, int]:
 
 
 def _cut(high: str, others: set[str]) -> str:
-    """An upper bound that may have been cut stands for all texts that begin with it. One that
-    begins with another such bound says less than that one."""
+    """Return the upper bound of a zone of texts.
+
+    An upper bound that may have been truncated stands for all texts with this prefix. A shorter
+    bound that is a prefix of it covers more, so it is the safe choice.
+    """
     for length in range(LONG_TEXT, len(high)):
         if high[:length] in others:
             return high[:length]
