@@ -715,5 +715,8 @@ def test_where_there_are_no_tokens_or_no_roles_it_says_so(postgres_dsn: str, met
     with forklake.open(metadata, create=True) as metastore, pytest.raises(Unsupported):
         tenants.set_up(metastore)
     uri = f"ducklake:postgres:{postgres_dsn}"
-    with forklake.open(uri, create=True) as metastore, pytest.raises(NotFound, match="no tables for access rules"):
+    with (
+        forklake.open(uri, create=True) as metastore,
+        pytest.raises(NotFound, match="no tables for access rules"),
+    ):
         tenants.set_up(metastore)

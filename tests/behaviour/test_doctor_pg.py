@@ -46,7 +46,7 @@ def test_every_check_is_made_and_finds_nothing_in_a_fresh_metastore(metastore: M
 
 def test_limits_that_cannot_be_reached_in_a_test(metastore: Metastore) -> None:
     assert "PostgreSQL" in found(metastore, "version", least=10**9)[0].words
-    assert "is not frozen" in found(metastore, "wraparound", transactions=0)[0].words
+    assert "oldest unfrozen transaction" in found(metastore, "wraparound", transactions=0)[0].words
     assert found(metastore, "connections", share=0)[0].weight is Weight.SERIOUS
 
 
@@ -57,12 +57,12 @@ def test_invalid_indexes_and_tables_without_autovacuum(
     with pytest.raises(psycopg.errors.UniqueViolation):
         admin.execute("CREATE UNIQUE INDEX CONCURRENTLY ducklake_bad ON ducklake_metadata (key)")
     (bad,) = found(metastore, "invalid indexes")
-    assert bad.words.startswith("The index ducklake_bad of ducklake_metadata is invalid")
+    assert bad.words.startswith("The index ducklake_bad of table ducklake_metadata is invalid")
     assert bad.remedy == "Run: REINDEX INDEX CONCURRENTLY ducklake_bad;"
 
     admin.execute("ALTER TABLE ducklake_data_file SET (autovacuum_enabled = false)")
     (off,) = found(metastore, "autovacuum")
-    assert off.words == "The table ducklake_data_file does without autovacuum."
+    assert off.words == "The table ducklake_data_file runs without autovacuum."
 
 
 def test_settings_of_an_older_version_are_set_by_init(
@@ -70,7 +70,7 @@ def test_settings_of_an_older_version_are_set_by_init(
 ) -> None:
     admin.execute("ALTER TABLE ducklake_catalog_head RESET (fillfactor)")
     (one,) = found(metastore, "settings of tables")
-    assert "ducklake_catalog_head lacks the settings" in one.words
+    assert "ducklake_catalog_head lacks these storage parameters" in one.words
     assert complete(metastore.database) == ["ducklake_catalog_head"]
     assert found(metastore, "settings of tables") == []
 
@@ -85,17 +85,17 @@ def test_dead_rows_bloat_and_missing_statistics(
     )
     admin.execute("SELECT pg_stat_force_next_flush()")
     assert found(metastore, "statistics", rows=10_000)[0].words == (
-        "ducklake_tombstone was never analysed."
+        "The table ducklake_tombstone was never analyzed."
     )
     admin.execute("DELETE FROM ducklake_tombstone WHERE entity_id <= 19000")
     admin.execute("SELECT pg_stat_force_next_flush()")
     (dead,) = found(metastore, "dead rows")
-    assert "ducklake_tombstone has 19,000 dead rows beside 1,000 live ones" in dead.words
-    assert dead.words.endswith("it was cleaned last: never.")
+    assert "ducklake_tombstone has 19,000 dead rows and 1,000 live ones" in dead.words
+    assert dead.words.endswith("Last vacuum: never.")
     assert found(metastore, "bloat", bytes=1_000_000) == []  # nothing is known of it yet
     admin.execute("VACUUM ANALYZE ducklake_tombstone")
     (bloat,) = found(metastore, "bloat", bytes=1_000_000)
-    assert bloat.words.startswith("ducklake_tombstone takes ")
+    assert bloat.words.startswith("The table ducklake_tombstone takes ")
     assert found(metastore, "statistics", rows=500) == []
     admin.execute("VACUUM FULL ducklake_tombstone")
     assert found(metastore, "bloat", bytes=1_000_000) == []
@@ -121,7 +121,7 @@ def test_sessions_that_hold_everything_up(metastore: Metastore, postgres_dsn: st
 def test_ids_and_locks(metastore: Metastore, admin: psycopg.Connection) -> None:
     admin.execute("SELECT setval('ducklake_file_id_seq', 5000000000000)")
     (one,) = found(metastore, "ids")
-    assert one.words == "The sequence ducklake_file_id_seq has reached 5,000,000,000,000."
+    assert one.words.startswith("The sequence ducklake_file_id_seq has reached 5,000,000,000,000, ")
     assert found(metastore, "locks", transactions=10**6) == []  # without partitions
 
 
@@ -141,7 +141,7 @@ def test_a_partitioned_metastore(postgres_dsn: str) -> None:
             )
             admin.execute("SELECT pg_stat_force_next_flush()")
         told = [one.words for one in found(metastore, "statistics", rows=300)]
-        assert told == ["ducklake_inlined_delete was never analysed."]
+        assert told == ["The table ducklake_inlined_delete was never analyzed."]
         assert complete(metastore.database) == [
             "ducklake_data_file_path",
             "ducklake_data_file_002",
@@ -168,4 +168,4 @@ def test_a_server_that_is_set_up_badly() -> None:
     assert {name for name, one in told.items() if one.weight is Weight.SERIOUS} == serious
     assert set(told) - serious == {"lost commits"}
     assert "replication slot forgotten" in told["replication slots"].words
-    assert half[0].words.startswith("The prepared transaction 'half' has waited")
+    assert half[0].words.startswith("The prepared transaction 'half' has been waiting")

@@ -120,7 +120,7 @@ def test_a_rolled_back_or_failed_transaction_leaves_nothing(metastore: Metastore
         transaction.create_schema("s")
         transaction.drop_table("nowhere")
     assert catalog.current_snapshot() == 1
-    with pytest.raises(InvalidInput, match="rolled back already"):
+    with pytest.raises(InvalidInput, match="already rolled back"):
         transaction.create_schema("s")
 
 

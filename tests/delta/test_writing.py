@@ -82,7 +82,9 @@ def test_a_table_with_rules_that_are_not_known_here_is_not_changed(published: Se
     with catalog.transaction() as transaction:
         transaction.set_unwritable(transaction.table("t"), "It has conditions.")
     for change in ("INSERT INTO t VALUES (1)", "DELETE FROM t", "TRUNCATE t"):
-        with pytest.raises(Unsupported, match=r"cannot be changed by Forklake\. It has conditions\."):
+        with pytest.raises(
+            Unsupported, match=r"cannot be changed by Forklake\. It has conditions\."
+        ):
             published.execute(change)
     assert published.table("t").count() == 1
 

@@ -177,7 +177,7 @@ def test_errors_are_ours(lake: Session) -> None:
         with pytest.raises(InvalidInput):
             node.sql("SELEC 1 FRO")
         for change in ("INSERT INTO t VALUES (2)", "DROP TABLE t", "DELETE FROM main.T"):
-            with pytest.raises(Forbidden, match="belongs to the lake"):
+            with pytest.raises(Forbidden, match="belongs to the catalog"):
                 node.sql(change)
         node.sql("CREATE TABLE mine AS SELECT id + 1 AS id FROM t")
         assert node.sql("FROM mine").fetchall() == [(2,)]  # type: ignore[union-attr]

@@ -226,7 +226,7 @@ WRONG = [
     ("ducklake_fork_catalog('lake')", InvalidInput, "requires the argument 'new_name'"),
     ("ducklake_fork_catalog('nope', 'x')", NotFound, "Catalog 'nope' does not exist"),
     ("lake.fork_catalog('a/b')", InvalidInput, "contains /"),
-    ("lake.fork_catalog('x', mode => 'clone')", InvalidInput, "no fork mode 'clone'"),
+    ("lake.fork_catalog('x', mode => 'clone')", InvalidInput, "fork mode 'clone' does not exist"),
     ("lake.fork_catalog('x', at => '2')", InvalidInput, "expects BIGINT for 'at'"),
     ("lake.fork_catalog('x', if_not_exists => 1)", InvalidInput, "expects BOOLEAN for"),
     ("lake.set_commit_message('a')", InvalidInput, "requires the argument 'commit_message'"),

@@ -1,1 +1,1 @@
-"""DuckDB as a compute node: the tables of a catalog as views over their files, without a JVM."""
+"""DuckDB as a compute node: tables of a catalog as views over their files, without a JVM."""

@@ -1,7 +1,7 @@
-"""A compute node: a database of DuckDB's in this process that shows a catalog.
+"""Compute node: an in-process DuckDB database that shows a catalog.
 
-Tables become views when a statement first names them, so that opening costs the same for a catalog
-of a thousand tables. Views follow the catalog; a node of a snapshot stays there.
+A table becomes a view when a statement first names it, so that opening a node costs the same for a
+catalog with a thousand tables. Views follow the catalog; a node of a snapshot stays at it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MAIN = "main"
 _CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter)
 _RESERVED = re.compile(r"\bat\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-Name = tuple[str, str]  # of a schema and of what is in it
+Name = tuple[str, str]  # of a schema and of a table or view in it, both case-folded
 
 
 class Node(Closing):
@@ -52,23 +52,23 @@ class Node(Closing):
         self.connection.execute(f"SET TimeZone = 'UTC'; CREATE SCHEMA {INSIDE}")
         self._at: SnapshotId | None = None
         self._made: set[Name] = set()
-        self._shown: dict[Name, str] = {}  # what was shown, and where
+        self._shown: dict[Name, str] = {}  # name in the catalog -> full name of the DuckDB view
 
     def __repr__(self) -> str:
         return f"<Node of {self._catalog.name!r}>"
 
     def close(self) -> None:
-        """Let go of all memory."""
+        """Close the DuckDB database and release its memory."""
         self.connection.close()
 
     def sql(self, text: str, parameters: Any = None) -> duckdb.DuckDBPyRelation | None:
-        """Run statements over the catalog as it is now; the rows of the last one, if it has any."""
+        """Run statements over the current catalog; return the rows of the last one, if any."""
         self.prepare(text)
         with explaining():
             return self.connection.sql(_with_quotes(text), params=parameters)
 
     def prepare(self, text: str) -> None:
-        """Make what a text names present; for those who use `connection` themselves."""
+        """Create or update the views that statements need, for callers that use `connection`."""
         seen = self._pinned or self._catalog.now()
         with explaining():
             if seen.snapshot_id != self._at:
@@ -79,8 +79,11 @@ class Node(Closing):
                     self._make(seen, name)
 
     def _follow(self, seen: Snapshotted) -> None:
-        """Show all that was shown as it is now: views of DuckDB's own may read it without naming
-        it. What is gone is forgotten, and so is what cannot be shown until it is named again."""
+        """Recreate all views for another snapshot, since views of the user may read them.
+
+        Views of dropped tables are removed. A view that cannot be recreated is created again by
+        the next statement that names it, which then reports the error.
+        """
         shown, self._shown = self._shown, {}
         self._made.clear()
         self._at = seen.snapshot_id
@@ -96,7 +99,7 @@ class Node(Closing):
         try:
             found = seen.state.find_relation(name[1], name[0])
         except NotFound:
-            return  # no such schema: DuckDB will say so
+            return  # the schema does not exist: DuckDB reports that
         self._made.add(name)
         try:
             if isinstance(found, Table):
@@ -111,8 +114,8 @@ class Node(Closing):
     def _make_view(self, seen: Snapshotted, name: Name, view: View) -> None:
         if view.dialect != "duckdb":
             raise Unsupported(
-                f"The view '{view.view_name}' is written in the SQL of {view.dialect}.",
-                remedy="Read it with Spark.",
+                f"The view '{view.view_name}' is written in the SQL dialect of {view.dialect}.",
+                remedy="Read the view with Spark.",
             )
         query = view.sql.replace(f"{PLACEHOLDER}.", "")
         for statement in _parsed(query):
@@ -124,7 +127,7 @@ class Node(Closing):
     def _show(
         self, seen: Snapshotted, name: Name, shown: str, query: str, aliases: str = ""
     ) -> None:
-        # Other databases of DuckDB's are called temp and system.
+        # The catalog name is needed: temp and system are further databases in DuckDB.
         schema = f"memory.{quoted(seen.state.schema(name[0]).schema_name)}"
         place = f"{schema}.{quoted(shown)}"
         self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
@@ -133,8 +136,8 @@ class Node(Closing):
         except duckdb.CatalogException as reason:
             if self._is_own_table(name):
                 raise AlreadyExists(
-                    f"A table of DuckDB's own is called '{shown}', as one of the lake's.",
-                    remedy="Rename or drop it.",
+                    f"The name '{shown}' is taken by a table that was created in DuckDB.",
+                    remedy=f"Rename or drop the DuckDB table '{shown}'.",
                 ) from reason
             raise
         self._shown[name] = place
@@ -148,11 +151,13 @@ def _parsed(text: str) -> list[exp.Expr]:
     try:
         return [one for one in sqlglot.parse(text, read="duckdb") if one is not None]
     except sqlglot.ParseError as reason:
-        raise InvalidInput(f"The statement cannot be read: {reason}.", remedy="Mend it.") from None
+        raise InvalidInput(
+            f"The statement cannot be parsed: {reason}.", remedy="Correct the statement."
+        ) from None
 
 
 def _with_quotes(text: str) -> str:
-    """The text with quotes around names that DuckDB alone reserves, such as a column `at`."""
+    """Return the text with quotes around names that only DuckDB reserves, such as `at`."""
     if not _RESERVED.search(text):
         return text
     spans = {
@@ -167,14 +172,14 @@ def _with_quotes(text: str) -> str:
 
 
 def _names(statement: exp.Expr, schema: str = _MAIN) -> Iterator[Name]:
-    """What may be tables or views in a statement."""
+    """Yield the names in a statement that may be tables or views."""
     for table in statement.find_all(exp.Table):
         if table.name:
             yield folded(table.db or schema), folded(table.name)
 
 
 def _require_reading(seen: Snapshotted, statement: exp.Expr) -> None:
-    """Forbidden if a statement changes something of the lake; what is DuckDB's own is free."""
+    """Raise Forbidden if a statement changes a table of the catalog, not of DuckDB itself."""
     if not isinstance(statement, _CHANGES):
         return
     target = statement.this if isinstance(statement.this, exp.Expr) else statement
@@ -185,14 +190,14 @@ def _require_reading(seen: Snapshotted, statement: exp.Expr) -> None:
     with suppress(NotFound):
         if seen.state.find_relation(name, schema) is not None:
             raise Forbidden(
-                f"'{table.name}' belongs to the lake, which can be read here and not changed.",
-                remedy="Change it in a session.",
+                f"'{table.name}' belongs to the catalog, which DuckDB can only read.",
+                remedy="Change it in a session: forklake.connect().",
             )
 
 
 @contextmanager
 def explaining() -> Iterator[None]:
-    """Errors of DuckDB's as ours."""
+    """Translate DuckDB errors into Forklake errors."""
     try:
         yield
     except duckdb.Error as reason:
@@ -200,9 +205,9 @@ def explaining() -> Iterator[None]:
 
 
 def _explained(reason: duckdb.Error) -> ForklakeError:
-    said = str(reason).strip()
+    text = str(reason).strip()
     if isinstance(reason, duckdb.CatalogException):
-        return NotFound(said, remedy="Look at the names of tables and columns.")
+        return NotFound(text, remedy="Check the names of tables and columns.")
     if isinstance(reason, duckdb.IOException):
-        return NotFound(said, remedy="Check that the files can be reached from here.")
-    return InvalidInput(said, remedy="Mend the statement.")
+        return NotFound(text, remedy="Check that this machine can read the files.")
+    return InvalidInput(text, remedy="Correct the statement.")

@@ -1,4 +1,4 @@
-"""From what files hold to what a table shows, as expressions of DuckDB's."""
+"""DuckDB expressions that map the columns of files to the columns of a table."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from forklake.model.names import quoted
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How some files call and type the columns of a table.
+    """Names and types of the columns of a table in some files.
 
-    `missing` are the fields that are not in them, `types` the leaves of another type there,
-    `names` what files that others wrote call them, `told` the columns whose values are told by
-    the relation `v` beside the files.
+    Args:
+        missing: fields that the files lack.
+        types: leaves that have another type in the files.
+        names: names of the columns in files from other writers; None for our files.
+        joined: columns whose values are in the relation `v` beside the files.
     """
 
     missing: frozenset[ColumnId] = frozenset()
     types: Mapping[ColumnId, str] = field(default_factory=dict)
     names: Mapping[ColumnId, NameMapping] | None = None
-    told: Mapping[ColumnId, str] = field(default_factory=dict)
+    joined: Mapping[ColumnId, str] = field(default_factory=dict)
 
     def column(self, shown: Field) -> str:
-        """A column of the table, out of the relation `f` of the files."""
-        if shown.column_id in self.told:
-            value = f"v.{quoted(self.told[shown.column_id])}"
+        """Return the expression for a column of the table over the relation `f` of the files."""
+        if shown.column_id in self.joined:
+            value = f"v.{quoted(self.joined[shown.column_id])}"
             value = f"unhex({value})" if shown.type == "blob" else _cast(value, shown)
         else:
             value = self._inside("f", shown)
         return f"{value} AS {quoted(shown.name)}"
 
     def _inside(self, parent: str, shown: Field) -> str:
-        """A field of a relation or of a struct."""
+        """Return the expression for a field of a relation or of a struct."""
         if self._lacks(shown):
             return _default(shown)
         return self._value(f"{parent}.{quoted(self._name(shown))}", shown)
@@ -72,7 +74,7 @@ class Layout:
         return shown.column_id in self.missing
 
     def _is_same(self, shown: Field) -> bool:
-        """Whether a nested value needs no change; a leaf is only cast."""
+        """Return whether a value can be used unchanged, apart from the cast of a leaf."""
         is_struct = shown.type == "struct"
         return all(
             self._is_same(one)
@@ -81,11 +83,11 @@ class Layout:
         ) and (not self._is_changed(shown))
 
     def _is_changed(self, leaf: Field) -> bool:
-        """Whether a leaf inside something nested is held as another type than it is shown."""
+        """Return whether a leaf inside of a nested value has another type in the files."""
         return not leaf.fields and (leaf.column_id in self.types or leaf.type in _HELD_OTHERWISE)
 
 
-# Types that Spark has not, so that files hold another one.
+# Types that Spark lacks, so that files hold these values with another type.
 _HELD_OTHERWISE = frozenset(
     "uint8 uint16 uint32 uint64 int128 uint128 json uuid timestamp_s timestamp_ms".split()
 )
@@ -96,7 +98,7 @@ def _cast(value: str, shown: Field) -> str:
 
 
 def _default(shown: Field) -> str:
-    """What files show for a column that they do not have."""
+    """Return the expression for the default of a column that the files lack."""
     if shown.initial_default is None:
         return f"CAST(NULL AS {duckdb_type(shown)})"
     text = shown.initial_default.replace("'", "''")

@@ -1,4 +1,4 @@
-"""A table of the lake as a query of DuckDB's over its files and the rows in the metastore."""
+"""DuckDB queries that read a table of a catalog: its files and its inlined rows."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from forklake.model.ids import ColumnId
 from forklake.model.names import folded, quoted
 from forklake.model.scans import ScanFile
 
-INSIDE = "_forklake"  # the schema of what views need besides files
-# What DuckDB adds to the columns of files: the number of the file in the list, and the position.
+INSIDE = "_forklake"  # schema of helper tables for the views
+# Virtual columns of DuckDB: the index of the file in the list, and the row number in the file.
 _FILE, _POSITION = "file_index", "file_row_number"
 
 
 class Relation:
-    """One table at one snapshot, in one database of DuckDB's."""
+    """One table at one snapshot, as a query for one DuckDB database."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, seen: Snapshotted, table: Table
@@ -41,7 +41,7 @@ class Relation:
         self._fields = seen.state.fields(table)
 
     def query(self) -> str:
-        """The query that gives the table's rows."""
+        """Return the query for the rows of the table, after creating its helper tables."""
         shapes = shaped(self._seen, self._table, self._fields)
         parts = [
             self._of_files(number, shape, files)
@@ -72,14 +72,16 @@ class Relation:
         return f"SELECT {columns} FROM {_scan(paths)} f{joined}{where}"
 
     def _require_own_names(self, file: ScanFile) -> None:
-        """Unsupported if files hold a column that is named as one of DuckDB's, which tells rows
-        apart there; of files that are read together it looks for names in the first."""
+        """Raise Unsupported if a column has the name of a virtual column that identifies rows.
+
+        Only the first file is checked: files that are read together have the same columns.
+        """
         scan = _scan(_text(_plain(file.path)))
         described = self._connection.execute(f"DESCRIBE FROM {scan}").fetchall()
         for name in sorted({folded(str(row[0])) for row in described} & {_FILE, _POSITION}):
             raise Unsupported(
-                f"Files of table '{self._table.table_name}' hold a column '{name}', by which DuckDB"
-                " itself tells rows.",
+                f"Files of table '{self._table.table_name}' have a column '{name}', a name that"
+                " DuckDB uses to identify rows.",
                 remedy="Read the table with Spark.",
             )
 
@@ -94,40 +96,41 @@ class Relation:
             )
 
     def _mapped(self, number: int, shape: Shape, files: Sequence[ScanFile]) -> tuple[Layout, str]:
-        """The layout of files that others wrote, and what tells the values that are not in them."""
+        """Return the layout of files from other writers, and a join for values outside of them."""
         assert shape.mapping_id is not None
         mapping, names = self._seen.name_mapping(shape.mapping_id)
         inside = {one.target_field_id: one for one in names if not one.is_partition}
-        told = {one.target_field_id: one for one in names if one.is_partition}
-        columns = {number: f"c{int(number)}" for number in told}
+        outside = {one.target_field_id: one for one in names if one.is_partition}
+        columns = {number: f"c{int(number)}" for number in outside}
         layout = Layout(shape.missing, dict(shape.types), inside, columns)
-        if not told:
+        if not outside:
             return layout, ""
-        values = self._told(files, told, is_stored=mapping.type == BY_STORED_VALUES)
+        values = self._outside_values(files, outside, is_stored=mapping.type == BY_STORED_VALUES)
         name = self._keep(f"values_{number}", values)
         return layout, f" JOIN {name} v ON v.file = f.{_FILE}"
 
-    def _told(
-        self, files: Sequence[ScanFile], told: dict[ColumnId, NameMapping], *, is_stored: bool
+    def _outside_values(
+        self, files: Sequence[ScanFile], outside: dict[ColumnId, NameMapping], *, is_stored: bool
     ) -> pa.Table:
-        """The values of columns that are not in files, as texts."""
+        """Return the values of columns that the files lack, as texts, with a row for each file."""
         found = (
             self._seen.values_by_column(self._table, (file.file for file in files))
             if is_stored
             else {
                 file.file.data_file_id: {
-                    number: folder_value(one.source_name, file.path) for number, one in told.items()
+                    number: folder_value(one.source_name, file.path)
+                    for number, one in outside.items()
                 }
                 for file in files
             }
         )
         columns: dict[str, Any] = {"file": pa.array(range(len(files)), pa.int64())}
-        for number in told:
+        for number in outside:
             values = [found.get(file.file.data_file_id, {}).get(number) for file in files]
             columns[f"c{int(number)}"] = pa.array(values, pa.string())
         return pa.table(columns)
 
-    # Rows of the metastore
+    # Inlined rows
 
     def _of_metastore(self) -> Iterator[str]:
         rows = self._seen.inlined_rows(self._table)
@@ -144,7 +147,7 @@ class Relation:
         yield f"SELECT * FROM {name}"
 
     def _keep(self, name: str, rows: pa.Table) -> str:
-        """Make rows a table that the view can name."""
+        """Create a helper table with these rows; return its name."""
         full = f"{INSIDE}.{name}_{int(self._table.table_id)}"
         self._connection.register("_given", rows)
         self._connection.execute(f"CREATE OR REPLACE TABLE {full} AS FROM _given")
@@ -153,7 +156,7 @@ class Relation:
 
 
 def _deleted(files: Sequence[ScanFile]) -> pa.Table:
-    """The places of deleted rows: the number of the file, and the position in it."""
+    """Return the deleted rows: the index of the file, and the position in it."""
     tables = []
     for number, file in enumerate(files):
         positions = [pa.array(file.deleted_positions, pa.int64())]
@@ -169,7 +172,7 @@ def _scan(paths: str) -> str:
 
 
 def _plain(path: str) -> str:
-    """A path as DuckDB takes it."""
+    """Return a path in the form that DuckDB accepts."""
     return file_system(path)[1] if is_local(path) else path
 
 

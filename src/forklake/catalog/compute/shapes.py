@@ -1,7 +1,7 @@
-"""Shapes: files of a table that one query of DuckDB's reads together.
+"""Shapes: groups of files of a table that one DuckDB query can read together.
 
-All files of a shape have the same columns of the same types. Most tables have one. Files that are
-older than a column lack it, and files that others wrote have names of their own.
+All files of a shape have the same columns with the same types. Most tables have one shape. Files
+that are older than a column lack it, and files from other writers have their own column names.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from forklake.model.scans import ScanFile, is_partial
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What files have in common: the fields they lack, types from before promotions, and what has
-    to be left out of them."""
+    """Common properties of files: missing fields, types before promotions, and rows to filter."""
 
     missing: frozenset[ColumnId] = frozenset()
     types: tuple[tuple[ColumnId, str], ...] = ()
@@ -35,11 +34,11 @@ class Shape:
 
 
 def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Shape, list[ScanFile]]:
-    """The files of a table by their shapes."""
+    """Return the files of a table, grouped by shape."""
     files = seen.scan_files(table)
     if any(file.file.encryption_key is not None for file in files):
         raise Unsupported(
-            f"The files of table '{table.table_name}' are encrypted, and DuckDB has no key.",
+            f"The files of table '{table.table_name}' are encrypted, which DuckDB cannot read.",
             remedy="Read the table with Spark.",
         )
     leaves = [one for _, one in node_paths(fields) if not one.fields]
@@ -60,7 +59,7 @@ def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Sha
 def _missing(
     seen: Snapshotted, table: Table, files: Sequence[ScanFile], fields: Sequence[Field]
 ) -> dict[DataFileId, frozenset[ColumnId]]:
-    """The fields that files lack; only files from before the youngest column can."""
+    """Return the fields that files lack. Only files older than the newest column can lack any."""
     columns = seen.state.beneath(COLUMN, table.table_id)
     youngest = max((column.begin_snapshot for column in columns), default=SnapshotId(0))
     old = [one for one in files if one.file.begin_snapshot < youngest]
@@ -73,7 +72,7 @@ def _missing(
         number: frozenset(one.column_id for _, one in node_paths(fields) if _lacks(one, had))
         for number, had in having.items()
     }
-    ours = [one for one in old if one.file.mapping_id is None]  # a mapping says what the rest has
+    ours = [one for one in old if one.file.mapping_id is None]  # others are defined by mappings
     doubtful = [one for one in ours if _is_doubtful(fields, having[one.file.data_file_id])]
     held = for_each_file(_paths_in, [one.path for one in doubtful])
     for one, inside in zip(doubtful, held, strict=True):
@@ -82,9 +81,11 @@ def _missing(
 
 
 def _is_doubtful(fields: Sequence[Field], having: set[ColumnId]) -> bool:
-    """Whether a file has to be looked into. It has statistics of each leaf that is in it, unless
-    it has none at all or two paths look the same; and what it has of leaves of before may be
-    inside of something nested whose leaves are all new."""
+    """Return whether statistics cannot decide which fields a file has, so that it must be read.
+
+    A file has statistics of each of its leaves, unless it has none at all or two paths are equal.
+    Statistics of dropped leaves may belong to a nested column whose current leaves are all new.
+    """
     leaves = {one.column_id for _, one in node_paths(fields) if not one.fields}
     nested = [one for _, one in node_paths(fields) if one.fields]
     return (
@@ -95,32 +96,32 @@ def _is_doubtful(fields: Sequence[Field], having: set[ColumnId]) -> bool:
 
 
 def _absent(fields: Sequence[Field], held: set[str]) -> frozenset[ColumnId]:
-    """The fields of which a file holds no leaf, by paths."""
+    """Return the fields without any leaf among the paths in a file."""
     known = {path[:end] for path in held for end in _ends(path)}
     return frozenset(one.column_id for path, one in node_paths(fields) if path not in known)
 
 
 def _ends(path: str) -> list[int]:
-    """Where a path, and those of what it is inside of, end."""
+    """Return the positions at which a path and the paths of its parents end."""
     return [*(place for place, letter in enumerate(path) if letter == "."), len(path)]
 
 
 def _lacks(field: Field, having: set[ColumnId]) -> bool:
-    """Whether a file has nothing of a field."""
+    """Return whether a file has no leaf of a field."""
     if field.fields:
         return all(_lacks(one, having) for one in field.fields)
     return field.column_id not in having
 
 
 def _paths_in(path: str) -> set[str]:
-    """The leaves that a file holds."""
+    """Return the paths of the leaves in a file."""
     with open_input(path) as file:
         metadata = pq.ParquetFile(file).metadata
     return {metadata.schema.column(number).path for number in range(metadata.num_columns)}
 
 
 def _types(leaves: Sequence[Field], began: SnapshotId) -> tuple[tuple[ColumnId, str], ...]:
-    """The leaves that had another type when a file was written."""
+    """Return the leaves that had another type when a file was written, with that type."""
     return tuple(
         (leaf.column_id, was)
         for leaf in leaves

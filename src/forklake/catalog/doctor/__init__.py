@@ -1,1 +1,1 @@
-"""Doctor: what is wrong with a metastore, or soon will be, and what to do about it."""
+"""Doctor: checks of a metastore for present and coming problems, with their remedies."""

@@ -1,4 +1,4 @@
-"""What a check is, and what it finds: one row of a query, or of a function, is one finding."""
+"""Checks and findings: each row that a query or function returns is one finding."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from forklake.errors import ForklakeError
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
-# Findings of one check that are told one by one.
+# Maximum findings of one check that are listed individually.
 _MOST = 20
 Limits = Mapping[str, int | float]
 Found = Iterable[Sequence[Any]]
 
 
 class Weight(Enum):
-    """How much a finding matters."""
+    """Severity of a finding."""
 
-    SERIOUS = "serious"  # data, or the service, is in danger
-    ADVICE = "advice"  # it works, and would work better
+    SERIOUS = "serious"  # data or the service is at risk
+    ADVICE = "advice"  # works, but can be improved
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that should not be as it is."""
+    """A problem that a check found, and its remedy."""
 
     check: str
     weight: Weight
@@ -38,11 +38,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A question about a metastore to which good answers are no rows.
+    """A query of a metastore that returns a row for each problem.
 
     Args:
-        find: SQL that takes the limits as parameters, or a function of metastore and limits.
-        words: what is wrong, with the columns of a row in the braces; `remedy` likewise.
+        find: SQL with the limits as parameters, or a function of metastore and limits.
+        words: description of the problem; `{0}` … stand for the columns of a row.
+        remedy: solution of the problem, with the same placeholders.
     """
 
     name: str
@@ -53,17 +54,17 @@ class Check:
     limits: Limits = field(default_factory=dict)
 
     def run(self, metastore: Metastore) -> Iterator[Finding]:
-        """What the check finds; that it could not be made is a finding as grave."""
+        """Yield the findings of the check. A check that fails is a finding of its severity."""
         try:
             rows = list(self._rows(metastore))
         except ForklakeError as reason:
-            words = f"It could not be checked: {reason.message}"
+            words = f"This check failed: {reason.message}"
             yield Finding(self.name, self.weight, words, reason.remedy)
             return
         for row in islice(rows, _MOST):
             yield self._finding(self.words.format(*row), row)
         if len(rows) > _MOST:
-            yield self._finding(f"The same of {len(rows) - _MOST:,} more.", rows[_MOST])
+            yield self._finding(f"{len(rows) - _MOST:,} more of these problems.", rows[_MOST])
 
     def _rows(self, metastore: Metastore) -> Found:
         if not isinstance(self.find, str):

@@ -1,4 +1,4 @@
-"""Checks of metastores in a file: SQLite and DuckDB."""
+"""Checks of metastores in SQLite and DuckDB files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def _large(metastore: Metastore, limits: Limits) -> Iterator[tuple[str, str]]:
 
 def _damage(metastore: Metastore, _: Limits) -> Iterator[tuple[str]]:
     with metastore.database.reading() as connection:
-        said = [str(text) for (text,) in connection.fetch("PRAGMA quick_check")]
-    yield from ((text,) for text in said if text != "ok")
+        results = [str(text) for (text,) in connection.fetch("PRAGMA quick_check")]
+    yield from ((text,) for text in results if text != "ok")
 
 
 def _journal(metastore: Metastore, _: Limits) -> Iterator[tuple[str]]:
@@ -36,8 +36,8 @@ _SIZE = Check(
     "size",
     Weight.ADVICE,
     _large,
-    "The file {0} has {1}.",
-    "From this size on, and for many writers, PostgreSQL is the better place.",
+    "The size of the file {0} is {1}.",
+    "For metastores of this size, and for many writers, use PostgreSQL.",
     {"bytes": 20_000_000_000},
 )
 SQLITE = (
@@ -45,15 +45,15 @@ SQLITE = (
         "integrity",
         Weight.SERIOUS,
         _damage,
-        "SQLite finds damage: {0}",
-        "Stop writing, keep a copy of the file, and restore it from a backup.",
+        "SQLite reports damage: {0}",
+        "Stop all writers, keep a copy of the file, and restore it from a backup.",
     ),
     Check(
         "journal",
         Weight.ADVICE,
         _journal,
-        "The journal mode is {0}: readers and writers wait for each other.",
-        "Run in the file: PRAGMA journal_mode = WAL; and keep it on a local disk.",
+        "The journal mode is {0}, so readers and writers block each other.",
+        "Run in the file: PRAGMA journal_mode = WAL; and keep the file on a local disk.",
     ),
     _SIZE,
 )

@@ -1,4 +1,4 @@
-"""Checks of every metastore, whichever database it is in."""
+"""Checks of metastores in any database."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from forklake.store.times import as_time
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
-_MAINTAIN = "Run: forklake maintain; regularly, from a timer."
-_SOME = 100  # data paths that are looked at
+_MAINTAIN = "Run this regularly, for example from a timer: forklake maintain."
+_SOME = 100  # maximum data paths to check
 
 
 def _missing(metastore: Metastore, _: Limits) -> Iterator[tuple[str, str]]:
@@ -39,7 +39,7 @@ def _missing_columns(metastore: Metastore, _: Limits) -> Iterator[tuple[str]]:
 def _clock(metastore: Metastore, limits: Limits) -> Iterator[tuple[float, str]]:
     with metastore.database.reading() as connection:
         dialect = connection.dialect
-        if dialect.name in {"sqlite", "duckdb"}:  # theirs is ours
+        if dialect.name in {"sqlite", "duckdb"}:  # they use the clock of this process
             return
         before = datetime.now(UTC)
         ((there,),) = connection.fetch(f"SELECT {dialect.time(dialect.now)}")
@@ -100,7 +100,7 @@ def _live_data_paths(metastore: Metastore) -> list[str]:
 
 
 def _nested_data_paths(metastore: Metastore, _: Limits) -> Iterator[tuple[str, str]]:
-    """Data paths within others: older versions did not refuse them all."""
+    """Yield data paths that lie within others: older versions did not refuse all of them."""
     places = {path: f"{location_of(path).rstrip('/')}/" for path in _live_data_paths(metastore)}
     for inner, place in places.items():
         for outer, around in places.items():
@@ -109,7 +109,7 @@ def _nested_data_paths(metastore: Metastore, _: Limits) -> Iterator[tuple[str, s
 
 
 def _problem_of(metastore: Metastore, path: str) -> str | None:
-    """What is wrong with a data path. A folder that is not there yet is made by the first write."""
+    """Return the problem of a data path, if any. A new folder is created by the first write."""
     try:
         system, inside = file_system(path)
         with translating(path):
@@ -122,9 +122,12 @@ def _problem_of(metastore: Metastore, path: str) -> str | None:
         return "it is a file, not a folder"
     if kind == FileType.NotFound:
         return (
-            "it is not there, and files were written to it" if _is_used(metastore, path) else None
+            "it does not exist, although files were written to it"
+            if _is_used(metastore, path)
+            else None
         )
-    return None if os.access(Path(inside), os.R_OK | os.W_OK) else "it cannot be read and written"
+    is_usable = os.access(Path(inside), os.R_OK | os.W_OK)
+    return None if is_usable else "this user cannot read and write it"
 
 
 def _is_used(metastore: Metastore, path: str) -> bool:
@@ -159,29 +162,29 @@ CHECKS = (
         "schema",
         Weight.SERIOUS,
         _missing,
-        "The {0} {1} is missing: an older version made the metastore, or somebody removed it.",
-        "Run: forklake init. It adds what is missing and changes nothing else.",
+        "The {0} {1} is missing: it was dropped, or an older version created the metastore.",
+        "Run: forklake init. It creates what is missing and changes nothing else.",
     ),
     Check(
         "columns",
         Weight.SERIOUS,
         _missing_columns,
         "The column {0} is missing.",
-        "Restore the metastore, or add the column as the schema file has it.",
+        "Restore the metastore from a backup, or add the column as the schema file defines it.",
     ),
     Check(
         "clock",
         Weight.ADVICE,
         _clock,
-        "The clock of the database is {0:.1f} s {1} that of this machine.",
-        "Let NTP set both: times to live and looking back by time go by these clocks.",
+        "The clock of the database is {0:.1f} s {1} the clock of this machine.",
+        "Synchronize both with NTP: times to live and reads at a timestamp depend on them.",
         {"seconds": 2},
     ),
     Check(
         "expired catalogs",
         Weight.ADVICE,
         _expired,
-        "Catalogs whose time to live was over an hour ago and that are still there: {0:,}.",
+        "Catalogs that expired more than an hour ago and were not dropped: {0:,}.",
         _MAINTAIN,
         {"hours": 1},
     ),
@@ -189,7 +192,7 @@ CHECKS = (
         "dropped catalogs",
         Weight.ADVICE,
         _dropped,
-        "Dropped catalogs that still have their rows: {0:,}.",
+        "Dropped catalogs that still occupy rows in the metastore: {0:,}.",
         _MAINTAIN,
         {"catalogs": 10_000},
     ),
@@ -197,7 +200,7 @@ CHECKS = (
         "files to remove",
         Weight.ADVICE,
         _waiting_files,
-        "Files that have waited to be removed for more than a week: {0:,}.",
+        "Files that have been scheduled for deletion for more than a week: {0:,}.",
         _MAINTAIN,
         {"hours": 7 * 24},
     ),
@@ -206,7 +209,7 @@ CHECKS = (
         Weight.SERIOUS,
         _MIRRORS,
         "The {2} mirror of table {0} of the catalog '{1}' is {3}: {4}",
-        "See what happened and mend it: forklake delta status.",
+        "Show the errors with: forklake delta status. Then correct their cause.",
     ),
     Check(
         "lag of mirrors",
@@ -220,15 +223,15 @@ CHECKS = (
         "data paths",
         Weight.SERIOUS,
         _data_paths,
-        "The data path {0!r} cannot be used from here: {1}.",
-        "Mount it, or check the address and the credentials of this machine.",
+        "The data path {0!r} cannot be used from this machine: {1}.",
+        "Mount it, or check the address and the credentials on this machine.",
     ),
     Check(
         "nested data paths",
         Weight.SERIOUS,
         _nested_data_paths,
-        "The data path {0!r} lies within {1!r}, where it can be the folder of another catalog.",
+        "The data path {0!r} lies within {1!r}, where another catalog may use the same folder.",
         "Move its catalogs: fork each with another data_path, materialize the fork, and drop the"
-        " old one.",
+        " original.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Examining a metastore: all checks that there are for its database."""
+"""Selection and execution of the checks of a metastore."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def checks_for(backend: str) -> tuple[Check, ...]:
-    """The checks of a metastore in a database of that kind."""
+    """Return the checks for a metastore in this kind of database."""
     match backend:
         case "postgresql":
             from forklake.catalog.doctor.postgresql import CHECKS
@@ -27,6 +27,6 @@ def checks_for(backend: str) -> tuple[Check, ...]:
 
 
 def examine(metastore: Metastore, checks: Sequence[Check] | None = None) -> list[Finding]:
-    """What is wrong with a metastore; all checks unless some are given."""
+    """Run checks on a metastore, by default all; return their findings."""
     chosen = checks_for(metastore.database.dialect.name) if checks is None else checks
     return [finding for check in chosen for finding in check.run(metastore)]

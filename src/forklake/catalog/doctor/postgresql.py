@@ -17,7 +17,7 @@ _OURS = (
     "c.relnamespace = quote_ident(current_schema())::regnamespace"
     " AND c.relname ~ '^(ducklake|dl|crucible|reagent)_'"
 )
-# Sessions of others in this database.
+# Other client sessions in this database.
 _OTHERS = (
     "FROM pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()"
     " AND a.backend_type = 'client backend'"
@@ -39,7 +39,7 @@ def _pooler(metastore: Metastore, _: Limits) -> Iterator[tuple[str]]:
 
 
 def _locks(metastore: Metastore, limits: Limits) -> Iterator[tuple[int, int, int]]:
-    """Whether few transactions that touch all partitions would fill the table of locks."""
+    """Yield the use of locks if few transactions over all partitions can fill the lock table."""
     with metastore.database.reading() as connection:
         count = count_partitions(connection)
         ((room,),) = connection.fetch(
@@ -86,8 +86,8 @@ CHECKS = (
         Weight.SERIOUS,
         "SELECT current_setting('server_version')"
         " WHERE current_setting('server_version_num')::int < :least",
-        "The server is PostgreSQL {0}.",
-        "Upgrade it: 14 is the oldest that is supported.",
+        "The server runs PostgreSQL {0}, which is not supported.",
+        "Upgrade it to version 14 or later.",
         {"least": 140_000},
     ),
     Check(
@@ -95,21 +95,21 @@ CHECKS = (
         Weight.SERIOUS,
         "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes')"
         " AND setting = 'off'",
-        "The server runs with {0} off: after a crash the metastore may be lost.",
-        "Set it to on.",
+        "{0} is off: a crash of the server may destroy the metastore.",
+        "Set {0} to on.",
     ),
     Check(
         "lost commits",
         Weight.ADVICE,
         "SELECT name FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'",
-        "{0} is off: after a crash the last commits may be missing whose files are there.",
-        "Set it to on.",
+        "{0} is off: a crash of the server may lose the last commits, but keep their files.",
+        "Set {0} to on.",
     ),
     Check(
         "settings of tables",
         Weight.ADVICE,
         _settings,
-        "The table {0} lacks the settings {1}.",
+        "The table {0} lacks these storage parameters: {1}.",
         "Run: forklake init.",
     ),
     Check(
@@ -118,7 +118,7 @@ CHECKS = (
         "SELECT c.relname::text, t.relname::text FROM pg_index i"
         " JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid"
         f" WHERE {_OURS} AND NOT i.indisvalid",
-        "The index {0} of {1} is invalid: it is kept up and not used.",
+        "The index {0} of table {1} is invalid: it is updated, but never used.",
         "Run: REINDEX INDEX CONCURRENTLY {0};",
     ),
     Check(
@@ -128,31 +128,31 @@ CHECKS = (
         " OR current_setting('track_counts') = 'off' UNION ALL"
         f" SELECT 'The table ' || c.relname FROM pg_class c WHERE {_OURS}"
         " AND c.reloptions::text LIKE '%autovacuum_enabled=false%'",
-        "{0} does without autovacuum.",
-        "Switch it on: without it tables grow and at last nothing can be written.",
+        "{0} runs without autovacuum.",
+        "Enable autovacuum: without it tables grow, and finally all writes stop.",
     ),
     Check(
         "dead rows",
         Weight.ADVICE,
         _DEAD,
-        "{0} has {1:,} dead rows beside {2:,} live ones; it was cleaned last: {3}.",
-        "If nothing holds them (long transactions, slots), run: VACUUM (ANALYZE) {0};",
+        "The table {0} has {1:,} dead rows and {2:,} live ones. Last vacuum: {3}.",
+        "End long transactions and unused replication slots, then run: VACUUM (ANALYZE) {0};",
         {"rows": 10_000, "share": 0.3},
     ),
     Check(
         "bloat",
         Weight.ADVICE,
         _BLOAT,
-        "{0} takes {1}, and its rows need about {2}.",
-        "New rows fill the room. To give it back: VACUUM FULL {0}; (locks it), or pg_repack.",
+        "The table {0} takes {1}, but its rows need only about {2}.",
+        "New rows reuse the space. To release it: VACUUM FULL {0}; (locks it), or pg_repack.",
         {"bytes": 100_000_000, "times": 3},
     ),
     Check(
         "statistics",
         Weight.ADVICE,
         _UNKNOWN,
-        "{0} was never analysed.",
-        "Run: ANALYZE {0}; of partitioned tables it has to be run from a timer.",
+        "The table {0} was never analyzed.",
+        "Run: ANALYZE {0}; for partitioned tables regularly, from a timer.",
         {"rows": 10_000},
     ),
     Check(
@@ -161,7 +161,7 @@ CHECKS = (
         f"SELECT {_WHO}, extract(epoch FROM now() - a.xact_start)::bigint {_OTHERS}"
         " AND a.state = 'active' AND now() - a.xact_start > :seconds * interval '1 second'",
         "Session {0} ({1}, {2}) has been in one transaction for {3:,} s.",
-        "While it lasts no dead row goes. If nobody needs it: SELECT pg_cancel_backend({0});",
+        "Until it ends no dead row can be removed. To cancel it: SELECT pg_cancel_backend({0});",
         {"seconds": 600},
     ),
     Check(
@@ -170,8 +170,8 @@ CHECKS = (
         f"SELECT {_WHO}, extract(epoch FROM now() - a.state_change)::bigint {_OTHERS}"
         " AND a.state LIKE 'idle in transaction%'"
         " AND now() - a.state_change > :seconds * interval '1 second'",
-        "Session {0} ({1}, {2}) has done nothing for {3:,} s in an open transaction.",
-        "SELECT pg_terminate_backend({0}); and set idle_in_transaction_session_timeout.",
+        "Session {0} ({1}, {2}) has been idle for {3:,} s in an open transaction.",
+        "Run: SELECT pg_terminate_backend({0}); and set idle_in_transaction_session_timeout.",
         {"seconds": 60},
     ),
     Check(
@@ -179,8 +179,8 @@ CHECKS = (
         Weight.SERIOUS,
         "SELECT gid, extract(epoch FROM now() - prepared)::bigint FROM pg_prepared_xacts"
         " WHERE now() - prepared > :seconds * interval '1 second'",
-        "The prepared transaction {0!r} has waited for {1:,} s.",
-        "COMMIT PREPARED or ROLLBACK PREPARED it: it holds locks and dead rows.",
+        "The prepared transaction {0!r} has been waiting for {1:,} s.",
+        "Run COMMIT PREPARED or ROLLBACK PREPARED: it holds locks and keeps dead rows.",
         {"seconds": 600},
     ),
     Check(
@@ -189,8 +189,8 @@ CHECKS = (
         "SELECT slot_name::text, pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(),"
         " restart_lsn)) FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL"
         " AND NOT pg_is_in_recovery()",
-        "Nobody reads the replication slot {0}, which keeps {1} of the log.",
-        "Start its reader, or: SELECT pg_drop_replication_slot('{0}');",
+        "The replication slot {0} has no reader and keeps {1} of the write-ahead log.",
+        "Start its reader, or drop the slot: SELECT pg_drop_replication_slot('{0}');",
     ),
     Check(
         "lag of replicas",
@@ -199,7 +199,7 @@ CHECKS = (
         " extract(epoch FROM replay_lag)::bigint FROM pg_stat_replication"
         " WHERE replay_lag > :seconds * interval '1 second'",
         "The replica {0} is {1:,} s behind.",
-        "Whoever reads there sees the past; look at its disk and network.",
+        "Reads from this replica are outdated. Check its disk and its network.",
         {"seconds": 60},
     ),
     Check(
@@ -207,8 +207,9 @@ CHECKS = (
         Weight.SERIOUS,
         "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()"
         " AND age(datfrozenxid) > :transactions",
-        "The oldest transaction that is not frozen is {0:,} back; at 2,100 million writing stops.",
-        "Find what holds it back (long transactions, slots), then run: VACUUM (FREEZE);",
+        "The oldest unfrozen transaction is {0:,} transactions old; at 2,100 million all writes"
+        " stop.",
+        "End long transactions and unused replication slots, then run: VACUUM (FREEZE);",
         {"transactions": 1_000_000_000},
     ),
     Check(
@@ -217,8 +218,8 @@ CHECKS = (
         "SELECT sequencename::text, last_value FROM pg_sequences"
         " WHERE schemaname = current_schema() AND sequencename ~ '^ducklake_'"
         " AND last_value > :most",
-        "The sequence {0} has reached {1:,}.",
-        "Ids may have 43 bits: somebody has set it by hand. Set it back before it is used.",
+        "The sequence {0} has reached {1:,}, but ids have at most 43 bits.",
+        "It was probably set by hand: set it back before more ids are assigned.",
         {"most": 2**42},
     ),
     Check(
@@ -227,15 +228,15 @@ CHECKS = (
         "SELECT count(*), current_setting('max_connections')::bigint FROM pg_stat_activity"
         " WHERE backend_type = 'client backend'"
         " HAVING count(*) > :share * current_setting('max_connections')::bigint",
-        "{0:,} of {1:,} connections are taken.",
-        "Put PgBouncer before the server, in transaction mode, or raise max_connections.",
+        "{0:,} of {1:,} connections are in use.",
+        "Use PgBouncer in transaction mode, or raise max_connections.",
         {"share": 0.8},
     ),
     Check(
         "locks",
         Weight.ADVICE,
         _locks,
-        "With {0} partitions a transaction may hold {1:,} locks, and there is room for {2:,}.",
+        "With {0} partitions a transaction may hold {1:,} locks; the server has room for {2:,}.",
         "Raise max_locks_per_transaction and restart the server.",
         {"transactions": 10},
     ),
@@ -243,7 +244,7 @@ CHECKS = (
         "pooler",
         Weight.ADVICE,
         _pooler,
-        "A pooler stands before {0}: statements are planned each time they run.",
-        "That costs some time and works. The service keeps a pool itself: connect it directly.",
+        "The connection to {0} uses a pooler: statements are planned on each execution.",
+        "This works, but costs time. The service has its own pool: connect it to the server.",
     ),
 )
