@@ -78,7 +78,6 @@ def can_close(connection: Connection, role: str) -> bool:
     Raises:
         Forbidden: it cannot, and the role of tenants still has the rights.
     """
-    # Other roles get only a warning from PostgreSQL that nothing was revoked.
     # Without a superuser PostgreSQL only warns that nothing was revoked.
     rows = connection.fetch("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
     is_superuser = bool(rows[0][0])
