@@ -78,7 +78,7 @@ BAD = [
     (("principal", "add", "a/b"), 2, "slash"),
     (("principal", "add", "ada"), 4, "already exists"),
     (("principal", "disable", "nobody"), 3, "does not exist"),
-    (("key", "revoke", "ada", "x"), 3, "no key"),
+    (("key", "revoke", "ada", "x"), 3, "no active key"),
     (("grant", "king", "ada", "-c", "sales"), 2, "no role 'king'"),
     (("grant", "reader", "ada"), 2, "catalog or on a prefix"),
     (("grant", "reader", "ada", "-c", "sales", "--prefix", "s"), 2, "catalog or on a prefix"),

@@ -109,9 +109,9 @@ def test_a_revoked_key_is_refused_and_noted(world: World) -> None:
         key.key_id,
         Outcome.DENIED,
     )
-    with pytest.raises(NotFound, match="no key"):
+    with pytest.raises(NotFound, match="no active key"):
         world.access.revoke_key(world.alice, "alice", key.key_id)
-    with pytest.raises(NotFound, match="no key"):  # somebody else's
+    with pytest.raises(NotFound, match="no active key"):  # somebody else's
         world.access.revoke_key(world.root, "bob", other_id)
 
 

@@ -55,7 +55,7 @@ def test_a_principal_has_only_so_many_keys(world: World) -> None:
     access = world.access
     for _ in range(99):
         access.create_key(world.bob, "bob")
-    with pytest.raises(QuotaExceeded, match="100 keys"):
+    with pytest.raises(QuotaExceeded, match="100 active keys"):
         access.create_key(world.bob, "bob")
     access.revoke_key(world.bob, "bob", access.keys(world.bob, "bob")[5].key_id)
     access.create_key(world.bob, "bob")

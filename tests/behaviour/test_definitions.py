@@ -198,7 +198,7 @@ def test_the_last_column_and_partition_keys_cannot_be_dropped(catalog: Catalog) 
     with catalog.transaction() as transaction:
         transaction.set_partitioning(table, [])
         transaction.drop_column(table, "name")
-        with pytest.raises(InvalidInput, match="last one"):
+        with pytest.raises(InvalidInput, match="only one left"):
             transaction.drop_column(table, "id")
     assert catalog.now().state.partitioning(table) == []
 

@@ -108,8 +108,8 @@ def test_have_known_names(cli: CommandLine) -> None:
     ("arguments", "message"),
     [
         (["nothing"], "Catalog 'nothing' does not exist"),
-        (["sales", "--schema", "nothing"], "Schema 'nothing' does not exist"),
-        (["sales", "--table", "nothing"], "Table 'main.nothing' does not exist"),
+        (["sales", "--schema", "nothing"], "Schema 'nothing' does not exist."),
+        (["sales", "--table", "nothing"], "Table 'main.nothing' does not exist."),
     ],
 )
 def test_need_something_to_hold_for(cli: CommandLine, arguments: list[str], message: str) -> None:
