@@ -53,7 +53,7 @@ class Contest:
         return median(one.rate for one in self._rounds[name])
 
     def ratio(self, name: str, other: str) -> float:
-        """How many times the rate of another crew, the median over pairs of neighbouring rounds."""
+        """How many times the rate of another crew, the median over pairs of neighboring rounds."""
         pairs = zip(self._rounds[name], self._rounds[other], strict=True)
         return median(one.rate / max(two.rate, 1e-9) for one, two in pairs)
 

@@ -93,7 +93,7 @@ _PAGE = """\
 - What is compared was measured in turn in the same run, in several rounds; the numbers are
   medians. Absolute numbers of one run differ from those of the next by a third and more, because
   of the other work; the ratios are what counts. The ratio of commits is the median over
-  neighbouring rounds, so it need not be the quotient of the two numbers beside it.
+  neighboring rounds, so it need not be the quotient of the two numbers beside it.
 - Python {python}, one process a writer, each with a metastore object of its own.
 
 ## What is compared

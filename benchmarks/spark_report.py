@@ -57,7 +57,7 @@ _WORDS = {
     "sql_select_file_p99": "… 99 of 100",
     "sql_group": "SQL: GROUP BY over a file, median",
     "sql_group_p99": "… 99 of 100",
-    "node_of_a_fork": "DuckDB over a fork: opened and asked for a row, median",
+    "node_of_a_fork": "DuckDB over a fork: opened and queried for a row, median",
     "node_of_a_fork_p99": "… 99 of 100",
 }
 
@@ -72,13 +72,13 @@ _PAGE = """\
   Forklake, on all of them; the metastore is SQLite; Python {python}.
 - Rows have six columns: bigint, int, timestamp, double, string and decimal.
 - What is compared was measured in turn in the same run, by the same Spark with the same settings,
-  in several rounds after two to warm up. Unless it says median, a number is the best of its rounds.
+  in several rounds after two to warm up. Unless marked median, a number is the best of its rounds.
   Processor time is that of all processes; it suffers less from other work than the clock does.
 - **The folder** has the same Parquet files as the table, and is read by `spark.read.parquet`, or
   written by `DataFrame.write.parquet` from the same rows in the same tasks.
 - A statement of SQL is timed from its text: a change until it is committed and `sql` returns, a
   query until its rows are here.
-- Planning is all from the name of the table to tasks that know their files.
+- Planning is all from the name of the table to tasks with their files assigned.
 
 `make bench-spark` measures all of it again; `--only` and `--quick` of `python -m benchmarks.spark`
 measure less.
