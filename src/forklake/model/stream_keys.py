@@ -19,7 +19,7 @@ def format_batch_key(query_id: str, batch_id: int, schema: str, table: str) -> s
 
 
 def stream_of_key(key: str) -> str | None:
-    """Return the name that all batches of one query into one table share; None for other keys.
+    """Return the common part of the keys of one query and table; None for other keys.
 
     >>> stream_of_key(format_batch_key("q", 12, "main", "T"))
     'q:main.t'
