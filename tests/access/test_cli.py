@@ -79,7 +79,7 @@ BAD = [
     (("principal", "add", "ada"), 4, "already exists"),
     (("principal", "disable", "nobody"), 3, "does not exist"),
     (("key", "revoke", "ada", "x"), 3, "no active key"),
-    (("grant", "king", "ada", "-c", "sales"), 2, "no role 'king'"),
+    (("grant", "king", "ada", "-c", "sales"), 2, "role 'king' does not exist"),
     (("grant", "reader", "ada"), 2, "catalog or on a prefix"),
     (("grant", "reader", "ada", "-c", "sales", "--prefix", "s"), 2, "catalog or on a prefix"),
     (("grant", "reader", "ada", "-c", "none"), 3, "does not exist"),
