@@ -36,3 +36,5 @@ SELECT item, max(amount) - min(amount) AS spread FROM sales GROUP BY item ORDER 
 SELECT CASE WHEN amount > 6 THEN 'big' ELSE 'small' END AS size, count(*) AS n FROM sales GROUP BY size ORDER BY size;
 SELECT list(x) AS l FROM (SELECT unnest([3, 1, 2]) AS x ORDER BY x) AS t;
 SELECT bool_and(NULL::BOOLEAN) AS a, sum(NULL::INT) AS b, count(NULL) AS c;
+SELECT kind, name, grouping(kind, name) AS g, grouping(name) AS n FROM items GROUP BY CUBE (kind, name) ORDER BY ALL;
+SELECT kind, grouping(kind) * 2 AS g, count(*) FROM items GROUP BY ROLLUP (kind) HAVING grouping(kind) < 2 ORDER BY ALL;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
@@ -167,9 +168,16 @@ def _correlation(found: _Call) -> exp.Expr:
     return filled("if(_1 > 0, coalesce(_0, double('NaN')), null)", [_made(value), _made(count)])
 
 
+def _grouping(found: _Call) -> exp.Expr:
+    """Build the number whose bits show which arguments a grouping set leaves out."""
+    bits = [filled("cast(grouping(_0) as bigint)", [one]) for one in found.arguments]
+    return reduce(lambda number, bit: filled("_0 * 2 + _1", [number, bit]), bits)
+
+
 _COMPOSED: dict[str, Callable[[_Call], exp.Expr]] = {
     "avg": _average,
     "corr": _correlation,
+    "grouping": _grouping,
     "regr_slope": _correlation,
 }
 

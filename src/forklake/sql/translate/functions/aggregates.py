@@ -129,7 +129,7 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
         " _v -> struct(_v, cast(size(filter(_made, _e -> _e = _v)) as bigint)))), null)",
     ),
     "approx_count_distinct": Aggregate("approx_count_distinct(_0)"),
-    "grouping": Aggregate("grouping(_0)"),
+    "grouping": Aggregate("grouping(_0)", optional=62),
 }
 
 WINDOWS: dict[str, Aggregate | tuple[Aggregate, ...]] = {

@@ -168,7 +168,6 @@ DATES: dict[str, Template | tuple[Template, ...]] = {
     ),
     "strftime": by_type(
         ("timestamptz, text", "java_strftimeIn(unix_micros(_0), _1, current_timezone())"),
-        ("text, timestamptz", "java_strftimeIn(unix_micros(_1), _0, current_timezone())"),
         ("date|timestamp, text", "java_strftime(cast(_0 as timestamp_ntz), _1)"),
         ("text, date|timestamp", "java_strftime(cast(_1 as timestamp_ntz), _0)"),
     ),
