@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 import sqlglot
@@ -12,7 +13,9 @@ import sqlglot
 from forklake.errors import InvalidInput
 from forklake.spark import evaluation
 from forklake.spark.calculator import interrupt
-from forklake.sql import constants
+from forklake.spark.constant_functions import is_plain
+from forklake.sql import constants, parameters
+from forklake.sql.dialect.parsing import parse
 
 
 def value(text: str) -> object:
@@ -43,6 +46,62 @@ def test_constants_beyond_the_limits_are_refused(text: str) -> None:
     assert time.monotonic() - started < 2 * evaluation.SECONDS
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 2**10
     assert value("lower('AFTER')") == "after"  # a killed child is replaced
+
+
+QUOTES = "''" * 100_000
+SLOW = {
+    "a number of any size": f"'{'7' * 1_000_000}'::BIGNUM",
+    "a chain of sums": " + ".join(["1"] * 900),
+    "structs of other fields": "[" + ",".join(f"{{'a{n}': 1}}" for n in range(1500)) + "]",
+    "a long zone": f"'2020-01-01 00:00:00 {'1' * 1_000_000}'::TIMESTAMPTZ",
+    "many quotes": f"['{'b' * 8_000_000}{QUOTES}', '{'b' * 8_000_000}{QUOTES}']",
+    "arrays of a fixed size": "NULL::INTEGER[100000][100]",
+}
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_literals_that_take_long_are_left_to_a_child(what: str) -> None:
+    tree = sqlglot.parse_one(SLOW[what], read="duckdb")
+    assert not is_plain(tree)
+    started = time.monotonic()
+    with suppress(InvalidInput):
+        constants.value(tree)
+    assert time.monotonic() - started < 2 * evaluation.SECONDS
+
+
+def test_literals_of_a_long_zone_are_left_to_a_child() -> None:
+    tree = sqlglot.parse_one(f"'{'1' * 10_000}'", read="duckdb")
+    assert is_plain(tree, "VARCHAR")
+    assert not is_plain(tree, "TIMESTAMP WITH TIME ZONE[]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("-1.5", "'a'", f"'{'a' * 10_000_000}'", "DATE '2024-01-31' + 1", "[1, NULL]::BIGINT[]"),
+        *("current_date - INTERVAL '1 day'", "{'a': '1'::DECIMAL(9, 2)}", "MAP {1: '2'::UUID}"),
+    ],
+)
+def test_ordinary_literals_need_no_child(text: str) -> None:
+    assert is_plain(sqlglot.parse_one(text, read="duckdb"))
+
+
+def test_values_with_too_many_elements_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="too many elements"):
+        value("list_resize([]::INTEGER[], 1000000, 1)")
+
+
+def test_a_child_that_has_grown_is_replaced() -> None:
+    evaluation.evaluate("SELECT 1")
+    grown = evaluation._pool._idle[-1]
+    assert len(str(value("repeat('a', 60000000)"))) == 60_000_000
+    assert grown not in evaluation._pool._idle
+
+
+@pytest.mark.parametrize("given", [[[1] * 300_000], [{"a": [[]] * 300_000}], [10**5000]])
+def test_parameters_that_are_too_large_are_refused(given: list[object]) -> None:
+    with pytest.raises(InvalidInput):
+        parameters.given(parse("SELECT ?"), given)
 
 
 @pytest.mark.parametrize(

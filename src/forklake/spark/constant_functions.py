@@ -7,7 +7,7 @@ refused, so that a new version of DuckDB does not add any silently.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import sqlglot
 from sqlglot import exp
@@ -103,16 +103,54 @@ _PLAIN = (
     *(exp.Paren, exp.Tuple, exp.Array, exp.Struct, exp.PropertyEQ, exp.Identifier, exp.Interval),
     *(exp.Var, exp.Add, exp.Sub, exp.CurrentTimestamp, exp.CurrentDate, exp.ToMap, exp.Map),
 )
+# Types to which texts are cast in linear time. A cast to BIGNUM is quadratic, and arrays of a
+# fixed size take memory for all their elements.
+_PLAIN_TYPES = {
+    *exp.DataType.NUMERIC_TYPES,
+    *exp.DataType.TEXT_TYPES,
+    *exp.DataType.TEMPORAL_TYPES,
+    *(exp.DType.BOOLEAN, exp.DType.UUID, exp.DType.JSON, exp.DType.INTERVAL),
+    *(exp.DType.VARBINARY, exp.DType.TIME, exp.DType.TIMETZ),
+    *(exp.DType.LIST, exp.DType.ARRAY, exp.DType.MAP, exp.DType.STRUCT),
+}
+_ZONED_TYPES = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMETZ}
+# The time to bind grows faster than the number of nodes: lists of structs with other fields each
+# become structs of all fields.
+_MOST_PLAIN_NODES = 200
+_MOST_SUMS = 8  # the time to bind a chain of them is cubic
+# DuckDB reads a text in time proportional to its length times the quotes in it.
+_MOST_QUOTING = 2**30
+_MOST_ZONED_TEXT = 2**12  # the time to read a zone is quadratic
+_ZONED = "WITH TIME ZONE"
 
 
-def is_plain(tree: exp.Expr) -> bool:
-    """Return whether an expression is cheap and its value about as large as its text."""
-    return all(isinstance(node, _PLAIN) for node in tree.walk())
+def is_plain(tree: exp.Expr, kind: str = "") -> bool:
+    """Return whether an expression, cast to a type, is cheap and about as large as its text."""
+    nodes = list(islice(tree.walk(), _MOST_PLAIN_NODES + 1))
+    sums = sum(isinstance(one, exp.Add | exp.Sub) for one in nodes)
+    if len(nodes) > _MOST_PLAIN_NODES or sums > _MOST_SUMS:
+        return False
+    has_zone = _ZONED in kind or any(
+        isinstance(one, exp.DataType) and one.this in _ZONED_TYPES for one in nodes
+    )
+    return all(_is_plain_node(one, has_zone) for one in nodes)
+
+
+def _is_plain_node(node: exp.Expr, has_zone: bool) -> bool:
+    match node:
+        case exp.Literal():
+            text = str(node.this)
+            if has_zone and len(text) > _MOST_ZONED_TEXT:
+                return False
+            return len(text) * text.count("'") <= _MOST_QUOTING
+        case exp.DataType():
+            return node.this in _PLAIN_TYPES and not node.args.get("values")
+    return isinstance(node, _PLAIN)
 
 
 @lru_cache(maxsize=1000)
-def is_plain_default(text: str) -> bool:
-    """Return whether the default of a column is plain.
+def is_plain_default(text: str, kind: str) -> bool:
+    """Return whether the default of a column with a DuckDB type is plain.
 
     Raises InvalidInput if it does more than compute.
     """
@@ -121,7 +159,7 @@ def is_plain_default(text: str) -> bool:
         tree = sqlglot.parse_one(text, read="duckdb")
     except (SqlglotError, RecursionError):
         return False
-    return is_plain(tree)
+    return is_plain(tree, kind)
 
 
 def require_computable(text: str) -> None:

@@ -75,6 +75,7 @@ class _Child:
             process_group=0,  # Ctrl-C is handled by this process
             bufsize=0,
         )
+        self.is_spent = False
 
     def answer(self, query: str, seconds: float) -> tuple[bytes, bytes]:
         """Return status and content.
@@ -88,8 +89,9 @@ class _Child:
             self._write(struct.pack(">I", len(sent)) + sent)
         except OSError as reason:
             raise EOFError from reason
-        head = self._read(5, deadline)
-        return head[:1], self._read(struct.unpack(">I", head[1:])[0], deadline)
+        head = self._read(6, deadline)
+        self.is_spent, length = struct.unpack(">?I", head[1:])
+        return head[:1], self._read(length, deadline)
 
     def _write(self, content: bytes) -> None:
         assert self._process.stdin is not None
@@ -159,7 +161,7 @@ class _Pool:
         finally:
             with self._changed:
                 del self._lent[thread]
-                is_kept = is_usable and len(self._idle) < _KEPT
+                is_kept = is_usable and not child.is_spent and len(self._idle) < _KEPT
                 if is_kept:
                     self._idle.append(child)
                 self._changed.notify()

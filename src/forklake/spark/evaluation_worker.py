@@ -1,7 +1,8 @@
 """Program of a child process that evaluates constant expressions within resource limits.
 
-It is started by its path and imports nothing of Forklake, so that it starts quickly. A request is a
-length and a query; an answer is a status byte, a length, and Arrow IPC or an error message.
+It is started by path and imports nothing of Forklake, so that it starts quickly. A request is a
+length and a query; an answer is a status byte, whether the process is spent, a length, and Arrow
+IPC or an error message. A spent process keeps memory that the next expression would lack.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import resource
 import struct
 import sys
-from typing import BinaryIO
 
 OK, FAILED, TOO_LARGE = b"+", b"-", b">"
+_SPENT = 64 * 2**20  # bytes that the address space has grown by
 _BATCH = 2048  # rows; for a million, each column would take 8 MB at once
 
 
@@ -29,11 +30,25 @@ def main(address_space: int, cpu_seconds: int, most_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    begin = _address_space()
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while len(head := requests.read(4)) == 4:
         query = requests.read(struct.unpack(">I", head)[0]).decode()
         _limit_time(cpu_seconds)
-        _send(answers, *_answer(database.cursor(), query, most_bytes))
+        status, content = _answer(database.cursor(), query, most_bytes)
+        is_spent = _address_space() - begin > _SPENT
+        answers.write(status + struct.pack(">?I", is_spent, len(content)))
+        answers.write(content)
+        answers.flush()
+
+
+def _address_space() -> int:
+    """Return how many bytes the process has; 0 on systems that do not limit them."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _limit_time(seconds: int) -> None:
@@ -58,11 +73,6 @@ def _answer(cursor: object, query: str, most_bytes: int) -> tuple[bytes, bytes]:
         return FAILED, str(reason).encode()
     except MemoryError:
         return FAILED, b"Out of Memory Error: the expression takes too much memory."
-
-
-def _send(answers: BinaryIO, status: bytes, content: bytes) -> None:
-    answers.write(status + struct.pack(">I", len(content)) + content)
-    answers.flush()
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ _OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp
 
 _MOST_SHOWN = 200  # characters of an expression in an error
 _MOST_TEXT = 16 * 2**20  # characters; longer queries are evaluated in another process
-_BATCH = 2048  # rows; with a million, each column would take 8 MB at once
+_BATCH = 2048  # rows; for a million, each column would take 8 MB at once
+_MOST_NESTED = 2**20  # bytes of a nested value, which takes many times as much in Python
 
 
 def is_constant(node: exp.Expr) -> bool:
@@ -39,15 +40,20 @@ def value(node: exp.Expr) -> Any:
     text = node.sql("duckdb")
     if not is_constant(node):
         raise InvalidInput(
-            f"The expression {text} is not constant.",
+            f"The expression {text[:_MOST_SHOWN]} is not constant.",
             remedy="Write a constant value that refers to no columns.",
         )
-    found = _compute(f"SELECT {text}", text, [node])
+    found = _compute(f"SELECT {text}", text, [(node, "")])
+    if pa.types.is_nested(found.schema.types[0]) and found.nbytes > _MOST_NESTED:
+        raise InvalidInput(
+            f"The value {text[:_MOST_SHOWN]} has too many elements.",
+            remedy="Put the elements into a table.",
+        )
     try:
         return found.to_pylist()[0]["value"]
     except (OverflowError, ValueError) as reason:  # infinity, and years beyond 9999
         raise InvalidInput(
-            f"The value {text} cannot be represented in Python: {reason}.",
+            f"The value {text[:_MOST_SHOWN]} cannot be represented in Python: {reason}.",
             remedy="Use a finite value in the years 1 to 9999.",
         ) from None
 
@@ -58,7 +64,11 @@ def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: st
         f"({', '.join(_cell(cell, field) for cell, field in zip(row, fields, strict=True))})"
         for row in cells
     )
-    trees = [_tree(cell, field) for row in cells for cell, field in zip(row, fields, strict=True)]
+    trees = [
+        (_tree(cell, field), duckdb_type(field))
+        for row in cells
+        for cell, field in zip(row, fields, strict=True)
+    ]
     found = _compute(f"FROM (VALUES {listed})", f"for table '{table}'", trees)
     columns = [
         retyped(column, arrow_type(field))
@@ -95,8 +105,9 @@ def _default(field: Field) -> str:
     return field.default_value
 
 
-def _compute(query: str, what: str, trees: Sequence[exp.Expr]) -> pa.Table:
-    others = [tree for tree in trees if not is_plain(tree)]
+def _compute(query: str, what: str, trees: Sequence[tuple[exp.Expr, str]]) -> pa.Table:
+    """Return the rows of a query, in which the trees are cast to types."""
+    others = [tree for tree, kind in trees if not is_plain(tree, kind)]
     for tree in others:
         require_computable(tree.sql("duckdb"))
     try:

@@ -55,6 +55,26 @@ def check_text(text: str) -> None:
         )
 
 
+def check_values(values: object) -> None:
+    """Raise InvalidInput if values for parameters have too many parts to become a part of a text.
+
+    Each takes about as much memory as a word of a text.
+    """
+    count, left = 0, [values]
+    while left:
+        one = left.pop()
+        count += 1
+        if isinstance(one, Mapping):
+            left.extend(one.values())
+        elif isinstance(one, list | tuple):
+            left.extend(one)
+        if count + len(left) > MOST_TOKENS:
+            raise InvalidInput(
+                f"The parameters have more than {MOST_TOKENS:,} values.",
+                remedy="Insert many rows from a file or a DataFrame.",
+            )
+
+
 def check_nodes(count: int) -> None:
     """Raise InvalidInput if a query is too large, or an error if its statement was canceled."""
     check()

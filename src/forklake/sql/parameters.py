@@ -12,7 +12,10 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from forklake.errors import InvalidInput
+from forklake.sql import limits
 from forklake.sql.dialect.nodes import Prepare
+
+_MOST_BITS = 1024  # of a number, as DOUBLE has: Python writes no number of many digits
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
 
@@ -25,6 +28,7 @@ def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Ex
     )
     if not wanted and not parameters:
         return list(statements)
+    limits.check_values(parameters)
     names = list(_name_parameters(wanted))
     values = _by_name(parameters)
     missing = sorted({name for name in names if name not in values})
@@ -80,6 +84,11 @@ def literal_of(value: Any) -> exp.Expr:
             return exp.Null()
         case bool():
             return exp.Boolean(this=value)
+        case int() if value.bit_length() > _MOST_BITS:
+            raise InvalidInput(
+                "A parameter is a number beyond the range of DOUBLE.",
+                remedy="Give a smaller number, or a text.",
+            )
         case int():
             return _number_literal(str(abs(value)), value < 0)
         case Decimal() if value.is_finite():

@@ -285,7 +285,7 @@ def _spark_text(text: str, field: Field) -> str:
     try:
         tree = sqlglot.parse_one(text, read="duckdb")
         given = tree.sql("duckdb")
-        if not is_plain_default(given):
+        if not is_plain_default(given, duckdb_type(field)):
             evaluate(f"SELECT CAST(({given}) AS {duckdb_type(field)})")
     except (sqlglot.errors.SqlglotError, EvaluationError, InvalidInput) as reason:
         raise _default_error(field) from reason

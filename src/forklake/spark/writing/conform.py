@@ -247,7 +247,7 @@ def _defaults(field: Field, count: int, path: str) -> pa.ChunkedArray | _Cast:
         return pa.chunked_array([pa.array([value] * count, wanted)])
     query = f"SELECT CAST(({field.default_value}) AS {duckdb_type(field)}) FROM range({count})"
     try:
-        if is_plain_default(field.default_value):
+        if is_plain_default(field.default_value, duckdb_type(field)):
             return _Cast(field.default_value, field, path)
         return retyped(evaluate(query).column(0), wanted)
     except (EvaluationError, InvalidInput) as reason:
