@@ -66,14 +66,33 @@ def _matching(pattern: str) -> list[str]:
     wild = _WILD.search(pattern)
     assert wild is not None
     folder = pattern[: wild.start()].rpartition("/")[0]
-    wanted = re.compile("".join(map(_regex, _PIECE.findall(pattern))))
+    wanted = re.compile(_glob_regex(pattern))
     return [one.path for one in list_files(folder) if wanted.fullmatch(one.path)]
+
+
+def _glob_regex(pattern: str) -> str:
+    """The regular expression of a pattern of paths.
+
+    What stands between two stars of one part of a path is found at its first place, for good
+    (`(?>…)`): another place is never better, and trying all of them takes exponential time.
+    """
+    pieces = _PIECE.findall(pattern)
+    found, star = "", None  # where the text of the last star begins
+    for piece in pieces:
+        if piece == "*":
+            if star is not None:
+                found = f"{found[:star]}(?>[^/]*?{found[star + len(_REGEX['*']) :]})"
+            star = len(found)
+        elif "/" in piece or piece == "**":
+            star = None
+        found += _regex(piece)
+    return found
 
 
 def _regex(piece: str) -> str:
     if piece.startswith("[") and len(piece) > 1:
         inside = piece[1:-1].replace("\\", r"\\").replace("[", r"\[")
-        return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
+        return f"[^{inside[1:]}/]" if inside.startswith("!") else f"[{inside}]"
     return _REGEX.get(piece, re.escape(piece))
 
 

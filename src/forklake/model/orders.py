@@ -12,7 +12,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-_NUMBER = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?")
+# Possessive: digits are not tried again, which takes quadratic time and stops all other threads.
+_NUMBER = re.compile(r"[-+]?([0-9]++[.]?[0-9]*+|[.][0-9]++)([eE][-+]?[0-9]{1,3})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(rf"({_DATE.pattern})(?:[ T]([0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})(\.[0-9]+)?)?")
 _UTC = re.compile(r"(\+00(:?00)?|Z)")

@@ -39,7 +39,8 @@ INTEGER_RANGES: dict[str, tuple[int, int]] = {
 }
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+# Possessive: digits are not tried again, which takes quadratic time and stops all other threads.
+_NUMBER = re.compile(r"[+-]?([0-9]++\.?[0-9]*+|\.[0-9]++)(e[+-]?[0-9]+)?", re.IGNORECASE)
 _SPECIAL_FLOAT = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 _BLOB = re.compile(rb"\\x([0-9A-Fa-f]{2})|([^\\\x80-\xff])")
 _TIMESTAMPS = ("timestamp", "timestamp_s", "timestamp_ms", "timestamptz")

@@ -28,7 +28,7 @@ def cast_long_numbers(text: str) -> str:
 def _cast(found: re.Match[str]) -> str:
     whole, _, fraction = (found["number"] or "").partition(".")
     digits = len(whole.lstrip("0")) + len(fraction)
-    if not whole or int(whole) < _MOST or digits > _DIGITS:
+    if not whole or digits > _DIGITS or int(whole) < _MOST:
         return found[0]
     if int(whole) == _MOST and not fraction.strip("0"):
         return found[0]

@@ -19,8 +19,17 @@ def _without_commands(keywords: dict[str, TokenType]) -> dict[str, TokenType]:
     return {word: kind for word, kind in keywords.items() if kind is not TokenType.COMMAND}
 
 
+_LONGEST_PATH = 10_000  # characters of a path of JSON that sqlglot looks into
+
+
 class Forklake(DuckDB):
     """DuckDB SQL."""
+
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """Leave a long path as it is: nobody can cancel sqlglot while it reads one."""
+        if isinstance(path, exp.Literal) and len(path.this) > _LONGEST_PATH:
+            return path
+        return super().to_json_path(path)
 
     class Tokenizer(DuckDB.Tokenizer):
         KEYWORDS = _without_commands(DuckDB.Tokenizer.KEYWORDS)

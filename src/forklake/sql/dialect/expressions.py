@@ -12,7 +12,9 @@ from sqlglot.tokenizer_core import TokenType
 
 # Functions with a special grammar; all others are a name with arguments.
 _GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
-_ONE_UNIT = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*[a-zA-Z]*\s*")
+# Possessive: with `\s*` twice, a long text would take quadratic time.
+_LONGEST_UNIT = 100  # characters of a number and a word; sqlglot is slow with more
+_ONE_UNIT = re.compile(r"\s*+[+-]?\d++(\.\d++)?\s*+[a-zA-Z]*+\s*+")
 
 
 class Expressions(DuckDBParser):
@@ -44,8 +46,9 @@ class Expressions(DuckDBParser):
     def _parse_interval_span(
         self, this: exp.Expr, parse_function_unit: bool = True
     ) -> exp.Interval:
-        """Keep the text of an interval whole; sqlglot picks one number and one word out of it."""
-        if this.is_string and not _ONE_UNIT.fullmatch(this.name):
+        """Keep the text of an interval whole, where sqlglot picks a number and a word out of it."""
+        is_one = len(this.name) <= _LONGEST_UNIT and _ONE_UNIT.fullmatch(this.name)
+        if this.is_string and not is_one:
             return self.expression(exp.Interval(this=this))
         return super()._parse_interval_span(this, parse_function_unit)
 

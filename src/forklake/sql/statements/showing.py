@@ -52,9 +52,22 @@ def run_show(session: Session, statement: exp.Expression) -> Result:
 def _like(rows: pa.Table, pattern: str) -> pa.Table:
     """Return the rows whose name matches a LIKE pattern."""
     column = next((one for one in ("schema_name", "name") if one in rows.schema.names), 0)
-    pieces = {"%": ".*", "_": "."}
-    wanted = re.compile("".join(pieces.get(one) or re.escape(one) for one in pattern), re.DOTALL)
+    wanted = _like_regex(pattern)
     return rows.filter([bool(wanted.fullmatch(value)) for value in rows.column(column).to_pylist()])
+
+
+def _like_regex(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a LIKE pattern, which takes at most quadratic time.
+
+    What stands between two `%` is found at its first place, for good (`(?>…)`). Another place is
+    never better, and trying all of them takes exponential time.
+    """
+    first, *others = (
+        "".join("." if one == "_" else re.escape(one) for one in part)
+        for part in pattern.split("%")
+    )
+    text = first + "".join(f"(?>.*?{one})" for one in others[:-1])
+    return re.compile(text + "".join(f".*{one}" for one in others[-1:]), re.DOTALL)
 
 
 # FROM clause

@@ -37,6 +37,7 @@ _IN_TEXT = {
     "millisecond": ("second", Decimal("0.001")),
     "microsecond": ("second", Decimal("0.000001")),
 }
+_LONGEST = 1000  # characters of a text; numbers of a million digits take minutes
 _PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)")
 _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*$")
 
@@ -80,8 +81,8 @@ def _build_interval(value: exp.Expr, unit: str) -> exp.Expr:
 def _parse_interval(text: str) -> exp.Expr:
     """Return the call for an interval string such as '1 month 2 days 03:04:05'."""
     total, rest = dict.fromkeys(("month", "day", "second"), Decimal(0)), text
-    if not text.strip():
-        raise unsupported(f"The interval '{text}'")
+    if not text.strip() or len(text) > _LONGEST:
+        raise unsupported(f"The interval '{text[:_LONGEST]}'")
     while found := _PART.match(rest):
         unit = part_name(exp.Var(this=found[2]))
         if unit not in _IN_TEXT:

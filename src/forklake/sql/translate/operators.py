@@ -158,8 +158,9 @@ def _translate_in(node: exp.Expr) -> exp.Expr:
     return node
 
 
-# Patterns that Spark matches without a regular expression, and pushes down to files.
-_SIMPLE_LIKE = re.compile(r"[^%_\\]*%?[^%_\\]*|%[^%_\\]+%")
+# Patterns that Spark compares without a regular expression, and pushes down to files.
+# Possessive: a long pattern would take quadratic time.
+_SIMPLE_LIKE = re.compile(r"[^%_\\]*+%?[^%_\\]*+|%[^%_\\]++%")
 
 
 def _like(node: exp.Expr) -> exp.Expr:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from forklake.errors import NotFound
+from forklake.errors import InvalidInput, NotFound
+from forklake.spark.evaluation import EvaluationError, evaluate
 from forklake.sql.translate.joins import JoinColumns, Shown, resolve_joins
 from forklake.sql.translate.refusing import unsupported
 from forklake.sql.translate.relations import ColumnsOf, sources
@@ -127,10 +127,28 @@ def _choose_columns(call: exp.Expr, found: _Columns) -> list[Shown]:
         return [one for one in shown if one.name.lower() in wanted]
     if not choice.is_string:
         raise unsupported(f"COLUMNS({choice.sql(dialect='duckdb')})")
-    matching = [one for one in shown if re.search(choice.name, one.name)]
+    matches = _matches(choice.name, [one.name for one in shown])
+    matching = [one for one, is_match in zip(shown, matches, strict=True) if is_match]
     if not matching:
         raise unsupported(f"COLUMNS('{choice.name}'), which matches no column,")
     return matching
+
+
+def _matches(pattern: str, names: Sequence[str]) -> list[bool]:
+    """Return which names have a match of a pattern, as DuckDB finds it.
+
+    Python would take exponential time for some patterns, and stop all other threads meanwhile.
+    """
+    texts = [exp.Literal.string(one).sql("duckdb") for one in (pattern, *names)]
+    calls = ", ".join(f"regexp_matches({name}, {texts[0]})" for name in texts[1:])
+    try:
+        found: list[bool] = evaluate(f"SELECT [{calls}] AS v").column(0)[0].as_py()
+    except EvaluationError as reason:
+        raise InvalidInput(
+            f"The pattern '{pattern}' of COLUMNS cannot be used: {reason}.",
+            remedy="Correct the pattern.",
+        ) from None
+    return found
 
 
 def _for_column(node: exp.Expr, shown: Shown) -> exp.Expr:
