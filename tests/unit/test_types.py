@@ -286,3 +286,19 @@ def in_parquet(node: Any) -> str:
         case {"Type": kind}:
             logical = "" if kind == "None" else f" {kind.upper()}"
     return f"{node.physical_type}{length}{logical}"
+
+
+def test_types_that_are_nested_too_deeply_are_refused() -> None:
+    kind: ColumnType = scalar("int64")
+    for _ in range(62):
+        kind = map_of("int64", kind)
+    assert list_of(kind).name == "list"
+    with pytest.raises(InvalidInput, match="levels"):
+        list_of(list_of(kind))
+
+
+def test_decimals_of_any_number_of_digits_are_read() -> None:
+    assert scalar("DECIMAL(009, 02)") == scalar("decimal(9,2)")
+    for text in (f"decimal({'1' * 10_000},1)", f"decimal(9,{'1' * 10_000})"):
+        with pytest.raises(Unsupported):
+            scalar(text)

@@ -44,6 +44,7 @@ _UNITS = {
     "month": timedelta(days=30),
     "year": timedelta(days=365),
 }
+_LONGEST = timedelta(days=365_000)  # before and after now there are moments as far away
 _SHORT_UNITS = {name[0]: name for name in ("second", "minute", "hour", "day", "week")}
 _CODECS = ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw")
 
@@ -82,8 +83,10 @@ def _fraction(value: str) -> str:
 
 
 def _interval(value: str) -> str:
-    if not _INTERVAL.fullmatch(value.strip()):
-        raise ValueError("an interval such as '7 days'")
+    try:
+        as_age(value)
+    except InvalidInput:
+        raise ValueError("an interval such as '7 days'") from None
     return value.strip()
 
 
@@ -194,11 +197,15 @@ def as_age(interval: str) -> timedelta:
         )
     unit = match[2] or _SHORT_UNITS[match[3].lower()]
     try:
-        return float(match[1]) * _UNITS[unit.lower()]
+        age = float(match[1]) * _UNITS[unit.lower()]
     except OverflowError:
+        age = timedelta.max
+    if age > _LONGEST:
         raise InvalidInput(
-            f"{interval!r} exceeds the maximum length of time.", remedy="Use a shorter interval."
-        ) from None
+            f"{interval[:100]!r} exceeds the maximum length of time.",
+            remedy="Use a shorter interval.",
+        )
+    return age
 
 
 def checked_option(name: str, value: object, scope: Scope) -> tuple[str, str | None]:

@@ -18,8 +18,9 @@ SCALARS = frozenset(
     "varchar blob uuid json".split()
 )
 NESTED = frozenset({"struct", "list", "map"})
-_DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
+_DECIMAL = re.compile(r"decimal\(\s*0*(\d{1,9})\s*,\s*0*(\d{1,9})\s*\)")
 _MAX_PRECISION = 38
+_MOST_LEVELS = 64  # of nested types; JSON encoders fail beyond some hundred
 # SQL names of stored types.
 _ALIASES = {
     "bool": "boolean",
@@ -128,17 +129,28 @@ def struct_of(fields: list[tuple[str, ColumnType | str]]) -> ColumnType:
         raise InvalidInput(
             "A struct has two fields with the same name.", remedy="Rename one of them."
         )
-    return ColumnType("struct", parts)
+    return _nested("struct", parts)
 
 
 def list_of(element: ColumnType | str) -> ColumnType:
     """Return a list type."""
-    return ColumnType("list", (("element", as_type(element)),))
+    return _nested("list", (("element", as_type(element)),))
 
 
 def map_of(key: ColumnType | str, value: ColumnType | str) -> ColumnType:
     """Return a map type."""
-    return ColumnType("map", (("key", as_type(key)), ("value", as_type(value))))
+    return _nested("map", (("key", as_type(key)), ("value", as_type(value))))
+
+
+def _nested(name: str, parts: tuple[tuple[str, ColumnType], ...]) -> ColumnType:
+    levels, inside = 1, [kind for _, kind in parts]
+    while inside := [kind for one in inside for _, kind in one.fields]:
+        levels += 1
+    if levels >= _MOST_LEVELS:
+        raise InvalidInput(
+            f"A type has more than {_MOST_LEVELS} levels.", remedy="Nest fewer types."
+        )
+    return ColumnType(name, parts)
 
 
 def as_type(kind: ColumnType | str) -> ColumnType:
