@@ -53,6 +53,47 @@ def test_stored_sql_changes_nothing_and_reads_no_files(lake: Session, name: str)
     assert lake.viewing(lake.attachment("lake")).state.snapshot_id == before
 
 
+@pytest.mark.parametrize("name", CHANGING)
+def test_an_argument_of_a_macro_is_no_catalog_to_change(lake: Session, name: str) -> None:
+    lake.execute("CREATE TABLE t(i INT)")
+    specs = {
+        "m": MacroSpec(f"x.{name}('y')", ["x"], {}, "duckdb"),
+        "d": MacroSpec(f"x.main.{name}('y')", ["x"], {"x": "'lake'"}, "duckdb"),
+        "outer_m": MacroSpec("1 + m('lake')", [], {}, "duckdb"),
+    }
+    with lake.changing(lake.attachment("lake")) as change:
+        work = change.transaction
+        for macro, spec in specs.items():
+            work.create_macro(macro, [spec], schema="main", type="scalar")
+        table = MacroSpec(f"SELECT x.{name}('y') AS a, 1 AS b", ["x"], {}, "duckdb")
+        work.create_macro("tm", [table], schema="main", type="table")
+        for number, call in enumerate(("m('lake')", "m(lake)", "d()", "outer_m()")):
+            text = f"SELECT {call} AS a, 1 AS b"
+            work.create_view(f"v{number}", text, schema="main", dialect="duckdb")
+    before = lake.viewing(lake.attachment("lake")).state.snapshot_id
+    sources = ["v0", "v1", "v2", "v3", "tm('lake')", "(SELECT m(lake) AS a)", "(SELECT d() AS a)"]
+    for source in sources:
+        for trigger in TRIGGERS:
+            with pytest.raises(InvalidInput, match="changes something"):
+                lake.execute(trigger.format(source))
+    for text in ("SELECT m(lake)", "SELECT 1 + d()", "UPDATE t SET i = m('lake')"):
+        with pytest.raises(InvalidInput, match="changes something"):
+            lake.execute(text)
+    assert lake.viewing(lake.attachment("lake")).state.snapshot_id == before
+
+
+def test_a_view_asks_about_no_other_catalog_by_an_argument(lake: Session) -> None:
+    lake.execute("CREATE TABLE t(i INT)")
+    lake.execute("SELECT ducklake_fork_catalog('lake', 'other')")
+    lake.execute("CREATE MACRO m(x) AS (SELECT max(id) FROM (SELECT x.current_snapshot() AS id))")
+    lake.attach(lake.attachment("lake").uri, "other", catalog="other")
+    lake.execute("CREATE VIEW own AS SELECT m('lake') AS id")
+    lake.execute("CREATE VIEW foreign_one AS SELECT m('other') AS id")
+    assert lake.sql("SELECT m('other')").count() == lake.sql("FROM own").count() == 1
+    with pytest.raises(InvalidInput, match="another catalog"):
+        lake.execute("FROM foreign_one")
+
+
 @pytest.mark.parametrize("name", ["now", "count", "upper", "ducklake_snapshots", "snapshots"])
 def test_macros_never_replace_built_in_functions(lake: Session, name: str) -> None:
     with pytest.raises(InvalidInput, match="a built-in function has this name"):

@@ -63,12 +63,14 @@ class Binding:
         moments: Mapping[str, Moment] | None = None,
         depth: int = 0,
         has_rows: bool = True,
+        stored: tuple[str, Attachment] | None = None,
     ) -> None:
         """Prepare the binding of a query.
 
         Args:
             moments: snapshots at which a view reads catalogs, by their alias.
             has_rows: if false, tables have their columns but no rows.
+            stored: for a stored query, its name in errors and the catalog that stores it.
         """
         session.guard.dialect(dialect)
         self.session = session
@@ -77,6 +79,7 @@ class Binding:
         self._moments = moments or {}
         self._depth = depth
         self._has_rows = has_rows
+        self._stored = stored
         self._registered: list[str] = []
         self._relations: dict[object, str] = {}  # registered names, by name and snapshot
         self._virtual: dict[str, Sequence[str]] = {}
@@ -117,10 +120,13 @@ class Binding:
         Args:
             target: a table that an expression refers to without containing it.
         """
-        allowed = stored_sql.outermost_call(node) if may_change else None
-        stored_sql.refuse_changes(self.session, node, "The query", allowed=allowed)
+        self._refuse_changes(node, may_change)
         limits.check_nodes(sum(1 for _ in node.walk()))
         node = macros.expanded(node.copy(), self._macro, self._check_macro)
+        # Check again: a macro argument can become the catalog of a call, as in `x.merge(…)`.
+        self._refuse_changes(node, may_change)
+        if self._stored is not None:
+            self._check_body(node, *self._stored, self.dialect)
         scalars.compute(self.session, node)
         wanted = names.virtual_columns(node)
         for table in names.tables(node):
@@ -137,6 +143,10 @@ class Binding:
         if dispatch.is_needed(text):
             dispatch.register(self.session.engine)
         return text
+
+    def _refuse_changes(self, node: exp.Expr, may_change: bool) -> None:
+        allowed = stored_sql.outermost_call(node) if may_change else None
+        stored_sql.refuse_changes(self.session, node, "The query", allowed=allowed)
 
     def _has_types(self) -> bool:
         return self.session.engine.is_native
@@ -272,7 +282,7 @@ class Binding:
         try:
             with (
                 self.session.in_home(attachment, place.schema),
-                self._inner(what, view.dialect, attachment, moment) as inner,
+                self._inner(what, view.dialect, attachment, moment, (what, attachment)) as inner,
             ):
                 body = restored(view.sql, view.dialect, attachment.alias)
                 self._check_body(body, what, attachment, view.dialect)
@@ -291,12 +301,21 @@ class Binding:
         if macro is None:
             return scalars.called(self.session, *call, has_rows=self._has_rows)
         what, home = f"The macro '{call[0][-1]}'", macro.attachment
-        with self._inner(what, macro.dialect, home, self._inherited(home)) as inner:
+        # Arguments of a macro belong to the view that calls it, or to the text that the user sent.
+        stored = self._stored and (what, home)
+        with self._inner(what, macro.dialect, home, self._inherited(home), stored) as inner:
             rows = _make_names_unique(inner.frame(macro.body))
             self._inner_sources = inner.sources
             return rows
 
-    def _inner(self, what: str, dialect: str, attachment: Attachment, moment: Moment) -> Binding:
+    def _inner(
+        self,
+        what: str,
+        dialect: str,
+        attachment: Attachment,
+        moment: Moment,
+        stored: tuple[str, Attachment] | None,
+    ) -> Binding:
         if self._depth == _DEEPEST:
             raise InvalidInput(
                 f"{what} is nested too deeply, or refers to itself.",
@@ -310,6 +329,7 @@ class Binding:
             moments=moments,
             depth=self._depth + 1,
             has_rows=self._has_rows,
+            stored=stored,
         )
 
 
