@@ -36,6 +36,9 @@ LARGE = {
     "names of WITH inside": "SELECT * FROM (WITH c0 AS (FROM t), "
     + ", ".join(f"c{n + 1} AS (FROM c{n} UNION ALL FROM c{n})" for n in range(30))
     + " SELECT count(*) FROM c30)",
+    "cube": "SELECT count(*) FROM t GROUP BY CUBE(" + ", ".join(["a", "b"] * 7) + ")",
+    "rollups": "SELECT count(*) FROM t GROUP BY " + ", ".join(["ROLLUP(a, b)"] * 9),
+    "grouping sets": "SELECT count(*) FROM t GROUP BY GROUPING SETS (CUBE(" + "a, " * 12 + "b))",
     "macros": "SELECT m29()",
     "macro of macros": "SELECT " + "double(" * 18 + "1" + ")" * 18,
 }

@@ -82,11 +82,11 @@ def test_an_argument_of_a_macro_is_no_catalog_to_change(lake: Session, name: str
     assert lake.viewing(lake.attachment("lake")).state.snapshot_id == before
 
 
-def test_a_view_asks_about_no_other_catalog_by_an_argument(lake: Session) -> None:
+def test_a_view_asks_about_no_other_catalog_by_an_argument(lake: Session, metadata: str) -> None:
     lake.execute("CREATE TABLE t(i INT)")
     lake.execute("SELECT ducklake_fork_catalog('lake', 'other')")
     lake.execute("CREATE MACRO m(x) AS (SELECT max(id) FROM (SELECT x.current_snapshot() AS id))")
-    lake.attach(lake.attachment("lake").uri, "other", catalog="other")
+    lake.attach(metadata, "other", catalog="other")
     lake.execute("CREATE VIEW own AS SELECT m('lake') AS id")
     lake.execute("CREATE VIEW foreign_one AS SELECT m('other') AS id")
     assert lake.sql("SELECT m('other')").count() == lake.sql("FROM own").count() == 1

@@ -6,6 +6,7 @@ regularly whether their statement was canceled, and refuse input that would take
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from forklake.model.names import folded
 MOST_TOKENS = 250_000  # of a text
 MOST_NODES = 25_000  # of a query, after its macros and names are expanded
 MOST_SOURCES = 500  # tables of a query, including those of its views and WITH clauses
+MOST_GROUPINGS = 4096  # grouping sets of a GROUP BY; CUBE of 12 columns has so many
 INTERVAL = 500  # steps between two checks for cancellation
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
@@ -84,6 +86,27 @@ def check_nodes(count: int) -> None:
             " names were expanded.",
             remedy="Put long lists of values into a table, and call fewer macros.",
         )
+
+
+def check_groupings(query: exp.Expr) -> None:
+    """Raise InvalidInput if a GROUP BY has too many grouping sets; Spark cannot stop planning."""
+    for group in query.find_all(exp.Group):
+        if math.prod(map(_count_groupings, group.expressions)) > MOST_GROUPINGS:
+            raise InvalidInput(
+                f"A GROUP BY has more than {MOST_GROUPINGS:,} grouping sets.",
+                remedy="Name the sets that you need: GROUP BY GROUPING SETS (…).",
+            )
+
+
+def _count_groupings(node: exp.Expr) -> int:
+    match node:
+        case exp.Cube():
+            return int(2 ** len(node.expressions))
+        case exp.Rollup():
+            return len(node.expressions) + 1
+        case exp.GroupingSets():
+            return sum(map(_count_groupings, node.expressions))
+    return 1
 
 
 def count_sources(query: exp.Expr, weights: Mapping[str, int]) -> int:

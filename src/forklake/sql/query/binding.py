@@ -127,6 +127,7 @@ class Binding:
         self._refuse_changes(node, may_change)
         if self._stored is not None:
             self._check_body(node, *self._stored, self.dialect)
+        limits.check_groupings(node)
         scalars.compute(self.session, node)
         wanted = names.virtual_columns(node)
         for table in names.tables(node):
