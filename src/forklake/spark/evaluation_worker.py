@@ -12,7 +12,7 @@ import struct
 import sys
 
 OK, FAILED, TOO_LARGE = b"+", b"-", b">"
-_SPENT = 64 * 2**20  # bytes that the address space has grown by
+_SPENT = 32 * 2**20  # bytes that the address space has grown by
 _BATCH = 2048  # rows; for a million, each column would take 8 MB at once
 
 
