@@ -71,10 +71,10 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _glob_regex(pattern: str) -> str:
-    """The regular expression of a pattern of paths.
+    """Return the regular expression of a pattern of paths.
 
-    What stands between two stars of one part of a path is found at its first place, for good
-    (`(?>…)`): another place is never better, and trying all of them takes exponential time.
+    The text between two stars of a path component is matched at its first occurrence only
+    (`(?>…)`): another occurrence is never better, and trying all of them takes exponential time.
     """
     pieces = _PIECE.findall(pattern)
     found, star = "", None  # where the text of the last star begins

@@ -41,14 +41,14 @@ _DAMAGED = re.compile(
     r"|Reached the end of stream|DATA_TYPE_MISMATCH|ParquetDecodingException|[Cc]orrupt"
     r"|org\.apache\.parquet\.\S*Exception|org\.xerial\.snappy|thrift\.\S*Exception"
 )
-# What file systems and the machine say, which tells nothing about the file.
+# Messages of file systems and of the machine, which are no evidence of damage.
 _FAILED_REQUEST = re.compile(
     r"java\.net\.|javax\.net\.|SocketTimeout|Connection (?:reset|refused|closed)|amazonaws|awssdk"
     r"|Status Code: \d|AWS\w*Exception|Premature (?:end of Content-Length|EOF)|[Tt]imed? ?out"
     r"|Service Unavailable|Too Many Requests|[Tt]hrottl|Server busy|RestOperationException"
     r"|cloud\.storage\.StorageException|BlockMissing|Could not obtain block|StandbyException"
     r"|RemoteFileChanged|AccessDenied|AccessControlException|Permission denied|Filesystem closed"
-    # What the machine lacks, or was told, while it reads.
+    # Resources that ran out, and interruptions.
     r"|Input/output error|Stale file handle|Too many open files|No space left|OutOfMemory"
     r"|Java heap space|Interrupt"
 )

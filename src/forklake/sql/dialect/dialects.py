@@ -26,7 +26,7 @@ class Forklake(DuckDB):
     """DuckDB SQL."""
 
     def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
-        """Leave a long path as it is: nobody can cancel sqlglot while it reads one."""
+        """Leave a long path as it is: sqlglot cannot be interrupted while it parses one."""
         if isinstance(path, exp.Literal) and len(path.this) > _LONGEST_PATH:
             return path
         return super().to_json_path(path)
