@@ -41,7 +41,7 @@ _DAMAGED = re.compile(
     r"|Reached the end of stream|DATA_TYPE_MISMATCH|ParquetDecodingException|[Cc]orrupt"
     r"|org\.apache\.parquet\.\S*Exception|org\.xerial\.snappy|thrift\.\S*Exception"
 )
-# Messages of file systems and of the machine, which are no evidence of damage.
+# Messages of file systems and of the machine, which do not show damage.
 _FAILED_REQUEST = re.compile(
     r"java\.net\.|javax\.net\.|SocketTimeout|Connection (?:reset|refused|closed)|amazonaws|awssdk"
     r"|Status Code: \d|AWS\w*Exception|Premature (?:end of Content-Length|EOF)|[Tt]imed? ?out"

@@ -59,7 +59,7 @@ def _like(rows: pa.Table, pattern: str) -> pa.Table:
 def _like_regex(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a LIKE pattern, which takes at most quadratic time.
 
-    The text between two `%` is matched at its first occurrence only (`(?>…)`). Another occurrence is
+    The text between two `%` is matched at its first occurrence only (`(?>…)`). A later one is
     never better, and trying all of them takes exponential time.
     """
     first, *others = (
