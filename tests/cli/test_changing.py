@@ -49,7 +49,7 @@ class TestDrop:
                 "code": "invalid_input",
                 "message": "There is no terminal to ask:"
                 " Drop 3 catalogs whose names begin with 'agent-'?",
-                "remedy": "Add --yes.",
+                "remedy": "Add --yes to drop them without confirmation.",
             },
         )
         assert len(cli.names()) == 4
@@ -64,7 +64,7 @@ class TestDrop:
     )
     def test_wants_to_know_what(self, cli: CommandLine, arguments: list[str]) -> None:
         code, error = cli.error("drop", "--yes", *arguments)
-        assert (code, error["remedy"]) == (2, "Give names, or --prefix.")
+        assert (code, error["remedy"]) == (2, "Pass names of catalogs, or --prefix TEXT, but not both.")
         assert len(cli.names()) == 4
 
 
@@ -91,7 +91,7 @@ class TestRename:
 class TestMaterialize:
     def test_says_in_which_snapshot(self, cli: CommandLine) -> None:
         assert cli.ok("materialize", "agent-000001").lines == [
-            "Materialised agent-000001 in snapshot 3."
+            "Materialized agent-000001 in snapshot 3."
         ]
 
     def test_does_nothing_twice(self, cli: CommandLine) -> None:
@@ -101,7 +101,7 @@ class TestMaterialize:
         assert cli.document("materialize", "agent-000001") == again
 
     def test_says_that_there_is_nothing_to_do(self, cli: CommandLine) -> None:
-        assert cli.ok("materialize", "sales").lines == ["sales stands on its own already."]
+        assert cli.ok("materialize", "sales").lines == ["sales inherits no rows: nothing was materialized."]
 
     def test_refuses_an_unknown_catalog(self, cli: CommandLine) -> None:
         code, error = cli.error("materialize", "nothing")
@@ -114,7 +114,7 @@ def test_catalogs_live_for_a_time_that_can_be_prolonged(cli: CommandLine) -> Non
     prolonged = cli.document("extend", "brief", "--ttl", "7 days")
     assert prolonged["name"] == "brief"
     assert prolonged["expires_at"]
-    assert cli.ok("extend", "brief").lines == ["brief lives on."]
+    assert cli.ok("extend", "brief").lines == ["brief never expires."]
     assert cli("fork", "sales", "other", "--ttl", "soon").code == 2
     first = cli.document("maintain")["steps"][0]
     assert (first["operation"], first["count"]) == ("drop_expired", 1)

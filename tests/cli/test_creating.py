@@ -31,7 +31,7 @@ class TestInit:
     def test_leaves_a_metastore_as_it_is(self, cli: CommandLine, tmp_path: Path) -> None:
         cli.ok("create", "sales")
         assert cli.ok("init").lines == [
-            f"The metastore {tmp_path / 'lake.db'} (sqlite) is there already, with 1 catalog."
+            f"The metastore {tmp_path / 'lake.db'} (sqlite) already exists, with 1 catalog."
         ]
         assert cli.names() == ["sales"]
 

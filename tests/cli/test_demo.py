@@ -55,16 +55,16 @@ def test_goes_through_all_acts(said: str) -> None:
         "1. A lake",
         "2. 8 forks of it",
         "3. 8 agents work at once, each in its fork",
-        "4. Nobody sees what another did",
+        "4. Each agent sees only its own changes",
         "5. What the forks cost",
-        "6. The intern looks back",
-        "7. 50 forks more",
+        "6. The intern restores the deleted rows",
+        "7. 50 more forks",
         "8. Clean-up",
     ]
 
 
 def test_shows_what_each_agent_did_to_its_fork_alone(said: str) -> None:
-    shop, *forks = rows_of(said, "4. Nobody sees")
+    shop, *forks = rows_of(said, "4. Each agent sees")
     name, orders, revenue, customers, visits = shop
     assert (name, orders, customers, visits) == ("shop", "4000", "200", "2000")
     found = {name: facts for name, *facts in forks}
@@ -84,7 +84,7 @@ def test_shows_how_little_forks_cost(said: str) -> None:
 
 
 def test_brings_back_what_was_lost(said: str) -> None:
-    act = said.partition("6. The intern looks back")[2].partition("7. ")[0]
+    act = said.partition("6. The intern restores the deleted rows")[2].partition("7. ")[0]
     numbers = [line.strip() for line in act.splitlines() if line.strip().isdecimal()]
     none, some, again = numbers
     assert none == "0"
@@ -118,4 +118,4 @@ def test_suggests_commands_that_work(
 def test_overwrites_no_folder(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["--keep", str(tmp_path)])
     assert done.exit_code == 4
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr

@@ -115,7 +115,7 @@ class TestTables:
     @pytest.mark.usefixtures("sales")
     def test_at_one_point_only(self, cli: CommandLine) -> None:
         code, error = cli.error("tables", "sales", "--version", "1", "--timestamp", "2026-01-01")
-        assert (code, error["remedy"]) == (2, "Give one of them.")
+        assert (code, error["remedy"]) == (2, "Pass either --version or --timestamp.")
 
     def test_of_a_catalog_without_any(self, cli: CommandLine) -> None:
         cli.ok("create", "empty")

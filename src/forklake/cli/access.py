@@ -1,6 +1,6 @@
-"""Commands about access rules: principals and their keys.
+"""Commands for access rules: principals and their keys.
 
-They work on the metastore itself: whoever can open it may do everything.
+They work on the metastore itself: whether it can be opened is the only check of rights.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PrincipalArgument = Annotated[
 
 @contextmanager
 def rules(session: Session) -> Iterator[Access]:
-    """The access rules of the metastore."""
+    """Open the metastore and yield its access rules."""
     from forklake.access.access import Access
 
     with session.open() as metastore:
@@ -40,9 +40,10 @@ def rules(session: Session) -> Iterator[Access]:
 
 @app.callback()
 def access() -> None:
-    """Say who may do what, and see what was done.
+    """Manage principals, keys, roles, limits and the audit log.
 
-    There are principals with keys, their roles on catalogs, tokens, and limits.
+    Principals have keys and, on catalogs, roles. Tokens and limits restrict them.
+    Each command takes --json and the other global options of forklake.
     Each command takes --json and the other options of forklake.
 
     \b
@@ -56,9 +57,10 @@ def access() -> None:
 @app.command()
 @command
 def init(session: Session) -> None:
-    """Make the tables of access rules; those that are there stay.
+    """Create the tables of access rules. Existing tables are kept.
 
-    The rules begin with the first principal: from then on a service asks for a key.
+    The rules take effect with the first principal: from then on, the service requires a key or
+    a token.
 
     \b
     Example:
@@ -67,13 +69,13 @@ def init(session: Session) -> None:
     with rules(session) as access:
         access.init()
         is_open = access.is_open()
-    said = "There are tables for access rules" + (", and no principal yet." if is_open else ".")
+    said = "The tables of access rules exist" + (", without a principal." if is_open else ".")
     session.output.show({"has_principals": not is_open}, lambda: [said])
 
 
 @principal.callback()
 def principals() -> None:
-    """Those who may ask for something."""
+    """Manage principals: users, programs and agents."""
 
 
 @principal.command("add")
@@ -81,21 +83,21 @@ def principals() -> None:
 def add_principal(
     session: Session,
     name: PrincipalArgument,
-    account: Annotated[str, typer.Option(metavar="NAME", help="Account it belongs to.")] = (
+    account: Annotated[str, typer.Option(metavar="NAME", help="Account of the principal.")] = (
         "default"
     ),
-    is_root: Annotated[bool, typer.Option("--root", help="It may do everything.")] = False,
+    is_root: Annotated[bool, typer.Option("--root", help="Grant all rights.")] = False,
     prefixes: Annotated[
         list[str] | None,
         typer.Option(
             "--prefix",
             metavar="TEXT",
-            help="It may make, and owns, catalogs whose names begin so.",
+            help="Let it create and own catalogs whose names begin with TEXT. Can be repeated.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Add a principal, which can do nothing until it has a key.
+    """Add a principal. It has no access until a key is created for it.
 
     \b
     Examples:
@@ -109,14 +111,14 @@ def add_principal(
             LOCAL, name, account, is_root=is_root, prefixes=prefixes or []
         )
     document = {"name": made.name, "account": made.account, "is_root": made.is_root}
-    said = f"Added the principal {visible(made.name)} of the account {visible(made.account)}."
+    said = f"Added principal {visible(made.name)} of account {visible(made.account)}."
     session.output.show(document, lambda: [said])
 
 
 @principal.command("list")
 @command
 def list_principals(session: Session) -> None:
-    """List principals.
+    """List the principals.
 
     \b
     Example:
@@ -152,7 +154,7 @@ def list_principals(session: Session) -> None:
 @principal.command("disable")
 @command
 def disable_principal(session: Session, name: PrincipalArgument) -> None:
-    """Let a principal, its keys and its tokens be good no more.
+    """Disable a principal with all its keys and tokens.
 
     \b
     Example:
@@ -162,18 +164,18 @@ def disable_principal(session: Session, name: PrincipalArgument) -> None:
 
     with rules(session) as access:
         access.disable(LOCAL, name)
-    session.output.show({"name": name}, lambda: [f"Disabled the principal {visible(name)}."])
+    session.output.show({"name": name}, lambda: [f"Disabled principal {visible(name)}."])
 
 
 @key.callback()
 def keys() -> None:
-    """Keys by which principals are known."""
+    """Manage the keys of principals."""
 
 
 @key.command("add")
 @command
 def add_key(session: Session, name: PrincipalArgument) -> None:
-    """Make a key and show it, this once: only a hash of it is kept.
+    """Create a key and print it once: only its hash is stored.
 
     \b
     Example:
@@ -213,7 +215,7 @@ def list_keys(session: Session, name: PrincipalArgument) -> None:
         (one.key_id, short_time(one.created_at), "revoked" if one.is_revoked else "")
         for one in found
     ]
-    session.output.show(document, lambda: [table(("key", "made", ""), rows)])
+    session.output.show(document, lambda: [table(("key", "created", ""), rows)])
 
 
 @key.command("revoke")
@@ -223,7 +225,7 @@ def revoke_key(
     name: PrincipalArgument,
     key_id: Annotated[str, typer.Argument(metavar="KEY", help="Id of the key.")],
 ) -> None:
-    """Let a key be good no more.
+    """Revoke a key of a principal.
 
     \b
     Example:
@@ -233,13 +235,13 @@ def revoke_key(
 
     with rules(session) as access:
         access.revoke_key(LOCAL, name, key_id)
-    session.output.show({"key_id": key_id}, lambda: [f"Revoked the key {visible(key_id)}."])
+    session.output.show({"key_id": key_id}, lambda: [f"Revoked key {visible(key_id)}."])
 
 
 @app.command()
 @command
 def rotate(session: Session) -> None:
-    """Sign tokens with a new key. Those of the key before stay good, older ones do not.
+    """Rotate the key that signs tokens. Tokens of the previous key stay valid, older ones do not.
 
     \b
     Example:
@@ -255,7 +257,7 @@ def rotate(session: Session) -> None:
 @app.command()
 @command
 def tidy(session: Session) -> None:
-    """Remove grants on catalogs that are gone.
+    """Remove grants on catalogs that do not exist anymore.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Commands about accounts: in which metastore each lives, where a service has several."""
+"""Commands for accounts: in which stamp of a service each one is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ConfigOption = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="Settings of the service in TOML, with its stamps.",
+        help="Settings of the service in TOML, including its stamps.",
         show_default=False,
     ),
 ]
@@ -34,9 +34,9 @@ NameArgument = Annotated[
 
 @app.callback()
 def account() -> None:
-    """Say in which stamp, that is metastore, accounts live.
+    """Assign accounts to stamps, the metastores of a service.
 
-    Each command takes --json and the other options of forklake.
+    Each command takes --json and the other global options of forklake.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def account() -> None:
 
 @contextmanager
 def _stamps(session: Session, config: str) -> Iterator[Stamps]:
-    """The stamps of a service."""
+    """Open the home metastore of a service and yield its stamps."""
     settings = settings_of(session, config)
     from forklake.catalog.metastore import open_metastore
     from forklake.crucible.stamps import Stamps
@@ -72,7 +72,7 @@ def _document(account: Account) -> dict[str, str | None]:
 @app.command("list")
 @command
 def list_accounts(session: Session, config: ConfigOption) -> None:
-    """List accounts and their stamps; those that are not listed live in the home metastore.
+    """List accounts and their stamps. Accounts that are not listed are in the home metastore.
 
     \b
     Example:
@@ -94,10 +94,13 @@ def add_account(
     config: ConfigOption,
     stamp: Annotated[
         str | None,
-        typer.Option(help="Where it lives; else where the fewest do.", show_default=False),
+        typer.Option(
+            help="Stamp of the account. Defaults to the one with the fewest accounts.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Make an account.
+    """Create an account.
 
     \b
     Example:
@@ -105,7 +108,7 @@ def add_account(
     """
     with _stamps(session, config) as stamps:
         made = stamps.create_account(name, stamp)
-    said = f"Account {visible(made.name)} lives in {visible(made.stamp)}."
+    said = f"Account {visible(made.name)} is in stamp {visible(made.stamp)}."
     session.output.show({"account": _document(made)}, lambda: [said])
 
 
@@ -114,12 +117,13 @@ def add_account(
 def move_account(
     session: Session,
     name: NameArgument,
-    stamp: Annotated[str, typer.Argument(help="Where it goes.", show_default=False)],
+    stamp: Annotated[str, typer.Argument(help="Stamp to move it to.", show_default=False)],
     config: ConfigOption,
 ) -> None:
     """Move an account with all its catalogs to another stamp.
 
-    It is read as always and written to by nobody meanwhile. What was cut short, run again.
+    During the move the account can be read, but not changed. If the move is interrupted, run the
+    command again.
 
     \b
     Example:
@@ -130,6 +134,6 @@ def move_account(
 
         moved = move(stamps, name, stamp)
     counts = f"{counted(moved.catalogs, 'catalog')}, {counted(moved.rows, 'row')}"
-    said = f"Account {visible(name)} lives in {visible(stamp)}: moved {counts}."
+    said = f"Account {visible(name)} is in stamp {visible(stamp)}: moved {counts}."
     document = {"name": name, "stamp": stamp, "catalogs": moved.catalogs, "rows": moved.rows}
     session.output.show(document, lambda: [said])

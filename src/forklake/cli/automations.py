@@ -1,4 +1,4 @@
-"""Commands about automations: workbooks that run by the clock, or when a table changes."""
+"""Commands for automations: workbooks that run on a schedule, or when a table changes."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ CatalogArgument = Annotated[
     str, typer.Argument(help="Catalog that the workbook runs in.", show_default=False)
 ]
 WorkbookArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The workbook.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="File of the workbook.", show_default=False)
 ]
 ScheduleOption = Annotated[
     str | None,
-    typer.Option(metavar="CRON", help="When it runs, as cron has it.", show_default=False),
+    typer.Option(metavar="CRON", help="Schedule as a cron expression.", show_default=False),
 ]
 TimeZoneOption = Annotated[str, typer.Option(metavar="NAME", help="Time zone of the schedule.")]
 TableOption = Annotated[
@@ -57,7 +57,7 @@ TableOption = Annotated[
 TableCatalogOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Catalog of that table, if it is another.", show_default=False
+        metavar="NAME", help="Catalog of that table. Defaults to CATALOG.", show_default=False
     ),
 ]
 ParametersOption = Annotated[
@@ -66,33 +66,38 @@ ParametersOption = Annotated[
         "--param",
         "-p",
         metavar="NAME=VALUE",
-        help="A parameter; {due}, {date} and {snapshot} mean those of the firing.",
+        help="Value of a parameter. {due}, {date} and {snapshot} are replaced by those of the"
+        " firing. Can be repeated.",
         show_default=False,
     ),
 ]
 IsolationOption = Annotated[
     str | None,
     typer.Option(
-        help="direct, transaction or fork; else as the workbook says.", show_default=False
+        help="direct, transaction or fork. Defaults to the isolation of the workbook.",
+        show_default=False,
     ),
 ]
 OverlapOption = Annotated[
     str | None,
     typer.Option(
-        help="skip or queue what is due while an earlier run goes on.", show_default=False
+        help="skip or queue a firing that is due while an earlier one runs.", show_default=False
     ),
 ]
-CatchUpOption = Annotated[str, typer.Option(help="latest or all of what was missed.")]
+CatchUpOption = Annotated[
+    str, typer.Option(help="Which missed firings are run: only the latest, or all.")
+]
 ByPathOption = Annotated[
-    bool, typer.Option("--by-path", help="Keep the path of the file, not what is in it.")
+    bool,
+    typer.Option("--by-path", help="Store the path of the workbook instead of its contents."),
 ]
 
 
 @app.callback()
 def automations() -> None:
-    """Run workbooks by the clock, or when a table changes.
+    """Run workbooks on a schedule, or when a table changes.
 
-    Each command takes --json and the other options of forklake.
+    Each command takes --json and the other global options of forklake.
 
     \b
     Examples:
@@ -116,7 +121,7 @@ def _automations(session: Session) -> Iterator[Automations]:
 @app.command("list")
 @command
 def list_automations(session: Session) -> None:
-    """List automations, and what became of the last firing of each.
+    """List automations, each with the state of its last firing.
 
     \b
     Example:
@@ -131,7 +136,7 @@ def list_automations(session: Session) -> None:
         rows = [
             (
                 one.name,
-                names.get(one.catalog_id, "gone"),
+                names.get(one.catalog_id, "dropped"),
                 occasion_of(one),
                 "yes" if one.is_enabled else "no",
                 one.next_due_at and one.is_enabled and short_time(one.next_due_at),
@@ -157,9 +162,9 @@ def list_automations(session: Session) -> None:
 def history(
     session: Session,
     name: NameArgument,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Most to list.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of rows.")] = 20,
 ) -> None:
-    """List the firings of an automation, the newest first.
+    """List the firings of an automation, newest first.
 
     \b
     Example:
@@ -209,8 +214,8 @@ def add(
 ) -> None:
     """Add an automation.
 
-    What is in the file is kept in the metastore, so that any runner has it; of a workbook in
-    Python, always the path.
+    The contents of the workbook are stored in the metastore, so that every runner has them. Of a
+    workbook in Python, only the path is stored.
 
     \b
     Examples:
@@ -241,7 +246,7 @@ def add(
 @app.command()
 @command
 def remove(session: Session, name: NameArgument) -> None:
-    """Remove an automation and what is known of its firings.
+    """Remove an automation and the history of its firings.
 
     \b
     Example:
@@ -249,13 +254,13 @@ def remove(session: Session, name: NameArgument) -> None:
     """
     with _automations(session) as found:
         found.remove(name)
-    session.output.show({"removed": name}, lambda: [f"Removed {visible(name)}."])
+    session.output.show({"removed": name}, lambda: [f"Removed automation {visible(name)}."])
 
 
 @app.command()
 @command
 def enable(session: Session, name: NameArgument) -> None:
-    """Let an automation run from now on.
+    """Enable an automation. Firings missed while it was disabled are not run.
 
     \b
     Example:
@@ -268,7 +273,7 @@ def enable(session: Session, name: NameArgument) -> None:
 @app.command()
 @command
 def disable(session: Session, name: NameArgument) -> None:
-    """Let an automation begin no more runs.
+    """Disable an automation. A firing that is already running ends normally.
 
     \b
     Example:
@@ -287,7 +292,7 @@ def _show_switched(session: Session, automation: Automation) -> None:
 @app.command()
 @command
 def fire(session: Session, name: NameArgument) -> None:
-    """Let an automation be due now: the next runner runs it.
+    """Make an automation due now: the next free runner runs it.
 
     \b
     Example:
@@ -305,14 +310,14 @@ def fire(session: Session, name: NameArgument) -> None:
 @command
 def run(
     session: Session,
-    once: Annotated[bool, typer.Option("--once", help="Run what is due, then end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due now, then exit.")] = False,
     threads: Annotated[
-        int, typer.Option(min=1, max=64, help="How many workbooks run at once.")
+        int, typer.Option(min=1, max=64, help="Number of workbooks that run at once.")
     ] = 1,
 ) -> None:
-    """Run what is due, until told to end.
+    """Run due workbooks until interrupted by Ctrl-C or SIGTERM.
 
-    Any number of runners share the work: each firing is run by one of them.
+    Several runners can share the work: each firing is run by one of them.
 
     \b
     Examples:
@@ -334,7 +339,7 @@ def run(
 
 
 def _wait_for_the_end() -> None:
-    """Until Ctrl-C, or SIGTERM."""
+    """Block until Ctrl-C or SIGTERM."""
     told = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: told.set())
     with suppress(KeyboardInterrupt):
@@ -355,19 +360,24 @@ def _show_done(session: Session, done: list[tuple[Automation, Firing]]) -> None:
     session.output.show({"firings": firings}, draw)
 
 
-# What is given
+# Arguments
 
 
 def _assignment(text: str) -> tuple[str, str]:
     name, is_there, value = text.partition("=")
     if not is_there or not name:
-        raise InvalidInput(f"The parameter {text!r} has no value.", remedy="Write NAME=VALUE.")
+        raise InvalidInput(
+            f"The parameter {text!r} has no value.", remedy="Write --param NAME=VALUE."
+        )
     return name, value
 
 
 def _existing(path: Path) -> Path:
     if not path.is_file():
-        raise InvalidInput(f"There is no file '{path}'.", remedy="Give the path of a workbook.")
+        raise InvalidInput(
+            f"The workbook '{path}' does not exist or is not a file.",
+            remedy="Pass the path of a workbook.",
+        )
     return path
 
 
@@ -376,5 +386,6 @@ def _read(path: Path) -> str:
         return _existing(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as reason:
         raise InvalidInput(
-            f"The workbook '{path}' cannot be read: {reason}.", remedy="Give a text file."
+            f"The workbook '{path}' cannot be read: {reason}.",
+            remedy="Pass a readable text file in UTF-8.",
         ) from None

@@ -1,4 +1,4 @@
-"""Commands that change catalogs as a whole: drop, rename, materialize, extend."""
+"""Commands that change whole catalogs: drop, rename, materialize, extend."""
 
 from __future__ import annotations
 
@@ -25,15 +25,19 @@ def drop(
     prefix: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Drop all catalogs whose names begin with it.", show_default=False
+            metavar="TEXT",
+            help="Drop all catalogs whose names begin with TEXT.",
+            show_default=False,
         ),
     ] = None,
     if_exists: Annotated[
-        bool, typer.Option("--if-exists", help="Pass over catalogs that are not there.")
+        bool, typer.Option("--if-exists", help="Ignore catalogs that do not exist.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Drop a prefix without asking.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before --prefix drops catalogs.")
+    ] = False,
 ) -> None:
-    """Drop catalogs; their forks live on.
+    """Drop catalogs. Their forks are not affected.
 
     \b
     Examples:
@@ -42,18 +46,18 @@ def drop(
     """
     if bool(names) == (prefix is not None) or prefix == "":
         raise InvalidInput(
-            "Catalogs are dropped by name, or else by a prefix that is not empty.",
-            remedy="Give names, or --prefix.",
+            "Either names of catalogs or a non-empty prefix of names must be given.",
+            remedy="Pass names of catalogs, or --prefix TEXT, but not both.",
         )
     with session.reach() as metastore:
         wanted = names or []
         if prefix is not None:
             wanted = [row.catalog_name for row in metastore.all_catalogs(prefix=prefix)]
-            if_exists = True  # one that is gone by now needs no dropping
+            if_exists = True  # a concurrent drop of one of them is not an error
             if wanted and not yes:
                 session.output.confirm(
                     f"Drop {counted(len(wanted), 'catalog')} whose names begin with {prefix!r}?",
-                    otherwise="Add --yes.",
+                    otherwise="Add --yes to drop them without confirmation.",
                 )
         count = metastore.drop_catalogs(wanted, if_exists=if_exists)
     session.output.show({"dropped": count}, lambda: [f"Dropped {counted(count, 'catalog')}."])
@@ -63,9 +67,9 @@ def drop(
 def rename(
     session: Session,
     name: NameArgument,
-    new_name: Annotated[str, typer.Argument(help="Its new name.", show_default=False)],
+    new_name: Annotated[str, typer.Argument(help="New name.", show_default=False)],
 ) -> None:
-    """Rename a catalog; its contents and forks stay.
+    """Rename a catalog. Its contents and forks do not change.
 
     \b
     Example:
@@ -81,9 +85,10 @@ def rename(
 
 @command
 def materialize(session: Session, name: NameArgument) -> None:
-    """Give a fork rows of its own.
+    """Copy the metadata that a fork inherits into the fork.
 
-    It no longer reads those of its ancestors, and reads as before.
+    The fork then reads no rows of its ancestors. Its contents do not change, and its data files
+    are still shared.
 
     \b
     Example:
@@ -91,9 +96,9 @@ def materialize(session: Session, name: NameArgument) -> None:
     """
     with session.reach() as metastore:
         snapshot = metastore.materialize(name)
-    said = f"Materialised {visible(name)} in snapshot {snapshot}."
+    said = f"Materialized {visible(name)} in snapshot {snapshot}."
     if snapshot is None:
-        said = f"{visible(name)} stands on its own already."
+        said = f"{visible(name)} inherits no rows: nothing was materialized."
     document = {"name": name, "materialized": snapshot is not None, "snapshot_id": snapshot}
     session.output.show(document, lambda: [said])
 
@@ -106,12 +111,13 @@ def extend(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="From now on, such as 2h; for good without it.",
+            help="New time to live from now on, such as 2h or '7 days'. Without it, the catalog"
+            " never expires.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Let a catalog live longer, or for good.
+    """Extend or remove the expiry of a catalog.
 
     \b
     Examples:
@@ -121,5 +127,5 @@ def extend(
     with session.reach() as metastore:
         until = metastore.catalog(name).extend(None if ttl is None else as_age(ttl))
     shown = None if until is None else iso_time(until)
-    said = f"{visible(name)} lives {'on' if shown is None else f'until {shown}'}."
+    said = f"{visible(name)} {'never expires' if shown is None else f'expires at {shown}'}."
     session.output.show({"name": name, "expires_at": shown}, lambda: [said])

@@ -1,4 +1,4 @@
-"""The options by which commands of SQL come by their catalogs, and the session with them."""
+"""Options and sessions of the commands that run SQL on attached catalogs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ CatalogsOption = Annotated[
         "--catalog",
         "-c",
         metavar="NAME",
-        help="Attach a catalog of the metastore under its name; the first one is used.",
+        help="Attach a catalog under its name. Can be repeated; the first one is in use.",
         show_default=False,
     ),
 ]
 CreateOption = Annotated[
-    bool, typer.Option("--create", help="Create the metastore and the catalogs if need be.")
+    bool,
+    typer.Option("--create", help="Create the metastore and the catalogs if they do not exist."),
 ]
 ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Attach the catalogs read-only.")]
 
@@ -37,7 +38,7 @@ def connected(
     data_path: str | None,
     read_only: bool,
 ) -> WatchedSession | ServedSession:
-    """A session with the catalogs attached and the first of them in use."""
+    """Return a session with the catalogs attached and the first of them in use."""
     if place.server is not None:
         from forklake.cli.remote import require_none, served
 

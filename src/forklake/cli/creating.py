@@ -1,4 +1,4 @@
-"""Commands that make something: a metastore, catalogs, forks."""
+"""Commands that create metastores, catalogs and forks."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ NamesArgument = Annotated[
 ]
 DataPathOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="PATH", help="Folder or bucket that data files go to.", show_default=False
-    ),
+    typer.Option(metavar="PATH", help="Folder or bucket for data files.", show_default=False),
 ]
 IfNotExistsOption = Annotated[
-    bool, typer.Option("--if-not-exists", help="Keep catalogs that are there already.")
+    bool, typer.Option("--if-not-exists", help="Keep catalogs that already exist.")
 ]
 TtlOption = Annotated[
     str | None,
     typer.Option(
-        metavar="TIME", help="How long they live, such as 2h or '7 days'.", show_default=False
+        metavar="TIME",
+        help="Time to live, such as 2h or '7 days'. Without it, they never expire.",
+        show_default=False,
     ),
 ]
 
 
 class Mode(Enum):
-    """How a fork comes by its parent's rows."""
+    """How a fork gets the metadata rows of its parent."""
 
     INHERIT = "inherit"
     COPY = "copy"
@@ -52,11 +52,15 @@ def init(
     partitions: Annotated[
         int,
         typer.Option(
-            min=0, metavar="N", help="Partitions of the large tables, on PostgreSQL; else none."
+            min=0,
+            metavar="N",
+            help="Number of partitions of the large tables (PostgreSQL only; 0 for none).",
         ),
     ] = 0,
 ) -> None:
     """Create a metastore, or add what an older one lacks.
+
+    Existing catalogs are kept. Run it after an upgrade of forklake.
 
     \b
     Examples:
@@ -76,8 +80,8 @@ def init(
     where = f"{visible(address)} ({backend})"
     said = f"Created the metastore {where}."
     if not created:
-        said = f"The metastore {where} is there already, with {counted(count, 'catalog')}."
-        said += f" Added or set anew: {', '.join(added)}." if added else ""
+        said = f"The metastore {where} already exists, with {counted(count, 'catalog')}."
+        said += f" Added or updated: {', '.join(added)}." if added else ""
     document = {"address": address, "backend": backend, "created": created, "catalogs": count}
     document |= {"added": added}
     session.output.show(document, lambda: [said])
@@ -116,11 +120,14 @@ def fork(
     at: Annotated[
         int | None,
         typer.Option(
-            metavar="SNAPSHOT", help="Fork it as it was at a snapshot.", show_default=False
+            metavar="SNAPSHOT",
+            help="Fork the state at this snapshot instead of the current one.",
+            show_default=False,
         ),
     ] = None,
     mode: Annotated[
-        Mode, typer.Option(help="See the parent's rows in place, or get a copy of them.")
+        Mode,
+        typer.Option(help="Read the metadata rows of the parent in place, or copy them."),
     ] = Mode.INHERIT,
     count: Annotated[
         int | None,
@@ -128,7 +135,7 @@ def fork(
             min=1,
             max=999_999,
             metavar="N",
-            help="Make so many forks: NAME-000001, NAME-000002 …",
+            help="Number of forks to create: NAME-000001, NAME-000002 …",
             show_default=False,
         ),
     ] = None,
@@ -136,7 +143,7 @@ def fork(
     if_not_exists: IfNotExistsOption = False,
     ttl: TtlOption = None,
 ) -> None:
-    """Fork a catalog, once for each name, and copy nothing.
+    """Fork a catalog, once for each name, without copying data.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Commands about Delta tables: import, publish, mirror, and whether all is well with them."""
+"""Commands for Delta tables: import, publish, mirror, vacuum, status and check."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ PathArgument = Annotated[
     str, typer.Argument(metavar="PATH", help="Root of the Delta table.", show_default=False)
 ]
 SomeCatalogArgument = Annotated[
-    str | None, typer.Argument(help="Name of one catalog; else of all.", show_default=False)
+    str | None,
+    typer.Argument(help="Name of a catalog. Defaults to all catalogs.", show_default=False),
 ]
 
 
 @app.callback()
 def delta() -> None:
-    """Import and publish Delta tables, and keep their logs.
+    """Import and publish Delta tables, and write their logs.
 
-    Each command takes --json and the other options of forklake.
+    Each command takes --json and the other global options of forklake.
 
     \b
     Examples:
@@ -61,28 +62,34 @@ def import_delta(
     ],
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="Name of the table; else the folder's."),
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="Name of the table. Defaults to the name of the folder.",
+        ),
     ] = None,
     schema: Annotated[str, typer.Option(metavar="NAME", help="Schema of the table.")] = "main",
     own: Annotated[
         bool,
         typer.Option(
             "--own/--follow",
-            help="Take the table over, so that it is changed here and its log is written from"
-            " here; or follow its log, which others write.",
+            help="Own the table: change it with Forklake, which writes its log. Or follow the log"
+            " that other programs write.",
         ),
     ] = False,
     ignore_features: Annotated[
         bool,
         typer.Option(
             "--ignore-features",
-            help="Let rows be read though the log demands something unknown of readers.",
+            help="Read rows even if the log requires reader features that are not supported."
+            " Rows can be wrong.",
         ),
     ] = False,
 ) -> None:
-    """Make a table of a Delta table, or bring one up to date.
+    """Import a Delta table, or update an imported one.
 
-    Its history comes along, its files stay where they are. To follow a log, run it again.
+    The history is imported too. Files stay where they are. To import later versions of a log that
+    is followed, run the command again.
 
     \b
     Examples:
@@ -117,7 +124,7 @@ def import_delta(
 
 @contextmanager
 def _progress_bar(session: Session) -> Iterator[Watcher]:
-    """What shows at a terminal how far an import has got, and elsewhere nothing."""
+    """Show the progress of an import on a terminal. Does nothing with --json or without one."""
     if session.output.as_json or not sys.stderr.isatty():
         yield lambda at: None
         return
@@ -151,16 +158,16 @@ def publish(
         str,
         typer.Argument(
             metavar="CATALOG.SCHEMA.TABLE",
-            help="The table; without a schema it is in main.",
+            help="Name of the table. The schema defaults to main.",
             show_default=False,
         ),
     ],
     path: PathArgument,
 ) -> None:
-    """Make a table a Delta table too, for readers of files.
+    """Publish a table as a Delta table for other readers.
 
-    Its files get second names below the path. Every commit is told to the log from then on. Rows
-    that live in the metastore have to be flushed to files first.
+    The data files are linked or copied to PATH. From then on, each commit is also written to the
+    Delta log. Rows that are inlined in the metastore have to be flushed to files first.
 
     \b
     Examples:
@@ -187,7 +194,8 @@ def _table_name(name: str) -> tuple[str, str, str]:
         case (catalog, table_name):
             return catalog, "main", table_name
     raise InvalidInput(
-        f"The name {name!r} is not of a table in a catalog.", remedy="Write catalog.schema.table."
+        f"The name {name!r} is not the name of a table in a catalog.",
+        remedy="Write CATALOG.TABLE or CATALOG.SCHEMA.TABLE.",
     )
 
 
@@ -196,15 +204,19 @@ def _table_name(name: str) -> tuple[str, str, str]:
 def mirror(
     session: Session,
     catalog: SomeCatalogArgument = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Repeat until interrupted by Ctrl-C.")
+    ] = False,
     every: Annotated[
-        float, typer.Option(min=0.01, metavar="SECONDS", help="How often, with --watch.")
+        float,
+        typer.Option(min=0.01, metavar="SECONDS", help="Time between repetitions with --watch."),
     ] = 10.0,
 ) -> None:
-    """Tell the Delta logs what is not in their files yet.
+    """Write commits to the logs of Delta tables where they are missing.
 
-    Commits of a session do so by themselves; this is for all others, and after failures. It may
-    run in several places at once. If a table could not be mirrored the exit code is 1.
+    Sessions mirror their commits themselves. This command mirrors all others, and retries after
+    failures. It can run in several processes at once. The exit code is 1 if a table could not be
+    mirrored.
 
     \b
     Examples:
@@ -227,7 +239,7 @@ def _mirrored(
     *,
     before: list[Standing] | None = None,
 ) -> list[Standing]:
-    """Mirror once, and show what has changed since."""
+    """Mirror once and return the state of the tables. Show it if it differs from `before`."""
     from forklake.delta.mirroring import mirror_catalog
     from forklake.delta.overview import delta_catalogs
 
@@ -249,16 +261,17 @@ def vacuum(
         float | None,
         typer.Option(
             min=0,
-            help="Files removed longer ago; else the table says, or it is a week.",
+            help="Minimum age of the removal of a file. Defaults to the property"
+            " delta.deletedFileRetentionDuration of the table, then to one week.",
             show_default=False,
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the files.")] = False,
 ) -> None:
-    """Remove files at Delta tables that their logs no longer need.
+    """Delete files of Delta tables that their logs no longer need.
 
-    Only at places that Forklake writes to. Files that a catalog knows by their paths stay: they go
-    with its snapshots.
+    Only tables whose logs Forklake writes are vacuumed. Files that a catalog refers to by path are
+    kept: they are deleted when its snapshots expire.
 
     \b
     Examples:
@@ -285,7 +298,7 @@ def vacuum(
 @app.command()
 @command
 def status(session: Session, catalog: SomeCatalogArgument = None) -> None:
-    """Show the Delta tables, and how far their logs are mirrored.
+    """Show Delta tables and how far their logs are behind.
 
     \b
     Examples:
@@ -344,7 +357,7 @@ def _document(one: Standing) -> dict[str, Any]:
 def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
     """Compare Delta tables with their logs and files.
 
-    Whatever is wrong is listed, and the exit code is 1. Nothing is changed.
+    Lists all differences; the exit code is 1 if there are any. Nothing is changed.
 
     \b
     Examples:
@@ -362,7 +375,7 @@ def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
     def draw() -> Iterator[RenderableType]:
         if findings:
             rows = [(one.table, one.kind.value, one.message) for one in findings]
-            yield table(("table", "finding", "what it is"), rows)
+            yield table(("table", "finding", "description"), rows)
         yield f"{counted(tables, 'Delta table')}, {counted(len(findings), 'finding')}."
 
     document = {

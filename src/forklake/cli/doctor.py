@@ -19,9 +19,9 @@ _SERIOUS = 1  # the exit code
 
 @command
 def doctor(session: Session) -> None:
-    """Examine a metastore: what is wrong, and what to do.
+    """Check a metastore for problems and show remedies.
 
-    Ends with code 1 if something is serious.
+    The exit code is 1 if a finding is serious.
 
     \b
     Examples:

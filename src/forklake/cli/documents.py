@@ -1,4 +1,4 @@
-"""The JSON documents of the command line: their keys are part of the interface."""
+"""JSON documents of the command line. Their keys are part of the public interface."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Document = dict[str, Any]
 
 
 def catalog_document(row: CatalogRow) -> Document:
-    """A catalog; a fork names the catalog and the snapshot that it was forked from."""
+    """Return the document of a catalog. A fork has its parent and the forked snapshot."""
     return {
         "name": row.catalog_name,
         "catalog_id": row.catalog_id,
@@ -37,7 +37,7 @@ def catalog_document(row: CatalogRow) -> Document:
 
 
 def snapshot_document(snapshot: Snapshot) -> Document:
-    """A snapshot; `catalog_id` is the catalog whose commit it was."""
+    """Return the document of a snapshot. Its `catalog_id` is of the catalog that committed it."""
     return {
         "snapshot_id": snapshot.snapshot_id,
         "time": iso_time(snapshot.snapshot_time),
@@ -53,13 +53,16 @@ def snapshot_document(snapshot: Snapshot) -> Document:
 def table_documents(
     catalog: Catalog | RemoteCatalog, version: int | None, moment: datetime | None
 ) -> tuple[int, list[Document]]:
-    """The tables of a catalog at a snapshot, at a moment or now; and which snapshot that is."""
+    """Return the id of a snapshot and the tables of a catalog at it.
+
+    The snapshot is given by `version` or by `moment`; by default it is the current one.
+    """
     from forklake.catalog.catalog import Catalog
 
     if version is not None and moment is not None:
         raise InvalidInput(
-            "A version or a timestamp is needed to look back, and not both.",
-            remedy="Give one of them.",
+            "Both a version and a timestamp are given.",
+            remedy="Pass either --version or --timestamp.",
         )
     if isinstance(catalog, Catalog):
         is_now = version is None and moment is None
@@ -72,7 +75,7 @@ def table_documents(
 
 
 def _told_document(told: Document) -> Document:
-    """A table that a service told of."""
+    """Return the document of a table that a service described."""
     from forklake.client.documents import column_type
 
     columns = [
@@ -85,7 +88,7 @@ def _told_document(told: Document) -> Document:
 
 
 def table_document(seen: Snapshotted, table: Table) -> Document:
-    """A table with its columns, and the rows and bytes that it holds."""
+    """Return the document of a table with its columns, row count and size."""
     state = seen.state
     statistics = seen.statistics(table)
     return {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class NodeSession:
-    """A compute node, as the shell uses sessions."""
+    """Compute node of DuckDB with the interface that the shell expects of a session."""
 
     def __init__(self, metastore: Metastore, catalog: str, version: int | None = None) -> None:
         self._metastore = metastore
@@ -32,12 +32,12 @@ class NodeSession:
         self.in_transaction = False
 
     def close(self) -> None:
-        """Let go of DuckDB."""
+        """Close DuckDB."""
         self._node.close()
 
     @property
     def current(self) -> tuple[str, ...] | None:
-        """Where names are looked up."""
+        """Catalog and schema in which names are resolved."""
         return self._name, "main"
 
     def fork(self, parent: str, name: str, *, attach_as: str) -> None:
@@ -45,7 +45,7 @@ class NodeSession:
         self._metastore.fork(parent, name)
 
     def use(self, name: str) -> None:
-        """Look at another catalog from now on."""
+        """Use another catalog from now on."""
         chosen = name.strip('"').replace('""', '"')
         node = self._metastore.duckdb(chosen)
         self._node.close()
@@ -54,21 +54,24 @@ class NodeSession:
     def run(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
     ) -> Iterator[Result]:
-        """Run statements one after the other, each when its answer is asked for."""
+        """Run statements in order, each one when its result is requested."""
         from forklake.catalog.compute.node import explaining
         from forklake.cli.scripts import Script
         from forklake.sql.results import Result
 
         if dialect != "duckdb":
-            raise Unsupported("DuckDB reads its own SQL only.", remedy="Use forklake sql.")
+            raise Unsupported(
+                f"DuckDB does not run statements in the dialect {dialect!r}.",
+                remedy="Use forklake sql.",
+            )
         for one in Script(text).statements():
             found = self._node.sql(one.text, parameters)
-            with explaining():  # rows are made when they are asked for
+            with explaining():  # DuckDB computes the rows, and can fail, when they are fetched
                 rows = None if found is None else found.to_arrow_table()
             yield Result.done("DONE") if rows is None else Result("SELECT", rows)
 
     def cancel(self) -> None:
-        """Stop what runs."""
+        """Interrupt the running statement."""
         self._node.connection.interrupt()
 
 
@@ -82,13 +85,15 @@ def duckdb(
     ] = None,
     version: Annotated[
         int | None,
-        typer.Option(metavar="SNAPSHOT", help="As it was at a snapshot.", show_default=False),
+        typer.Option(
+            metavar="SNAPSHOT", help="Read the catalog at this snapshot.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Query a catalog with DuckDB, without Spark.
 
-    A question takes milliseconds, and needs no Java. Tables can be read, not changed.
-    Without statements a prompt opens.
+    Queries take milliseconds and need no Java. Tables can be read, but not changed. Without SQL,
+    an interactive prompt opens.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The command `forklake`: its subcommands, and the options that may stand before them."""
+"""Command `forklake` with its subcommands, and the options that may precede them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from forklake.cli.sql import sql
 from forklake.cli.tenants import tenants
 from forklake.cli.upkeep import maintain, storage
 
-# Help is plain text: drawing it would take longer than most commands.
+# Help is plain text: rendering it with Rich would take longer than most commands.
 app = typer.Typer(
     name="forklake",
     no_args_is_help=True,
@@ -101,14 +101,14 @@ def forklake(
     """A lakehouse whose catalogs can be forked in a millisecond.
 
     \b
-    Example:
+    Examples:
       forklake init
       forklake create sales
       forklake fork sales agent --count 1000
       forklake tree
       forklake shell --catalog sales
 
-    The options below may also follow the command.
+    The global options below can also follow the command.
     """
 
 

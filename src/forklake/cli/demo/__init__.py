@@ -1,1 +1,1 @@
-"""The demo: a tour from nothing to a lake that eight agents work on at once."""
+"""Demo: a tour from an empty folder to a lake with eight agents that work at the same time."""

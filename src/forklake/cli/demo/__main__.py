@@ -1,4 +1,4 @@
-"""The demo as a command: makes a lake in a folder, and clears it away unless it is to be kept."""
+"""Command that runs the demo in a temporary folder, or in one that is kept."""
 
 from __future__ import annotations
 
@@ -25,14 +25,20 @@ app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=1_000, help="Orders to make.")] = 2_000_000,
-    forks: Annotated[int, typer.Option(min=0, help="Forks to make in one go.")] = 10_000,
+    rows: Annotated[int, typer.Option(min=1_000, help="Number of orders to create.")] = 2_000_000,
+    forks: Annotated[
+        int, typer.Option(min=0, help="Number of forks to create in one call.")
+    ] = 10_000,
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Keep the lake, in a new folder.", show_default=False),
+        typer.Option(
+            metavar="FOLDER",
+            help="Create the lake in a new folder and keep it.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Show what forks do, on a lake of a shop."""
+    """Demonstrate forks on the lake of a shop."""
     output = Output()
     try:
         with _folder(keep) as folder, WatchedSession() as session:
@@ -49,7 +55,8 @@ def _folder(keep: Path | None) -> Iterator[Path]:
     if keep is not None:
         if keep.exists():
             raise AlreadyExists(
-                f"The folder {str(keep)!r} is there already.", remedy="Name another."
+                f"The folder {str(keep)!r} already exists.",
+                remedy="Pass a new folder to --keep.",
             )
         keep.mkdir(parents=True)
         yield keep
@@ -59,7 +66,7 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 
 def suggestions(uri: str | None) -> list[str]:
-    """Commands that work as they stand, on a lake that was kept or on a new one."""
+    """Return commands that can be pasted as they are, for the lake at `uri` or for a new lake."""
     program = "forklake"
     if shutil.which(program) is None:
         program = os.path.relpath(Path(sys.executable).with_name(program))

@@ -1,4 +1,4 @@
-"""Eight agents, each with a fork of the shop and work of its own, all at once."""
+"""Eight agents that work at the same time, each in its fork of the shop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forklake.sql.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent: the name of its fork, what it is after, and the statements by which it does it."""
+    """Agent with the name of its fork, its task in words, and the statements that perform it."""
 
     name: str
     task: str
@@ -22,7 +22,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What came of an agent's statements: rows it changed, and when it worked."""
+    """Result of the statements of an agent: the number of changed rows, and start and end times."""
 
     agent: Agent
     changed: int
@@ -38,7 +38,7 @@ AGENTS = (
     ),
     Agent(
         "pricer",
-        "makes the last quarter 10 % cheaper",
+        "discounts the last quarter by 10 %",
         ("UPDATE orders SET amount = amount * 0.9 WHERE ordered_on >= DATE '2025-10-01'",),
     ),
     Agent(
@@ -55,7 +55,7 @@ AGENTS = (
     ),
     Agent(
         "importer",
-        "brings in more orders",
+        "imports more orders",
         (
             """
             INSERT INTO orders
@@ -66,7 +66,7 @@ AGENTS = (
     ),
     Agent(
         "marketer",
-        "marks big customers in a new column",
+        "flags big customers in a new column",
         (
             "ALTER TABLE customers ADD COLUMN segment VARCHAR DEFAULT 'regular'",
             """
@@ -107,9 +107,9 @@ Tell = Callable[[Agent, str, float], None]
 
 
 def work_at_once(session: Session, agents: Sequence[Agent], tell: Tell) -> list[Work]:
-    """Let agents work, each in a thread and a session of its own; `tell` hears of every statement.
+    """Run the statements of all agents at once, each agent with a thread and a session.
 
-    The forks are attached under the names of the agents.
+    `tell` is called after every statement. The forks are attached under the names of the agents.
     """
     start = threading.Barrier(len(agents))
 
@@ -126,7 +126,7 @@ def work_at_once(session: Session, agents: Sequence[Agent], tell: Tell) -> list[
 
 
 def _run(session: Session, agent: Agent, text: str, tell: Tell) -> int:
-    """Run a statement; how many rows it changed."""
+    """Run a statement and return the number of rows that it changed."""
     began = time.perf_counter()
     rows = session.execute(text).arrow()
     tell(agent, text, time.perf_counter() - began)

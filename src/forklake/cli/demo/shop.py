@@ -1,10 +1,10 @@
-"""The made-up shop of the demo: customers, orders and visits, the same whenever they are made."""
+"""Generated shop of the demo: customers, orders and visits. The data is the same in every run."""
 
 from __future__ import annotations
 
 CATALOG = "shop"
 
-# Numbers that look random, below a bound.
+# Pseudorandom numbers below n.
 DICE = "CREATE MACRO dice(i, n) AS (i * 2654435761 + 12345) % 4294967291 % n"
 
 CUSTOMERS = """
@@ -37,7 +37,7 @@ FROM range({visits}) AS t(i)
 
 
 def statements(orders: int) -> list[str]:
-    """The statements that make the shop, with so many orders."""
+    """Return the statements that create the shop with a number of orders."""
     counts = {"orders": orders, "customers": orders // 20, "visits": orders // 2}
     made = (DICE, CUSTOMERS, ORDERS, VISITS)
     return [made[0], *(text.format_map(counts) for text in made[1:])]
@@ -60,5 +60,5 @@ FROM {0}.orders
 
 
 def held_by(*catalogs: str) -> str:
-    """The query that tells what some catalogs hold."""
+    """Return a query for the row counts and the revenue of some catalogs."""
     return "UNION ALL".join(_HELD.format(name) for name in catalogs)

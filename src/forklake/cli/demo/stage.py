@@ -1,4 +1,4 @@
-"""Where the demo is seen: statements as they run, their answers, and what they took."""
+"""Display of the demo: statements, their results and how long they took."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _SHOWN = 12
 
 
 class Stage:
-    """Runs statements of the main session before the eyes of the public."""
+    """Session of the demo, with methods that run statements and print them."""
 
     def __init__(self, session: Session, output: Output) -> None:
         self.session = session
         self._output = output
 
     def say(self, *parts: RenderableType) -> None:
-        """Lines of text, or what else can be drawn."""
+        """Print lines of text or other renderables."""
         self._output.draw(parts)
 
     def act(self, title: str) -> None:
-        """The title of what follows."""
+        """Print the title of an act."""
         self.say(heading(title))
 
     def table(
         self, headings: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Sequence[str]
     ) -> None:
-        """A table of facts."""
+        """Print a table."""
         self.say(table(headings, rows, numbers=numbers))
 
     def play(self, *statements: str) -> None:
-        """Run statements, each of which is shown, then its answer."""
+        """Run statements; print each one and its result."""
         for text in statements:
             self.say(shown(text))
             self.answer(text)
 
     def answer(self, text: str) -> pa.Table:
-        """Run a statement, and show the answer only."""
+        """Run a statement, print its result, and return the rows."""
         began = time.perf_counter()
         answer = fetched(self.session.execute(text), Form.TABLE, _SHOWN)
         said = duration(time.perf_counter() - began)
@@ -63,7 +63,7 @@ class Stage:
         return answer.rows
 
     def time(self, text: str) -> float:
-        """Run a statement that takes no time worth waiting for; the seconds of it."""
+        """Run a short statement, print it with its duration, and return the seconds."""
         began = time.perf_counter()
         self.session.execute(text)
         took = time.perf_counter() - began
@@ -72,7 +72,7 @@ class Stage:
 
 
 def shown(text: str) -> Text:
-    """A statement in its colours."""
+    """Return a statement with syntax highlighting."""
     from rich.syntax import Syntax
 
     colours = Syntax("", "sql", theme="ansi_dark", background_color="default")

@@ -1,4 +1,4 @@
-"""The acts of the demo, in their order. All numbers in it are measured."""
+"""Acts of the demo, in order. All numbers that it prints are measured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forklake.model.figures import counted, size
 
 
 class Tour:
-    """One performance, in a folder of its own."""
+    """One run of the demo in a folder."""
 
     def __init__(self, stage: Stage, folder: Path, *, rows: int, forks: int) -> None:
         self.uri = f"ducklake:{folder / 'lake.db'}"
@@ -27,15 +27,15 @@ class Tour:
         self._database = folder / "lake.db"
         self._rows = rows
         self._forks = forks
-        self._held: dict[str, Any] = {}  # by the shop, before anybody worked on it
+        self._held: dict[str, Any] = {}  # row counts of the shop before the agents worked
         self._guard = threading.Lock()
 
     def run(self) -> None:
-        """All acts."""
+        """Run all acts."""
         began = time.perf_counter()
         self._stage.say(
             "Forklake: a lakehouse whose catalogs can be forked in a millisecond.",
-            f"Everything is in {self._database.parent}; all numbers are measured.",
+            f"Everything is stored in {self._database.parent}; all numbers are measured.",
         )
         self.make_shop()
         files = _files(self._data)
@@ -49,11 +49,11 @@ class Tour:
         self._stage.say(f"\nThe tour took {duration(time.perf_counter() - began)}.")
 
     def make_shop(self) -> None:
-        """A lake with tables of millions of rows."""
+        """Create the lake and its tables."""
         self._stage.act("1. A lake")
         began = time.perf_counter()
         assert self._session.engine
-        self._stage.say(f"Spark is up after {duration(time.perf_counter() - began)}.")
+        self._stage.say(f"Spark started in {duration(time.perf_counter() - began)}.")
         self._stage.play(
             f"ATTACH {_text(self.uri)} AS {CATALOG}\n"
             f"  (CATALOG '{CATALOG}', DATA_PATH {_text(self._data)}, CREATE_IF_NOT_EXISTS true)",
@@ -70,7 +70,7 @@ class Tour:
         )
 
     def fork_for_agents(self) -> dict[str, float]:
-        """A fork for each agent; the seconds that each took."""
+        """Create and attach a fork for each agent; return the seconds that each fork took."""
         self._stage.act(f"2. {len(AGENTS)} forks of it")
         took = {}
         for agent in AGENTS:
@@ -81,18 +81,18 @@ class Tour:
         )
         self._stage.time(first)
         self._session.execute("; ".join(others))
-        self._stage.say("  … and so for the others.")
+        self._stage.say("  … and the same for the other agents.")
         return took
 
     def let_agents_work(self) -> list[Work]:
-        """All agents at the same time, each in its fork."""
+        """Run all agents at the same time, each in its fork."""
         self._stage.act(f"3. {len(AGENTS)} agents work at once, each in its fork")
         works = work_at_once(self._session, AGENTS, self._tell)
         whole = max(work.ended for work in works) - min(work.began for work in works)
         alone = sum(work.ended - work.began for work in works)
         self._stage.say(
-            f"All were done after {duration(whole)}, in which they were at work for"
-            f" {duration(alone)} between them."
+            f"All agents were done after {duration(whole)}; the sum of their working times is"
+            f" {duration(alone)}."
         )
         return works
 
@@ -101,17 +101,20 @@ class Tour:
             self._stage.say(f"{agent.name}, after {duration(seconds)}", shown(text))
 
     def compare(self, files: dict[str, int]) -> None:
-        """What each catalog holds now: the parent, what it held before."""
-        self._stage.act("4. Nobody sees what another did")
-        self._stage.say(shown(f"{held_by(CATALOG).strip()}\nUNION ALL …  -- and so for each fork"))
+        """Show the contents of all catalogs, and check that the parent has not changed."""
+        self._stage.act("4. Each agent sees only its own changes")
+        self._stage.say(shown(f"{held_by(CATALOG).strip()}\nUNION ALL …  -- for every fork"))
         names = [agent.name for agent in AGENTS]
         rows = self._stage.answer(held_by(CATALOG, *names)).to_pylist()
         if self._held not in rows or files != _files(self._data / CATALOG):
-            raise Corruption(f"The catalog '{CATALOG}' has changed.", remedy="Please report it.")
-        self._stage.say(f"{CATALOG} has the rows, the revenue and the files that it had before.")
+            raise Corruption(
+                f"The catalog '{CATALOG}' was changed by work in its forks.",
+                remedy="Please report this error.",
+            )
+        self._stage.say(f"{CATALOG} has the same rows, revenue and files as before.")
 
     def weigh(self, shared: int, fork_times: dict[str, float], works: list[Work]) -> None:
-        """What each fork has cost: in time, and in bytes besides those that all share."""
+        """Show the cost of each fork: its time, and its bytes in addition to the shared ones."""
         self._stage.act("5. What the forks cost")
         rows, added = [], 0
         for work in works:
@@ -124,17 +127,17 @@ class Tour:
                     *(size(own), size(shared)),
                 )
             )
-        headings = ("fork", "its agent", "forked in", "rows changed", "bytes added", "bytes shared")
+        headings = ("fork", "task", "forked in", "rows changed", "bytes added", "bytes shared")
         self._stage.table(headings, rows, numbers=headings[2:])
         copies = shared * (len(works) + 1)
         self._stage.say(
             f"{len(works) + 1} catalogs take {size(shared + added)}; as copies of {CATALOG}"
-            f" they would take {size(copies)} and more."
+            f" they would take at least {size(copies)}."
         )
 
     def travel(self) -> None:
-        """Back to before a mishap."""
-        self._stage.act("6. The intern looks back")
+        """Restore rows that were deleted by mistake from an earlier snapshot."""
+        self._stage.act("6. The intern restores the deleted rows")
         self._stage.play("USE intern", "SELECT snapshot_id, changes FROM intern.snapshots()")
         *_, before, _ = self._session.snapshots("intern")
         self._stage.play(
@@ -146,8 +149,8 @@ class Tour:
         )
 
     def fork_for_a_crowd(self) -> None:
-        """Forks by the thousand."""
-        self._stage.act(f"7. {number(self._forks)} forks more")
+        """Create thousands of forks in one call."""
+        self._stage.act(f"7. {number(self._forks)} more forks")
         metastore = self._session.attachment(CATALOG).metastore
         before = self._bytes_of_metastore()
         names = [f"crowd-{index:06d}" for index in range(1, self._forks + 1)]
@@ -156,14 +159,14 @@ class Tour:
         took = time.perf_counter() - began
         each = (self._bytes_of_metastore() - before) / max(1, self._forks)
         self._stage.say(
-            f"All at once: {duration(took)}, that is {number(self._forks / took)} forks/s, and"
+            f"Created in one call in {duration(took)}: {number(self._forks / took)} forks/s,"
             f" {size(each)} each in the metastore."
         )
         rows = list(metastore.all_catalogs())
         self._stage.say(*draw_tree(fork_tree(rows, root=None, depth=2, limit=10)))
 
     def clean_up(self) -> None:
-        """Everything but the parent goes, and all files that are not the parent's."""
+        """Drop all catalogs but the parent, and delete the files that only they used."""
         self._stage.act("8. Clean-up")
         for agent in AGENTS:
             self._session.detach(agent.name)
@@ -177,22 +180,22 @@ class Tour:
         files = metastore.reclaim_dropped(count, cleanup_all=True).files
         freed = before - sum(_files(self._data).values())
         self._stage.say(
-            f"Removed what only they used in {duration(time.perf_counter() - began)}:"
+            f"Deleted the files that only they used in {duration(time.perf_counter() - began)}:"
             f" {counted(len(files), 'file')} of {size(freed)}. The {size(before - freed)} of"
-            f" {CATALOG} are as they were.",
+            f" {CATALOG} are unchanged.",
         )
 
     def _bytes_of_metastore(self) -> int:
-        self._session.attachment(CATALOG).metastore.close()  # which folds SQLite's log into it
+        self._session.attachment(CATALOG).metastore.close()  # checkpoints the log of SQLite
         paths = self._database.parent.glob(f"{self._database.name}*")
         return sum(path.stat().st_size for path in paths)
 
 
 def _files(folder: Path) -> dict[str, int]:
-    """The data files in a folder and below, with their sizes."""
+    """Return the sizes of the data files in a folder and its subfolders, by path."""
     return {str(path): path.stat().st_size for path in folder.rglob("*.parquet")}
 
 
 def _text(value: object) -> str:
-    """A text as SQL has it."""
+    """Return a value as a string literal of SQL."""
     return "'" + str(value).replace("'", "''") + "'"
