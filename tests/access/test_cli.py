@@ -86,7 +86,7 @@ BAD = [
     (("grant", "reader", "ada", "-c", "sales", "--for", "soon"), 2, "not a length of time"),
     (("grant", "reader", "ada", "-c", "sales", "--for", "9999999 years"), 2, "9999999 years"),
     (("revoke", "ada", "-c", "sales"), 3, "no role"),
-    (("grants",), 2, "catalog or those"),
+    (("grants",), 2, "catalog or for a principal"),
     (("token", "ada", "sales"), 3, "does not exist"),
     (("quota", "ada", "--bytes", "x"), 2, "not a size"),
     (("audit", "none"), 3, "does not exist"),

@@ -47,7 +47,7 @@ class TestDrop:
             2,
             {
                 "code": "invalid_input",
-                "message": "There is no terminal to ask:"
+                "message": "This needs confirmation at a terminal:"
                 " Drop 3 catalogs whose names begin with 'agent-'?",
                 "remedy": "Add --yes to drop them without confirmation.",
             },
@@ -64,7 +64,10 @@ class TestDrop:
     )
     def test_wants_to_know_what(self, cli: CommandLine, arguments: list[str]) -> None:
         code, error = cli.error("drop", "--yes", *arguments)
-        assert (code, error["remedy"]) == (2, "Pass names of catalogs, or --prefix TEXT, but not both.")
+        assert (code, error["remedy"]) == (
+            2,
+            "Pass names of catalogs, or --prefix TEXT, but not both.",
+        )
         assert len(cli.names()) == 4
 
 
@@ -101,7 +104,9 @@ class TestMaterialize:
         assert cli.document("materialize", "agent-000001") == again
 
     def test_says_that_there_is_nothing_to_do(self, cli: CommandLine) -> None:
-        assert cli.ok("materialize", "sales").lines == ["sales inherits no rows: nothing was materialized."]
+        assert cli.ok("materialize", "sales").lines == [
+            "sales inherits no rows: nothing was materialized."
+        ]
 
     def test_refuses_an_unknown_catalog(self, cli: CommandLine) -> None:
         code, error = cli.error("materialize", "nothing")

@@ -84,10 +84,10 @@ def test_are_removed(cli: CommandLine, place: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
     [
-        (["--set", "auto_compact"], "Write --set name=value, or --unset name."),
+        (["--set", "auto_compact"], "Write --set NAME=VALUE, or --unset NAME to remove a value."),
         (["--set", "auto_compact=maybe"], "Use true or false."),
         (["--set", "target_file_size="], "Use a size such as 512MB or 128MiB."),
-        (["--table", "orders"], "Name the catalog first."),
+        (["--table", "orders"], "Pass the name of the catalog as the argument."),
         (
             ["sales", "--table", "orders", "--set", "encrypted=true"],
             "It can be set for: catalog, global.",

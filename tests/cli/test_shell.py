@@ -140,7 +140,7 @@ class TestDotCommands:
         self, shell: Shell, capsys: pytest.CaptureFixture[str]
     ) -> None:
         shell.enter(".fork try-1")
-        assert "try-1 is a fork of lake" in capsys.readouterr().out
+        assert "Forked lake as try-1" in capsys.readouterr().out
         assert shell.session.current == ("try-1", "main")
 
     def test_choose_the_form(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:

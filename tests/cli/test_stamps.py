@@ -29,7 +29,7 @@ def test_accounts_are_made_listed_and_moved(postgres_server: Any, tmp_path: Path
 
         assert cli("access", "tenants", "-m", f"ducklake:{tmp_path / 'none.db'}").code == 3
         shown = cli.ok("access", "tenants", "--no-harden").lines
-        assert "Tenants can take the locks that commits wait for" in " ".join(shown)
+        assert "Tenants can block commits by taking their locks" in " ".join(shown)
         tenants = cli.document("access", "tenants", "--connections", "8")
         assert tenants["is_hardened"]
         assert tenants["schema"] == "tenant"
@@ -37,4 +37,4 @@ def test_accounts_are_made_listed_and_moved(postgres_server: Any, tmp_path: Path
         assert any("pg_stat_get_activity" in one for one in tenants["hardening"])
         shown = cli.ok("access", "tenants").lines
         views = len(tenants["views"])
-        assert shown == [f"Made {views} views in tenant that forklake_tenant may read."]
+        assert shown == [f"Created {views} views in tenant, readable by forklake_tenant."]

@@ -60,7 +60,7 @@ def test_views_and_merges_are_made_there(client: Client, open_service: Running) 
     cli = CommandLine("", open_service.address)
     assert cli.document("diff", "sales", "agent")["tables"][0]["added"] == 2
     assert "1 table into 'sales' as snapshot" in cli.ok("merge", "agent").out
-    assert "are the same" in cli.ok("diff", "sales", "agent").out
+    assert "are identical" in cli.ok("diff", "sales", "agent").out
     assert client.merge("sales", into="agent")["tables"] == []
 
 

@@ -88,7 +88,7 @@ class TestSql:
 
 def test_commands(dry: Session, metastore: Metastore, uri: str) -> None:
     cli = CommandLine(uri)
-    assert "are the same" in cli.ok("diff", "sales", "agent").out
+    assert "are identical" in cli.ok("diff", "sales", "agent").out
     fill(metastore)
     found = cli.document("diff", "sales", "agent")
     assert [(one["table"], one["did"], one["added"]) for one in found["tables"]] == [
@@ -96,7 +96,7 @@ def test_commands(dry: Session, metastore: Metastore, uri: str) -> None:
         ("main.fresh", "added", 10),
     ]
     assert "main.fresh" in cli.ok("diff", "sales", "agent").out
-    assert "would be done" in cli.ok("merge", "agent", "--dry-run").out
+    assert "Dry run" in cli.ok("merge", "agent", "--dry-run").out
     merged = cli.document("merge", "agent", "--table", "t", "--message", "some")
     assert (merged["snapshot_id"], merged["is_partial"]) == (
         metastore.catalog("sales").current_snapshot(),

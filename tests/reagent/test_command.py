@@ -62,7 +62,7 @@ def test_a_run_that_fails_says_why_and_what_to_do(cli: CommandLine, tmp_path: Pa
     assert [line[:2] for line in done.cells[:2]] == [["one", "failed"], ["two", "skipped"]]
     assert "error: " in done.out
     assert "nothing" in done.out
-    assert "is kept" in done.out
+    assert "was kept" in done.out
     assert [name for name in cli.names() if name.startswith("shop-run-")]
     document = json.loads(cli("run", str(file), "--keep-going", "--json").out)
     assert document["tasks"][0]["error"]["code"] == "not_found"

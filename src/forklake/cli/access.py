@@ -69,8 +69,8 @@ def init(session: Session) -> None:
     with rules(session) as access:
         access.init()
         is_open = access.is_open()
-    said = "The tables of access rules exist" + (", without a principal." if is_open else ".")
-    session.output.show({"has_principals": not is_open}, lambda: [said])
+    message = "The tables of access rules exist" + (", without a principal." if is_open else ".")
+    session.output.show({"has_principals": not is_open}, lambda: [message])
 
 
 @principal.callback()
@@ -111,8 +111,8 @@ def add_principal(
             LOCAL, name, account, is_root=is_root, prefixes=prefixes or []
         )
     document = {"name": made.name, "account": made.account, "is_root": made.is_root}
-    said = f"Added principal {visible(made.name)} of account {visible(made.account)}."
-    session.output.show(document, lambda: [said])
+    message = f"Added principal {visible(made.name)} of account {visible(made.account)}."
+    session.output.show(document, lambda: [message])
 
 
 @principal.command("list")

@@ -108,8 +108,8 @@ def add_account(
     """
     with _stamps(session, config) as stamps:
         made = stamps.create_account(name, stamp)
-    said = f"Account {visible(made.name)} is in stamp {visible(made.stamp)}."
-    session.output.show({"account": _document(made)}, lambda: [said])
+    message = f"Account {visible(made.name)} is in stamp {visible(made.stamp)}."
+    session.output.show({"account": _document(made)}, lambda: [message])
 
 
 @app.command("move")
@@ -134,6 +134,6 @@ def move_account(
 
         moved = move(stamps, name, stamp)
     counts = f"{counted(moved.catalogs, 'catalog')}, {counted(moved.rows, 'row')}"
-    said = f"Account {visible(name)} is in stamp {visible(stamp)}: moved {counts}."
+    message = f"Account {visible(name)} is in stamp {visible(stamp)}: moved {counts}."
     document = {"name": name, "stamp": stamp, "catalogs": moved.catalogs, "rows": moved.rows}
-    session.output.show(document, lambda: [said])
+    session.output.show(document, lambda: [message])

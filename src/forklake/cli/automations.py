@@ -228,9 +228,9 @@ def add(
         made = found.add(
             name,
             catalog,
-            workbook_path=None if is_kept else _existing(workbook),
+            workbook_path=None if is_kept else _require_file(workbook),
             workbook_text=_read(workbook) if is_kept else None,
-            parameters=dict(map(_assignment, parameters or [])),
+            parameters=dict(map(_parse_assignment, parameters or [])),
             isolation=isolation,
             schedule=schedule,
             time_zone=time_zone,
@@ -239,8 +239,8 @@ def add(
             overlap=overlap,
             catch_up=catch_up,
         )
-    said = f"Automation {visible(made.name)} runs {occasion_of(made)}."
-    session.output.show({"automation": automation_document(made, catalog)}, lambda: [said])
+    message = f"Automation {visible(made.name)} runs {occasion_of(made)}."
+    session.output.show({"automation": automation_document(made, catalog)}, lambda: [message])
 
 
 @app.command()
@@ -340,10 +340,10 @@ def run(
 
 def _wait_for_the_end() -> None:
     """Block until Ctrl-C or SIGTERM."""
-    told = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     with suppress(KeyboardInterrupt):
-        told.wait()
+        ended.wait()
 
 
 def _tell(session: Session, automation: Automation, firing: Firing) -> None:
@@ -363,7 +363,7 @@ def _show_done(session: Session, done: list[tuple[Automation, Firing]]) -> None:
 # Arguments
 
 
-def _assignment(text: str) -> tuple[str, str]:
+def _parse_assignment(text: str) -> tuple[str, str]:
     name, is_there, value = text.partition("=")
     if not is_there or not name:
         raise InvalidInput(
@@ -372,7 +372,7 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _existing(path: Path) -> Path:
+def _require_file(path: Path) -> Path:
     if not path.is_file():
         raise InvalidInput(
             f"The workbook '{path}' does not exist or is not a file.",
@@ -383,7 +383,7 @@ def _existing(path: Path) -> Path:
 
 def _read(path: Path) -> str:
     try:
-        return _existing(path).read_text(encoding="utf-8")
+        return _require_file(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as reason:
         raise InvalidInput(
             f"The workbook '{path}' cannot be read: {reason}.",

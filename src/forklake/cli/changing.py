@@ -34,7 +34,7 @@ def drop(
         bool, typer.Option("--if-exists", help="Ignore catalogs that do not exist.")
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before --prefix drops catalogs.")
+        bool, typer.Option("--yes", "-y", help="Drop --prefix without confirmation.")
     ] = False,
 ) -> None:
     """Drop catalogs. Their forks are not affected.
@@ -79,8 +79,8 @@ def rename(
 
     with session.reach() as metastore:
         row = metastore.rename_catalog(name, new_name).row
-    said = f"Renamed {visible(name)} to {visible(row.catalog_name)}."
-    session.output.show({"catalog": catalog_document(row)}, lambda: [said])
+    message = f"Renamed {visible(name)} to {visible(row.catalog_name)}."
+    session.output.show({"catalog": catalog_document(row)}, lambda: [message])
 
 
 @command
@@ -96,11 +96,11 @@ def materialize(session: Session, name: NameArgument) -> None:
     """
     with session.reach() as metastore:
         snapshot = metastore.materialize(name)
-    said = f"Materialized {visible(name)} in snapshot {snapshot}."
+    message = f"Materialized {visible(name)} in snapshot {snapshot}."
     if snapshot is None:
-        said = f"{visible(name)} inherits no rows: nothing was materialized."
+        message = f"{visible(name)} inherits no rows: nothing was materialized."
     document = {"name": name, "materialized": snapshot is not None, "snapshot_id": snapshot}
-    session.output.show(document, lambda: [said])
+    session.output.show(document, lambda: [message])
 
 
 @command
@@ -127,5 +127,5 @@ def extend(
     with session.reach() as metastore:
         until = metastore.catalog(name).extend(None if ttl is None else as_age(ttl))
     shown = None if until is None else iso_time(until)
-    said = f"{visible(name)} {'never expires' if shown is None else f'expires at {shown}'}."
-    session.output.show({"name": name, "expires_at": shown}, lambda: [said])
+    message = f"{visible(name)} {'never expires' if shown is None else f'expires at {shown}'}."
+    session.output.show({"name": name, "expires_at": shown}, lambda: [message])

@@ -78,13 +78,13 @@ def init(
         address, backend = metastore.database.address, metastore.database.dialect.name
         count = metastore.count()
     where = f"{visible(address)} ({backend})"
-    said = f"Created the metastore {where}."
+    message = f"Created the metastore {where}."
     if not created:
-        said = f"The metastore {where} already exists, with {counted(count, 'catalog')}."
-        said += f" Added or updated: {', '.join(added)}." if added else ""
+        message = f"The metastore {where} already exists, with {counted(count, 'catalog')}."
+        message += f" Added or updated: {', '.join(added)}." if added else ""
     document = {"address": address, "backend": backend, "created": created, "catalogs": count}
     document |= {"added": added}
-    session.output.show(document, lambda: [said])
+    session.output.show(document, lambda: [message])
 
 
 @command

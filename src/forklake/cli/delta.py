@@ -114,12 +114,12 @@ def import_delta(
             take_over(found, found.now().state.table(done.table, done.schema))
         standing = _standing_of(found, done.schema, done.table)
     document = {**_document(standing), "loaded": done.loaded, "files": done.files}
-    told = f"{counted(done.loaded, 'version')}, {counted(done.files, 'file')}"
-    said = (
-        f"Imported {visible(path)} as {visible(standing.name)}: {told}, now at version"
+    counts = f"{counted(done.loaded, 'version')}, {counted(done.files, 'file')}"
+    message = (
+        f"Imported {visible(path)} as {visible(standing.name)}: {counts}, now at version"
         f" {standing.version}."
     )
-    session.output.show(document, lambda: [said])
+    session.output.show(document, lambda: [message])
 
 
 @contextmanager
@@ -131,8 +131,8 @@ def _progress_bar(session: Session) -> Iterator[Watcher]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    said = TextColumn("versions, {task.fields[files]:,} files")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), said)
+    message = TextColumn("versions, {task.fields[files]:,} files")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), message)
     with Bar(
         *columns, TimeRemainingColumn(), console=console_for(sys.stderr), transient=True
     ) as bar:
@@ -181,8 +181,8 @@ def publish(
         catalog = metastore.catalog(catalog_name)
         publish_table(catalog, table_name, schema, path)
         found = _standing_of(catalog, schema, table_name)
-    said = f"Published {visible(found.name)} to {visible(path)}, at version {found.version}."
-    session.output.show(_document(found), lambda: [said])
+    message = f"Published {visible(found.name)} to {visible(path)}, at version {found.version}."
+    session.output.show(_document(found), lambda: [message])
 
 
 def _table_name(name: str) -> tuple[str, str, str]:
@@ -224,15 +224,15 @@ def mirror(
       forklake delta mirror sales --watch --every 60
     """
     with session.open() as metastore, suppress(KeyboardInterrupt) if watch else nullcontext():
-        found = _mirrored(session, metastore, catalog)
+        found = _mirror_once(session, metastore, catalog)
         while watch:
             time.sleep(every)
-            found = _mirrored(session, metastore, catalog, before=found)
+            found = _mirror_once(session, metastore, catalog, before=found)
     if not watch and any(one.lag for one in found):
         raise typer.Exit(1)
 
 
-def _mirrored(
+def _mirror_once(
     session: Session,
     metastore: Metastore,
     name: str | None,
@@ -290,9 +290,9 @@ def vacuum(
             if not standing.is_followed
             for path in vacuum_table(one, standing.table, older_than=older_than, dry_run=dry_run)
         ]
-    said = f"{'Would remove' if dry_run else 'Removed'} {counted(len(files), 'file')}."
+    message = f"{'Would remove' if dry_run else 'Removed'} {counted(len(files), 'file')}."
     document = {"files": files, "removed": not dry_run}
-    session.output.show(document, lambda: [*(files if dry_run else ()), said])
+    session.output.show(document, lambda: [*(files if dry_run else ()), message])
 
 
 @app.command()

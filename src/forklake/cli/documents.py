@@ -70,21 +70,21 @@ def table_documents(
         return seen.snapshot_id, [table_document(seen, one) for one in seen.state.tables()]
     at = catalog.snapshot_at(moment) if version is None else version
     listed = catalog.tables(version=at)
-    told = (catalog.table(one["name"], one["schema_name"], version=at) for one in listed)
-    return at, [_told_document(one) for one in told]
+    described = (catalog.table(one["name"], one["schema_name"], version=at) for one in listed)
+    return at, [_remote_table_document(one) for one in described]
 
 
-def _told_document(told: Document) -> Document:
+def _remote_table_document(found: Document) -> Document:
     """Return the document of a table that a service described."""
     from forklake.client.documents import column_type
 
     columns = [
         {key: column[key] for key in ("name", "column_id", "nulls_allowed")}
         | {"type": str(column_type(column["type"]))}
-        for column in told["columns"]
+        for column in found["columns"]
     ]
-    kept = {key: told[key] for key in ("table_id", "uuid", "rows", "size_bytes")}
-    return {"schema": told["schema_name"], "table": told["name"], "columns": columns} | kept
+    kept = {key: found[key] for key in ("table_id", "uuid", "rows", "size_bytes")}
+    return {"schema": found["schema_name"], "table": found["name"], "columns": columns} | kept
 
 
 def table_document(seen: Snapshotted, table: Table) -> Document:

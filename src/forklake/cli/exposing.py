@@ -1,4 +1,4 @@
-"""The command that lets stock DuckDB read the catalogs of a metastore."""
+"""Command that creates views with which stock DuckDB reads the catalogs of a metastore."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def expose(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Role of PostgreSQL that may read them besides the owner.",
+            help="PostgreSQL role that may read the views, in addition to their owner.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Make views by which stock DuckDB reads every catalog.
+    """Create views with which stock DuckDB reads every catalog.
 
-    For metastores in PostgreSQL. A client attaches the schema of views and names a catalog in its
-    connection string. Run it again after an upgrade of forklake.
+    For metastores in PostgreSQL. A client attaches the schema of the views, and names a catalog in
+    its connection string. Run the command again after an upgrade of forklake.
 
     \b
     Examples:
@@ -37,6 +37,6 @@ def expose(
 
     with session.open() as metastore:
         made = run(metastore.database, role=role)
-    said = f"Made {counted(len(made.views), 'view')} in {visible(made.schema)}."
+    message = f"Created {counted(len(made.views), 'view')} in {visible(made.schema)}."
     document = {"schema": made.schema, "views": list(made.views), "role": made.role}
-    session.output.show(document, lambda: [said])
+    session.output.show(document, lambda: [message])

@@ -1,4 +1,4 @@
-"""How automations and their firings look: to people, and as JSON."""
+"""Formats of automations and their firings, as text and as JSON documents."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 def sentence(automation: Automation, firing: Firing) -> str:
-    """What became of a firing, on one line."""
-    said = f": {firing.message}" if firing.message else ""
+    """Return the result of a firing as one line of text."""
+    suffix = f": {firing.message}" if firing.message else ""
     took = time_taken(firing)
     time = f" in {took}" if took else ""
-    return visible(f"{automation.name}, {firing.occasion}: {firing.state}{time}{said}")
+    return visible(f"{automation.name}, {firing.occasion}: {firing.state}{time}{suffix}")
 
 
 def occasion_of(automation: Automation) -> str:
-    """When an automation runs."""
+    """Describe when an automation runs."""
     if automation.watched is not None:
         return f"when {automation.watched.schema}.{automation.watched.table} changes"
     return f"at '{automation.schedule}' ({automation.time_zone})"
 
 
 def time_taken(firing: Firing) -> str | None:
-    """How long a firing ran that has ended."""
+    """Return the duration of a firing that has ended, or None."""
     if firing.started_at is None or firing.ended_at is None:
         return None
     return duration((firing.ended_at - firing.started_at).total_seconds())
@@ -40,7 +40,7 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 def automation_document(automation: Automation, catalog: str | None) -> dict[str, Any]:
-    """An automation of a catalog, of what JSON has."""
+    """Return the JSON document of an automation of a catalog."""
     watched = automation.watched
     return {
         "name": automation.name,
@@ -59,7 +59,7 @@ def automation_document(automation: Automation, catalog: str | None) -> dict[str
 
 
 def firing_document(firing: Firing) -> dict[str, Any]:
-    """A firing, of what JSON has."""
+    """Return the JSON document of a firing."""
     return {
         "occasion": firing.occasion,
         "state": firing.state.value,

@@ -1,4 +1,4 @@
-"""How numbers, sizes, times and foreign text look to people."""
+"""Formats of numbers, sizes, times and untrusted text."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from datetime import UTC, datetime
 
 
 def visible(text: str) -> str:
-    """The text on one line; what cannot be seen, or would command the terminal, is escaped."""
+    """Return the text on one line, with unprintable characters (terminal controls too) escaped."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it, whatever is in it."""
+    """Return a name as a quoted identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def number(value: float) -> str:
-    """A number with separators; only small ones keep a decimal."""
+    """Format a number with separators. Only floats below 100 keep a decimal."""
     return f"{value:,.1f}" if isinstance(value, float) and value < 100 else f"{value:,.0f}"
 
 
 def duration(seconds: float) -> str:
-    """A short time in the unit that fits."""
+    """Format a duration in seconds or milliseconds."""
     if seconds >= 1:
         return f"{seconds:.1f} s"
     milliseconds = seconds * 1000
@@ -31,10 +31,10 @@ def duration(seconds: float) -> str:
 
 
 def iso_time(moment: datetime) -> str:
-    """A moment as ISO 8601 in UTC, to the microsecond."""
+    """Format a time as ISO 8601 in UTC, to the microsecond."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def short_time(moment: datetime) -> str:
-    """A moment in UTC for a table."""
+    """Format a time in UTC for a table, to the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

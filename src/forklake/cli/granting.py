@@ -1,4 +1,4 @@
-"""Commands about access rules: who may do what to which catalogs, how much, and what was done."""
+"""Commands for access rules: roles, tokens, quotas, limits and the audit log."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ __all__ = ["app"]
 CatalogArgument = Annotated[str, typer.Argument(help="Name of a catalog.", show_default=False)]
 CatalogOption = Annotated[
     str | None,
-    typer.Option("--catalog", "-c", metavar="NAME", help="On this catalog.", show_default=False),
+    typer.Option("--catalog", "-c", metavar="NAME", help="Name of a catalog.", show_default=False),
 ]
 PrefixOption = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="On all catalogs whose names begin so.", show_default=False),
+    typer.Option(
+        metavar="TEXT", help="All catalogs whose names begin with TEXT.", show_default=False
+    ),
 ]
 
 
-def _one_target(catalog: str | None, prefix: str | None) -> None:
+def _require_one_target(catalog: str | None, prefix: str | None) -> None:
     if (catalog is None) == (prefix is None):
         raise InvalidInput(
-            "A role is on a catalog or on a prefix of names.", remedy="Give one of the two."
+            "A role is granted either on a catalog or on a prefix of names.",
+            remedy="Pass either --catalog NAME or --prefix TEXT.",
         )
 
 
@@ -47,10 +50,15 @@ def grant(
     prefix: PrefixOption = None,
     duration: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="For so long, as 7d.", show_default=False),
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="How long the grant lasts, such as 7d. Defaults to no end.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Give a principal a role, in place of the one it had there.
+    """Grant a role on a catalog or a prefix. It replaces the previous role of the principal there.
 
     \b
     Examples:
@@ -59,7 +67,7 @@ def grant(
     """
     from forklake.access.callers import LOCAL
 
-    _one_target(catalog, prefix)
+    _require_one_target(catalog, prefix)
     until = None if duration is None else _until(duration)
     with rules(session) as access:
         if catalog is not None:
@@ -73,9 +81,9 @@ def grant(
         "prefix": prefix,
         "expires_at": None if until is None else iso_time(until),
     }
-    where = f"the prefix '{prefix}'" if catalog is None else f"the catalog '{catalog}'"
-    said = f"{principal} is {role} on {where}."
-    session.output.show(document, lambda: [visible(said)])
+    where = f"prefix '{prefix}'" if catalog is None else f"catalog '{catalog}'"
+    message = f"{principal} is {role} on {where}."
+    session.output.show(document, lambda: [visible(message)])
 
 
 def _until(duration: str) -> datetime:
@@ -85,7 +93,8 @@ def _until(duration: str) -> datetime:
         return datetime.now(UTC) + as_age(duration)
     except OverflowError:
         raise InvalidInput(
-            f"Nothing is granted for {duration!r}.", remedy="Leave --for out: it is for ever."
+            f"The duration {duration!r} of the grant is too long.",
+            remedy="Leave out --for to grant the role without an end.",
         ) from None
 
 
@@ -97,7 +106,7 @@ def revoke(
     catalog: CatalogOption = None,
     prefix: PrefixOption = None,
 ) -> None:
-    """Take a principal's role away.
+    """Revoke the role of a principal on a catalog or a prefix.
 
     \b
     Examples:
@@ -106,14 +115,14 @@ def revoke(
     """
     from forklake.access.callers import LOCAL
 
-    _one_target(catalog, prefix)
+    _require_one_target(catalog, prefix)
     with rules(session) as access:
         if catalog is not None:
             access.revoke(LOCAL, catalog, principal)
         elif prefix is not None:
             access.revoke_prefix(LOCAL, prefix, principal)
     document = {"principal": principal, "catalog": catalog, "prefix": prefix}
-    session.output.show(document, lambda: [f"Took the role of {visible(principal)} away."])
+    session.output.show(document, lambda: [f"Revoked the role of {visible(principal)}."])
 
 
 @app.command()
@@ -125,10 +134,14 @@ def grants(
     ] = None,
     principal: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="By prefix, of a principal.", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="List the roles of this principal on prefixes of names.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """List the roles on a catalog, or on prefixes.
+    """List the roles on a catalog, or those of a principal on prefixes.
 
     \b
     Examples:
@@ -139,7 +152,8 @@ def grants(
 
     if (catalog is None) == (principal is None):
         raise InvalidInput(
-            "Grants are those on a catalog or those of a principal.", remedy="Name one of the two."
+            "Grants are listed either for a catalog or for a principal.",
+            remedy="Pass either CATALOG or --principal NAME.",
         )
     with rules(session) as access:
         if catalog is not None:
@@ -174,15 +188,17 @@ def token(
         typer.Option(
             "--right",
             metavar="NAME",
-            help="read, fork, write, administer or own.",
+            help="read, fork, write, administer or own. Defaults to read. Can be repeated.",
             show_default=False,
         ),
     ] = None,
-    duration: Annotated[str, typer.Option("--for", metavar="TIME", help="For so long.")] = "1h",
+    duration: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long the token is valid.")
+    ] = "1h",
 ) -> None:
-    """Make a token: a principal, narrowed to a catalog.
+    """Create and print a token for one catalog.
 
-    It has some of the rights of the principal there, for a while.
+    The token has the given rights of the principal on the catalog, for a limited time.
 
     \b
     Examples:
@@ -201,7 +217,8 @@ def token(
 
 
 Limit = Annotated[
-    str | None, typer.Option(metavar="N", help="So many, or none.", show_default=False)
+    str | None,
+    typer.Option(metavar="N", help="New maximum number, or none.", show_default=False),
 ]
 
 
@@ -216,13 +233,13 @@ def quota(
         typer.Option(
             "--bytes",
             metavar="SIZE",
-            help="For each catalog that it makes or owns, as 10GB; or none.",
+            help="New maximum size of each catalog that it creates or owns, such as 10GB, or none.",
             show_default=False,
         ),
     ] = None,
     sessions: Limit = None,
 ) -> None:
-    """Show the limits of a principal, after setting some if asked.
+    """Show or set the limits of a principal.
 
     \b
     Examples:
@@ -239,7 +256,9 @@ def quota(
             access.set_quota(LOCAL, principal, **(before | changes))
         found = access.quota(LOCAL, principal)._asdict()
     rows = [(name, "none" if value is None else value) for name, value in found.items()]
-    session.output.show({"principal": principal, **found}, lambda: [table(("limit", "most"), rows)])
+    session.output.show(
+        {"principal": principal, **found}, lambda: [table(("limit", "maximum"), rows)]
+    )
 
 
 @app.command()
@@ -249,12 +268,17 @@ def limit(
     catalog: CatalogArgument,
     size: Annotated[
         str | None,
-        typer.Option("--bytes", metavar="SIZE", help="As 10GB, or none.", show_default=False),
+        typer.Option(
+            "--bytes",
+            metavar="SIZE",
+            help="New maximum size, such as 10GB, or none.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Show how much a catalog may hold, after setting it if asked.
+    """Show or set the maximum size of a catalog.
 
-    What counts are the files that it wrote itself, at all of its snapshots.
+    The files that the catalog wrote itself count, at all of its snapshots; inherited files do not.
 
     \b
     Examples:
@@ -267,9 +291,9 @@ def limit(
         if size is not None:
             access.limit_catalog(LOCAL, catalog, _limit(size))
         found = access.catalog_limit(LOCAL, catalog)
-    said = "no limit" if found is None else f"at most {found:,} bytes"
+    message = "no limit" if found is None else f"at most {found:,} bytes"
     session.output.show(
-        {"catalog": catalog, "bytes": found}, lambda: [f"{visible(catalog)}: {said}."]
+        {"catalog": catalog, "bytes": found}, lambda: [f"{visible(catalog)}: {message}."]
     )
 
 
@@ -284,14 +308,17 @@ def _limit(text: str) -> int | None:
 def audit(
     session: Session,
     catalog: Annotated[
-        str | None, typer.Argument(help="Only about this one.", show_default=False)
+        str | None, typer.Argument(help="List only entries of this catalog.", show_default=False)
     ] = None,
     after: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on after this entry.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ID", help="Continue after this entry of a previous page.", show_default=False
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Most to list.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of entries.")] = 100,
 ) -> None:
-    """List what was done, denied or failed, the newest first.
+    """List operations that were done, denied or failed, newest first.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Commands about Iceberg: publish tables for its readers."""
+"""Commands for Iceberg: publish tables for its readers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def iceberg() -> None:
     """Publish tables as Iceberg tables.
 
-    Each command takes --json and the other options of forklake.
+    Each command takes --json and the other global options of forklake.
 
     \b
     Example:
@@ -33,7 +33,7 @@ def publish(
         str,
         typer.Argument(
             metavar="CATALOG.SCHEMA.TABLE",
-            help="The table; without a schema it is in main.",
+            help="Name of the table. The schema defaults to main.",
             show_default=False,
         ),
     ],
@@ -41,16 +41,19 @@ def publish(
         str | None,
         typer.Argument(
             metavar="PATH",
-            help="Root of the Iceberg table; else beside the catalog's files.",
+            help="Root of the Iceberg table. Defaults to a folder beside the data files of the"
+            " catalog.",
             show_default=False,
         ),
     ] = None,
-    history: Annotated[int, typer.Option(min=0, metavar="N", help="Older snapshots to tell.")] = 10,
+    history: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of older snapshots to include.")
+    ] = 10,
 ) -> None:
-    """Write Iceberg metadata of a table over its files.
+    """Publish a table as an Iceberg table over the same data files.
 
-    Readers see the table as it is now; run it again after changes. Rows that live in the metastore
-    have to be flushed to files first.
+    Readers see the table as it is now. Run the command again after changes. Rows that are inlined
+    in the metastore have to be flushed to files first.
 
     \b
     Examples:
@@ -67,17 +70,17 @@ def publish(
             schema = "main"
         case _:
             raise InvalidInput(
-                f"The name {name!r} is not of a table in a catalog.",
-                remedy="Write catalog.schema.table.",
+                f"The name {name!r} is not the name of a table in a catalog.",
+                remedy="Write CATALOG.TABLE or CATALOG.SCHEMA.TABLE.",
             )
     with session.open() as metastore:
         done = publish_table(metastore.catalog(catalog), table_name, schema, path, history=history)
-    told = done.metadata
+    metadata = done.metadata
     document = {
         "location": done.location,
         "metadata_location": done.metadata_location,
-        "snapshot": told.current_snapshot_id,
-        "snapshots": [one.snapshot_id for one in told.snapshots],
+        "snapshot": metadata.current_snapshot_id,
+        "snapshots": [one.snapshot_id for one in metadata.snapshots],
     }
-    said = f"Published {visible(name)}: {visible(done.metadata_location)}"
-    session.output.show(document, lambda: [said])
+    message = f"Published {visible(name)}: {visible(done.metadata_location)}"
+    session.output.show(document, lambda: [message])

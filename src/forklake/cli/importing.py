@@ -1,4 +1,4 @@
-"""The command that makes a catalog of somebody else's lake."""
+"""Command that imports a DuckLake as a catalog."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def import_ducklake(
     source: Annotated[
         str,
         typer.Argument(
-            help="Where the DuckLake's metadata is: ducklake:<DuckDB file> or"
-            " ducklake:postgres:<dsn>.",
+            help="Metadata of the DuckLake: ducklake:<DuckDB file> or ducklake:postgres:<dsn>.",
             show_default=False,
         ),
     ],
@@ -31,19 +30,24 @@ def import_ducklake(
     source_data_path: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="Where the DuckLake's files are, if moved.", show_default=False
+            metavar="PATH",
+            help="Folder of the files of the DuckLake, if they were moved.",
+            show_default=False,
         ),
     ] = None,
     source_schema: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Schema that holds the DuckLake's tables.", show_default=False
+            metavar="NAME",
+            help="Database schema with the metadata tables of the DuckLake.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Make a catalog of a DuckLake, and share its files.
+    """Import a DuckLake as a new catalog that shares its files.
 
-    Its history comes along. Nothing is written to the DuckLake, and its files are never removed.
+    The history is imported too. Nothing is written to the DuckLake, and its files are never
+    deleted.
 
     \b
     Examples:
@@ -62,7 +66,7 @@ def import_ducklake(
             metadata_schema=source_schema,
         )
     counts = {"snapshots": done.snapshots, "tables": done.tables, "files": done.files}
-    told = ", ".join(counted(number, what.removesuffix("s")) for what, number in counts.items())
+    summary = ", ".join(counted(number, what.removesuffix("s")) for what, number in counts.items())
     document = {"catalog": done.catalog.name, **counts}
-    said = f"Imported {visible(source)} as {visible(done.catalog.name)}: {told}."
-    session.output.show(document, lambda: [said])
+    message = f"Imported {visible(source)} as {visible(done.catalog.name)}: {summary}."
+    session.output.show(document, lambda: [message])

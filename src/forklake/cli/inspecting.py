@@ -1,4 +1,4 @@
-"""Commands that look into one catalog: its tables and its history."""
+"""Commands that inspect one catalog: its tables and its history."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ def tables(
     catalog: CatalogArgument,
     version: Annotated[
         int | None,
-        typer.Option(metavar="SNAPSHOT", help="As it was at a snapshot.", show_default=False),
+        typer.Option(
+            metavar="SNAPSHOT", help="List the state at this snapshot.", show_default=False
+        ),
     ] = None,
     timestamp: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="As it was at a moment, in ISO 8601; UTC unless it names a zone.",
+            help="List the state at this time, in ISO 8601. UTC unless it has a time zone.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """List the tables of a catalog, now or as it was.
+    """List the tables of a catalog, now or in the past.
 
     \b
     Examples:
@@ -83,7 +85,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"The timestamp {text!r} cannot be read.",
+            f"The timestamp {text!r} is not valid.",
             remedy="Use ISO 8601, such as 2026-01-31T12:00:00Z.",
         ) from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
@@ -94,12 +96,12 @@ def snapshots(
     session: Session,
     catalog: CatalogArgument,
     limit: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Most to list: the newest ones.")
+        int, typer.Option(min=1, max=1_000_000, help="Maximum number; the newest are listed.")
     ] = 100,
 ) -> None:
-    """List the history of a catalog, newest last.
+    """List the snapshots of a catalog, newest last.
 
-    A fork's history begins with its parent's, up to where it was forked off.
+    The history of a fork includes the history of its parent up to the forked snapshot.
 
     \b
     Examples:

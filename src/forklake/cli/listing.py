@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forklake.model.ids import CatalogId
     from forklake.store.catalogs import CatalogRow
 
-# More new catalogs than this are counted and not listed.
+# Longer lists of new catalogs are summarized in one line.
 _LISTED = 20
 
 
@@ -28,15 +28,22 @@ _LISTED = 20
 def catalogs(
     session: Session,
     prefix: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only names that begin with it.", show_default=False)
+        str,
+        typer.Option(
+            metavar="TEXT", help="List only names that begin with TEXT.", show_default=False
+        ),
     ] = "",
     after: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Go on after this name.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Continue after this name of a previous page.", show_default=False
+        ),
     ] = "",
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Most to list.")] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Maximum number of catalogs.")
+    ] = 100,
 ) -> None:
-    """List catalogs in the order of their names.
+    """List catalogs, ordered by name.
 
     \b
     Examples:
@@ -75,12 +82,15 @@ def catalogs(
 def tree(
     session: Session,
     catalog: Annotated[
-        str | None, typer.Argument(help="Draw only this one and its forks.", show_default=False)
+        str | None,
+        typer.Argument(help="Draw only this catalog and its forks.", show_default=False),
     ] = None,
-    depth: Annotated[int, typer.Option(min=0, help="Most generations of forks.")] = 16,
-    limit: Annotated[int, typer.Option(min=1, help="Most forks of one catalog.")] = 10,
+    depth: Annotated[int, typer.Option(min=0, help="Maximum depth of the tree.")] = 16,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Maximum number of forks drawn for each catalog.")
+    ] = 10,
 ) -> None:
-    """Draw which catalog was forked from which.
+    """Draw the tree of catalogs and their forks.
 
     \b
     Examples:
@@ -96,14 +106,14 @@ def tree(
 
 
 def number_of(shown: int, total: int | None) -> str:
-    """How many of how many catalogs, if that is known."""
+    """Describe how many catalogs are shown, and of how many if `total` is known."""
     if total is None or shown == total:
         return counted(shown, "catalog")
     return f"{shown:,} of {total:,} catalogs"
 
 
 def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | None = None) -> None:
-    """Show catalogs that a command made, or found there already."""
+    """Show the catalogs that a command created or found existing."""
     from forklake.cli.documents import catalog_document
 
     def draw() -> Iterator[RenderableType]:
@@ -118,7 +128,7 @@ def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | N
 
 
 def catalog_table(rows: Sequence[CatalogRow], names: Mapping[CatalogId, str]) -> Table:
-    """Catalogs as a table; a parent without a name, because it was dropped, shows its id."""
+    """Return a table of catalogs. A dropped parent is not in `names`: its id is shown."""
     cells = [
         (
             row.catalog_name,

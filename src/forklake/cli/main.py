@@ -98,7 +98,7 @@ def forklake(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """A lakehouse whose catalogs can be forked in a millisecond.
+    """Manage a lakehouse whose catalogs can be forked in a millisecond.
 
     \b
     Examples:

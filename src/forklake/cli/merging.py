@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 
 TablesOption = Annotated[
     list[str] | None,
-    typer.Option("--table", "-t", metavar="NAME", help="Only this table.", show_default=False),
+    typer.Option(
+        "--table",
+        "-t",
+        metavar="NAME",
+        help="Include only this table. Can be repeated.",
+        show_default=False,
+    ),
 ]
 
 
 class OnConflict(Enum):
-    """What happens to rows that both changed."""
+    """What a merge does with rows that both catalogs changed."""
 
     FAIL = "fail"
     OURS = "ours"
@@ -34,17 +40,18 @@ class OnConflict(Enum):
 @command
 def diff(
     session: Session,
-    first: Annotated[str, typer.Argument(help="A catalog.", show_default=False)],
-    second: Annotated[str, typer.Argument(help="Another one.", show_default=False)],
+    first: Annotated[str, typer.Argument(help="Catalog to compare with.", show_default=False)],
+    second: Annotated[str, typer.Argument(help="Catalog to compare.", show_default=False)],
     tables: TablesOption = None,
-    rows: Annotated[bool, typer.Option("--rows", help="Also show rows.")] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="Also show differing rows.")] = False,
     limit: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Most rows to show of each table.")
+        int, typer.Option(min=1, max=10_000, help="Maximum number of rows shown for each table.")
     ] = 20,
 ) -> None:
-    """Show how a second catalog differs from a first one.
+    """Show how the second catalog differs from the first.
 
-    Rows of forks are told apart by their ids, those of unrelated catalogs by all columns.
+    Rows of forks of one lineage are matched by their row ids, rows of unrelated catalogs by the
+    values of all columns.
 
     \b
     Examples:
@@ -62,10 +69,10 @@ def diff(
             found = compare(
                 spark, metastore, first, second, tables=tables, rows=rows, limit=limit
             ).as_dict()
-    session.output.show(found, lambda: _drawn_diff(found))
+    session.output.show(found, lambda: _draw_diff(found))
 
 
-def _drawn_diff(found: Document) -> Iterator[RenderableType]:
+def _draw_diff(found: Document) -> Iterator[RenderableType]:
     yield from found["definitions"]
     numbers = ("added", "removed", "changed")
     if found["tables"]:
@@ -81,37 +88,44 @@ def _drawn_diff(found: Document) -> Iterator[RenderableType]:
             yield one["table"]
             yield table(("", "row", found["first"], found["second"]), shown)
     if not (found["tables"] or found["definitions"]):
-        yield f"'{found['first']}' and '{found['second']}' are the same."
+        yield f"'{found['first']}' and '{found['second']}' are identical."
 
 
 @command
 def merge(
     session: Session,
-    fork: Annotated[str, typer.Argument(help="The fork.", show_default=False)],
+    fork: Annotated[
+        str, typer.Argument(help="Source: the fork whose changes are merged.", show_default=False)
+    ],
     into: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The catalog to merge into: what the fork was forked from, or a fork of it.",
+            help="Target. Defaults to the parent of the fork; it can also be a fork of FORK.",
             show_default=False,
         ),
     ] = None,
     tables: TablesOption = None,
     on_conflict: Annotated[
         OnConflict,
-        typer.Option(help="Rows that both changed: fail, or keep ours or theirs, the fork's."),
+        typer.Option(
+            help="For rows that both changed: fail, keep ours (the target) or theirs (the fork)."
+        ),
     ] = OnConflict.FAIL,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be done.")
+        bool,
+        typer.Option("--dry-run", help="Show what would be merged without changing anything."),
     ] = False,
     message: Annotated[
-        str | None, typer.Option(help="What the snapshot says about it.", show_default=False)
+        str | None,
+        typer.Option(help="Commit message of the new snapshot.", show_default=False),
     ] = None,
 ) -> None:
-    """Merge what a fork has done into what it was forked from.
+    """Merge the changes of a fork into its parent.
 
-    New files are taken over as they are; changed rows are compared row by row. All of it is one
-    snapshot, or nothing is changed. Merging again takes what came since.
+    New files are added without rewriting them. Changed rows are compared by row id. The merge is
+    one snapshot of the target, or fails without any change. A later merge takes over only what
+    changed since.
 
     \b
     Examples:
@@ -134,10 +148,10 @@ def merge(
 
         with session.open() as metastore, forklake.connect() as spark:
             merged = publish(spark, metastore, fork, into=into, **wanted).as_dict()
-    session.output.show(merged, lambda: _drawn_merge(merged))
+    session.output.show(merged, lambda: _draw_merge(merged))
 
 
-def _drawn_merge(merged: Document) -> Iterator[RenderableType]:
+def _draw_merge(merged: Document) -> Iterator[RenderableType]:
     yield from merged["definitions"]
     parts = ("appended_rows", "appended_files", "updated", "deleted", "conflict_count")
     if merged["tables"]:
@@ -153,7 +167,7 @@ def _drawn_merge(merged: Document) -> Iterator[RenderableType]:
                 f" '{merged['source']}', {row['target_did']} in '{merged['target']}'"
             )
     if merged["left_out"]:
-        yield f"Left out, though changed too: {', '.join(merged['left_out'])}."
+        yield f"Changed in the source, but not selected: {', '.join(merged['left_out'])}."
     yield _summary(merged)
 
 
@@ -163,5 +177,5 @@ def _summary(merged: Document) -> str:
         done = counted(len(merged["tables"]), "table")
         return f"Merged {done} into '{target}' as snapshot {merged['snapshot_id']}."
     if merged["tables"] or merged["definitions"] or merged["conflicts"]:
-        return "Nothing was changed: this is what would be done."
-    return f"'{target}' has all of '{merged['source']}' already."
+        return "Dry run: nothing was changed."
+    return f"'{target}' already has all changes of '{merged['source']}'."

@@ -1,4 +1,4 @@
-"""The command that lists and sets options, of the metastore, a catalog, a schema or a table."""
+"""Command that lists and sets options of the metastore, a catalog, a schema or a table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from forklake.errors import InvalidInput
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
-# An option's name, the value in force and where it was set.
+# Name of an option, its effective value and the scope that sets it.
 InForce = tuple[str, str | None, str]
-# Names and new values; None removes a value.
+# Names and new values. None removes a value.
 Changes = Sequence[tuple[str, str | None]]
 
 
@@ -25,25 +25,43 @@ def options(
     session: Session,
     catalog: Annotated[
         str | None,
-        typer.Argument(help="Name of a catalog; else it is the metastore.", show_default=False),
+        typer.Argument(
+            help="Name of a catalog. Defaults to the whole metastore.", show_default=False
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Set an option.", show_default=False),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Set an option. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     removals: Annotated[
         list[str] | None,
-        typer.Option("--unset", metavar="NAME", help="Remove what is set.", show_default=False),
+        typer.Option(
+            "--unset",
+            metavar="NAME",
+            help="Remove the value of an option. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     schema: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of one schema.", show_default=False)
+        str | None,
+        typer.Option(metavar="NAME", help="Show or set options of a schema.", show_default=False),
     ] = None,
     table_name: Annotated[
         str | None,
-        typer.Option("--table", metavar="NAME", help="Of one table.", show_default=False),
+        typer.Option(
+            "--table", metavar="NAME", help="Show or set options of a table.", show_default=False
+        ),
     ] = None,
 ) -> None:
-    """List the options in force, after setting some if asked.
+    """Show or set options.
+
+    The values shown are the effective ones: those of the table, then of the schema, the catalog
+    and the metastore, then the defaults.
 
     \b
     Examples:
@@ -55,9 +73,13 @@ def options(
 
     if catalog is None and (schema is not None or table_name is not None):
         raise InvalidInput(
-            "A schema or table is given without its catalog.", remedy="Name the catalog first."
+            "A schema or a table is given without its catalog.",
+            remedy="Pass the name of the catalog as the argument.",
         )
-    changes = [*map(_assignment, assignments or []), *((name, None) for name in removals or [])]
+    changes = [
+        *map(_parse_assignment, assignments or []),
+        *((name, None) for name in removals or []),
+    ]
     if catalog is None:
         with session.open() as metastore:
             found = _of_metastore(metastore, changes)
@@ -81,11 +103,12 @@ def options(
     session.output.show(document, lambda: [table(headings, rows)])
 
 
-def _assignment(text: str) -> tuple[str, str | None]:
+def _parse_assignment(text: str) -> tuple[str, str | None]:
     name, equals, value = text.partition("=")
     if not equals:
         raise InvalidInput(
-            f"The setting {text!r} has no '='.", remedy="Write --set name=value, or --unset name."
+            f"The setting {text!r} has no '='.",
+            remedy="Write --set NAME=VALUE, or --unset NAME to remove a value.",
         )
     return name.strip(), value.strip()
 

@@ -1,7 +1,7 @@
-"""The one place that prints: JSON documents, tables, trees, questions and errors.
+"""Printer of everything that commands show: JSON documents, tables, trees, prompts and errors.
 
-Results go to stdout, everything else to stderr. Rich is loaded when something is drawn, which a
-command with `--json` never does.
+Results go to stdout, everything else to stderr. Rich is imported only when something is drawn, so
+commands with `--json` start faster.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-# A file or pipe has no edge at which text would have to wrap.
+# Files and pipes have no width at which text would have to wrap.
 _NO_EDGE = 100_000
-# The facts of an error that say where in a script it is.
+# Details of an error that locate it in a script.
 _PLACE = ("source", "statement", "line")
 
 
 class Output:
-    """Where a command's results and errors go, and in which form."""
+    """Output of a command: results and errors, as text or as JSON."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
@@ -36,21 +36,21 @@ class Output:
     def show(
         self, document: Mapping[str, Any], draw: Callable[[], Iterable[RenderableType]]
     ) -> None:
-        """Show a result: the document as JSON, or what is drawn of it."""
+        """Show a result: `document` as JSON, or else what `draw` returns."""
         if self.as_json:
-            # Escaped to ASCII: it reads the same whatever the encoding of the terminal is.
+            # ASCII only, so that the encoding of the terminal does not matter.
             print(json.dumps(document, indent=2), flush=True)
             return
         self.draw(draw())
 
     def draw(self, parts: Iterable[RenderableType]) -> None:
-        """Draw lines, tables and trees; text is taken as it is."""
+        """Draw lines, tables and trees. Markup in text is not interpreted."""
         console = console_for(sys.stdout)
         for part in parts:
             console.print(part, soft_wrap=isinstance(part, str), markup=False)
 
     def error(self, error: ForklakeError) -> None:
-        """Show an error and what to do about it, on stderr."""
+        """Show an error and its remedy on stderr."""
         if self.as_json:
             found = {"code": error.code, "message": error.message, "remedy": error.remedy}
             found |= {name: error.details[name] for name in _PLACE if name in error.details}
@@ -65,34 +65,36 @@ class Output:
     def _labelled(self, label: str, style: str, message: str) -> None:
         from rich.text import Text
 
-        # Lists are indented. Any other line break may be part of a name, which is shown escaped.
+        # Lists in messages are indented. Other line breaks may be part of a name: escape them.
         text = "\n  ".join(map(visible, message.split("\n  ")))
         line = Text.assemble((label, style), " ", text)
         console_for(sys.stderr).print(line, soft_wrap=True)
 
     def confirm(self, question: str, *, otherwise: str) -> None:
-        """Ask at the terminal, and go on only after a yes.
+        """Request confirmation at the terminal; abort unless the answer is yes.
 
-        Where nobody can answer, an error says what to do `otherwise`.
+        Without a terminal, raise an error with the remedy `otherwise`.
         """
         import typer
 
         if sys.stdin is None or not sys.stdin.isatty():
-            raise InvalidInput(f"There is no terminal to ask: {question}", remedy=otherwise)
+            raise InvalidInput(
+                f"This needs confirmation at a terminal: {question}", remedy=otherwise
+            )
         print(f"{visible(question)} [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             raise typer.Abort
 
 
 def _place_of(error: ForklakeError) -> str:
-    """The statement of a script that an error is about."""
+    """Describe the statement of a script in which an error occurred."""
     facts = error.details
     source = f" of {facts['source']}" if "source" in facts else ""
     return f"statement {facts['statement']}, line {facts['line']}{source}"
 
 
 def console_for(stream: Any) -> Console:
-    """A console that keeps its form in pipes and files: no colours and no wrapping."""
+    """Return a console for a stream. Output to pipes and files has no colors and is not wrapped."""
     from rich.console import Console
 
     console = Console(file=stream, highlight=False, emoji=False)
@@ -104,7 +106,7 @@ def console_for(stream: Any) -> Console:
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Collection[str] = ()
 ) -> Table:
-    """A table of plain values; columns of numbers are set to the right, and nothing is cut off."""
+    """Return a table of plain values. Columns in `numbers` are right-aligned; nothing is cut."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -119,14 +121,14 @@ def table(
 
 
 def heading(text: str) -> Text:
-    """A line that stands out."""
+    """Return a text styled as a heading."""
     from rich.text import Text
 
     return Text(f"\n{text}", style="bold cyan")
 
 
 def tolerate_any_text() -> None:
-    """Let text that the streams' encoding lacks be escaped instead of failing."""
+    """Escape characters that stdout or stderr cannot encode, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

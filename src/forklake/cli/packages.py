@@ -1,4 +1,4 @@
-"""Packages that only some commands need."""
+"""Errors for optional packages that are not installed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from forklake.errors import Unsupported
 
 @contextmanager
 def needing_packages(who: str, extra: str) -> Iterator[None]:
-    """Say what to install where a package is missing."""
+    """Raise Unsupported with the command to install `extra` if the block lacks a package."""
     try:
         yield
     except ModuleNotFoundError as missing:
         raise Unsupported(
-            f"{who} need the package {missing.name}.",
-            remedy=f"Install it with: pip install 'forklake[{extra}]'.",
+            f"{who} need the package {missing.name}, which is not installed.",
+            remedy=f"Install it: pip install 'forklake[{extra}]'.",
         ) from None

@@ -1,4 +1,4 @@
-"""A session at a service, as the commands of SQL and the shell use sessions."""
+"""Sessions of a service, with the interface that the SQL commands and the shell use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ServedSession(Closing):
-    """Catalogs of a service, and the session there that has them."""
+    """Session of a service with its attached catalogs."""
 
     def __init__(self, client: Client, catalogs: list[str]) -> None:
         self._client = client
@@ -28,7 +28,7 @@ class ServedSession(Closing):
             self._attach(name)
 
     def close(self) -> None:
-        """Close the session, and the connections to the service."""
+        """Close the session and the connections to the service."""
         self._session.close()
         self._client.close()
 
@@ -38,7 +38,7 @@ class ServedSession(Closing):
 
     @property
     def current(self) -> tuple[str, ...] | None:
-        """Where names are looked up."""
+        """Catalog and schema in which names are resolved."""
         found = self._session.state()["current"]
         return None if found is None else tuple(found)
 
@@ -53,35 +53,33 @@ class ServedSession(Closing):
         self._attach(attach_as)
 
     def use(self, name: str) -> None:
-        """Look names up in a catalog from now on."""
+        """Resolve names in another catalog from now on."""
         self._session.execute(f"USE {name}")
 
     def run(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
     ) -> Iterator[Result]:
-        """Run statements one after the other, each when its answer is asked for."""
+        """Run statements in order, each one when its result is requested."""
         statements = Script(text, dialect).statements()
         if parameters and len(statements) > 1:
             raise InvalidInput(
-                "Values are given for several statements at once.",
-                remedy="Run each statement with its own values.",
+                "Parameters are given for more than one statement.",
+                remedy="Run each statement separately, with its parameters.",
             )
         for one in statements:
             self._running = self._session.submit(one.text, parameters, dialect=dialect)
             yield self._running.result()
 
     def cancel(self) -> None:
-        """Stop what runs."""
+        """Cancel the running statement."""
         if self._running is not None:
             self._running.cancel()
 
 
 def served(client: Client, catalogs: list[str] | None, *, create: bool) -> ServedSession:
-    """A session at a service with catalogs, the first of which is in use."""
+    """Open a session of a service with catalogs attached, the first of them in use."""
     if not catalogs:
-        raise InvalidInput(
-            "A session at a service needs a catalog.", remedy="Name one with --catalog."
-        )
+        raise InvalidInput("A session of a service needs a catalog.", remedy="Pass --catalog NAME.")
     if create:
         for name in catalogs:
             client.create_catalog(name, if_not_exists=True)
@@ -89,10 +87,10 @@ def served(client: Client, catalogs: list[str] | None, *, create: bool) -> Serve
 
 
 def require_none(**options: object) -> None:
-    """Unsupported if any of these options was given, which are up to a service."""
+    """Raise Unsupported if any of these options is set: the service controls them."""
     for name, value in options.items():
         if value:
             raise Unsupported(
-                f"The option --{name.replace('_', '-')} is not for services.",
-                remedy="Leave it out: the service decides that.",
+                f"The option --{name.replace('_', '-')} cannot be used with a service.",
+                remedy="Leave it out: it is controlled by the settings of the service.",
             )

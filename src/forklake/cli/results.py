@@ -1,6 +1,6 @@
-"""How the answers to statements look: as tables, JSON or CSV.
+"""Formats of the results of statements: tables, JSON and CSV.
 
-DuckDB turns values into text and JSON, so that all types look as its SQL writes them.
+DuckDB converts the values to text and JSON, so that all types look as in its SQL.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 SHOWN = 100
 _MORE = "…"
-# The least width of a column, unless it needs less, and the spaces between two.
+# Columns get at least this width, or all that they need if that is less; then the gap between two.
 _LEAST, _GAP = 12, 3
-# So many rows are fetched to tell how many there are besides those that a table shows.
+# Tables fetch more rows than they show, up to this number, to display how many there are.
 _COUNTED = 10_000
 
 
 class Form(Enum):
-    """The forms of rows."""
+    """Output formats of rows."""
 
     TABLE = "table"
     JSON = "json"
@@ -45,7 +45,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of an answer, here; `is_cut` if there are more of them."""
+    """Fetched rows of a result. `is_cut` is set if the result has more rows."""
 
     kind: str
     rows: pa.Table
@@ -53,19 +53,19 @@ class Answer:
 
     @property
     def is_done(self) -> bool:
-        """Whether it says no more than that the statement was run."""
+        """Whether the result is only the status of a statement without rows."""
         return bool(self.rows.column_names == ["status"] and self.kind != "SELECT")
 
     @property
     def count(self) -> int | None:
-        """How many rows were changed, if that is all it says."""
+        """Number of changed rows, or None if the result has other rows."""
         if self.rows.column_names != ["Count"] or self.kind == "SELECT":
             return None
         return int(self.rows["Count"][0].as_py())
 
 
 def fetched(result: Result, form: Form, limit: int | None) -> Answer:
-    """The rows that are to be shown; the jobs of Spark for them run now."""
+    """Fetch the rows of a result that `form` and `limit` need. Spark jobs run now."""
     if result.is_local:
         return Answer(result.kind, result.data)
     from forklake.spark.engine.progress import progress
@@ -81,9 +81,9 @@ def fetched(result: Result, form: Form, limit: int | None) -> Answer:
 
 
 def show(answer: Answer, form: Form, *, limit: int | None, seconds: float | None) -> None:
-    """Print an answer, and on a terminal how long it took.
+    """Print an answer and, on a terminal, the time that it took.
 
-    Where machines read, a statement that has only been done says nothing.
+    JSON and CSV have no output for statements without rows, which programs would have to skip.
     """
     if form is Form.TABLE:
         _draw(answer, limit or SHOWN, seconds)
@@ -94,9 +94,9 @@ def show(answer: Answer, form: Form, *, limit: int | None, seconds: float | None
 
 
 def json_lines(rows: pa.Table) -> Iterator[str]:
-    """The rows as one array of objects, each on a line of its own."""
+    """Yield rows as one JSON array of objects, each object on one line."""
     rows = rows.rename_columns(_distinct(rows.column_names))
-    # Neither infinity nor what is not a number can be said in JSON.
+    # JSON has no infinity and no NaN: they become null.
     finite = ", ".join(
         f"CASE WHEN isfinite({quoted(name)}) THEN {quoted(name)} END AS {quoted(name)}"
         for name, kind in zip(rows.column_names, rows.schema.types, strict=True)
@@ -111,12 +111,12 @@ def json_lines(rows: pa.Table) -> Iterator[str]:
     yield "]\n" if lead != "[" else "[]\n"
 
 
-# Escaped, it reads the same whatever the encoding of the terminal is.
+# Escaped, so that the encoding of the terminal does not matter.
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def csv_lines(rows: pa.Table) -> Iterator[str]:
-    """The rows as RFC 4180 has them, under their names; NULL is empty, an empty text is quoted."""
+    """Yield rows as CSV (RFC 4180) with a header. NULL is empty, an empty string is quoted."""
     for row in (rows.column_names, *texts(rows)):
         yield ",".join(map(_csv_field, row)) + "\r\n"
 
@@ -130,13 +130,13 @@ def _csv_field(text: str | None) -> str:
 
 
 def texts(rows: pa.Table) -> list[tuple[str | None, ...]]:
-    """The values of rows as texts."""
+    """Return the values of rows as texts, None for NULL."""
     rows = rows.rename_columns(_distinct(rows.column_names))
     return _in_duckdb("SELECT COLUMNS(*)::VARCHAR FROM __rows", rows)
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Names of which no two are the same, whatever their case."""
+    """Number duplicate names, so that all names differ when compared without case."""
     found: dict[str, str] = {}
     for name in names:
         candidates = (f"{name}_{number}" if number else name for number in count())
@@ -146,7 +146,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _in_duckdb(query: str, rows: pa.Table) -> list[tuple[Any, ...]]:
-    """What DuckDB answers to a query over `__rows`."""
+    """Return the rows of a DuckDB query over the rows as `__rows`."""
     from forklake.spark.calculator import calculator
 
     with calculator() as cursor:
@@ -158,28 +158,28 @@ def _draw(answer: Answer, limit: int, seconds: float | None) -> None:
     from rich.text import Text
 
     console = console_for(sys.stdout)
-    said = []
+    footer = []
     if answer.is_done:
-        said = [answer.kind]
+        footer = [answer.kind]
     elif answer.count is not None:
-        said = [answer.kind, counted(answer.count, "row")]
+        footer = [answer.kind, counted(answer.count, "row")]
     else:
         found = drawn(answer.rows.slice(0, limit), console.width)
         console.print(found)
-        said = _footer(answer, limit, is_brief=not console.is_terminal)
-        said += _columns_footer(answer.rows.num_columns, found)
+        footer = _footer(answer, limit, is_brief=not console.is_terminal)
+        footer += _columns_footer(answer.rows.num_columns, found)
     if seconds is not None and console.is_terminal:
-        said.append(duration(seconds))
-    if said:
-        console.print(Text(" · ".join(said), style="dim"), soft_wrap=True)
+        footer.append(duration(seconds))
+    if footer:
+        console.print(Text(" · ".join(footer), style="dim"), soft_wrap=True)
 
 
 def _footer(answer: Answer, limit: int, *, is_brief: bool) -> list[str]:
-    """How many rows there are; briefly, how many are not shown."""
+    """Return the number of rows. If all are shown, a brief footer is empty."""
     total = answer.rows.num_rows
     if total > limit:
         more = "more than " if answer.is_cut else ""
-        return [f"… {more}{counted(total - limit, 'more row')}"]
+        return [f"{counted(limit, 'row')} shown of {more}{total:,} (a higher limit shows more)"]
     return [] if is_brief else [counted(total, "row")]
 
 
@@ -192,7 +192,7 @@ def _columns_footer(count: int, table: Table) -> list[str]:
 def drawn(rows: pa.Table, width: int | None = None) -> Table:
     """Return rows as a table of a width: numbers to the right, and each row on one line.
 
-    Long texts are cut. Columns for which there is no place are left out; a last one shows that.
+    Long texts are cut. Columns that do not fit are left out, and a last column "…" shows that.
     """
     from rich import box
     from rich.table import Table
@@ -214,7 +214,7 @@ def drawn(rows: pa.Table, width: int | None = None) -> Table:
 
 
 def fit_columns(natural: Sequence[int], width: int | None) -> list[int]:
-    """Return the widths of the columns that fit side by side, given those that they would take.
+    """Return the widths of the columns that fit into `width`, given their natural widths.
 
     Each gets at least `_LEAST`, or all it would take; the rest is shared evenly.
     """
@@ -222,7 +222,7 @@ def fit_columns(natural: Sequence[int], width: int | None) -> list[int]:
         return list(natural)
     least = [min(one, _LEAST) for one in natural]
     if _total(least) > width:
-        room = width - _GAP - 1  # for the column that shows that there are more
+        room = width - _GAP - 1  # without the column "…"
         fitting = [end for end in range(1, len(least)) if _total(least[:end]) <= room]
         least = least[: max(fitting, default=1)]
         width = max(room, 1)

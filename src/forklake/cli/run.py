@@ -1,4 +1,4 @@
-"""The command that runs workbooks."""
+"""Command that runs workbooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NUMBERS = ("tries", "rows", "time")
 
 
 class IsolationOption(Enum):
-    """Who sees what of a run, and when."""
+    """Isolation of a run from other readers."""
 
     DIRECT = "direct"
     TRANSACTION = "transaction"
@@ -42,43 +42,66 @@ class IsolationOption(Enum):
 @command
 def run(
     session: Session,
-    workbook: Annotated[str, typer.Argument(metavar="WORKBOOK", help="A file in TOML or Python.")],
+    workbook: Annotated[
+        str, typer.Argument(metavar="WORKBOOK", help="Workbook in TOML or Python.")
+    ],
     catalog: Annotated[
         str | None,
-        typer.Option("--catalog", "-c", metavar="NAME", help="The catalog.", show_default=False),
+        typer.Option(
+            "--catalog",
+            "-c",
+            metavar="NAME",
+            help="Catalog to run in. Defaults to that of the workbook.",
+            show_default=False,
+        ),
     ] = None,
     isolation: Annotated[
         IsolationOption | None,
-        typer.Option(help="What others see before the end.", show_default=False),
+        typer.Option(
+            help="When others see changes: after each worktask, or at the end, through one"
+            " transaction or the merge of a fork. Defaults to that of the workbook.",
+            show_default=False,
+        ),
     ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
-            "--param", "-p", metavar="NAME=VALUE", help="A parameter.", show_default=False
+            "--param",
+            "-p",
+            metavar="NAME=VALUE",
+            help="Set a parameter. Can be repeated.",
+            show_default=False,
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Most tasks at once.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Maximum number of worktasks at once.", show_default=False),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="TASK", help="Run this task, not all.", show_default=False),
+        typer.Option(
+            metavar="TASK", help="Run only this worktask. Can be repeated.", show_default=False
+        ),
     ] = None,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="After a failure run what does not need it.")
+        bool,
+        typer.Option(
+            "--keep-going", help="After a failure, run the worktasks that do not depend on it."
+        ),
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the fork of a run that fails.")
+        bool, typer.Option("--keep", help="Keep the fork of a run that failed.")
     ] = False,
     report: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Write the report there.", show_default=False),
+        typer.Option(metavar="DIR", help="Write a report to this folder.", show_default=False),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check it and show the order; run nothing.")
+        bool,
+        typer.Option("--dry-run", help="Check the workbook and show the order, without a run."),
     ] = False,
 ) -> None:
-    """Run a workbook: tasks side by side, checks, and a report.
+    """Run a workbook: parallel worktasks, checks and a report.
 
     \b
     Examples:
@@ -94,7 +117,7 @@ def run(
         load_workbook(workbook),
         catalog=catalog,
         isolation=None if isolation is None else isolation.value,
-        parameters=dict(map(_pair, values or [])),
+        parameters=dict(map(_parse_parameter, values or [])),
         workers=workers,
         keep_going=keep_going or None,
         keep_fork=keep,
@@ -103,7 +126,7 @@ def run(
     if dry_run:
         _show_plan(session, plan)
         return
-    with closing(_place(session)) as place, _watching(session) as tell:
+    with closing(_place(session)) as place, _live_table(session) as tell:
         done = Run(plan, place, tell).run()
     files = [str(path) for path in done.write(report)] if report is not None else []
     _show(session, done, files)
@@ -119,7 +142,7 @@ def _place(session: Session) -> Place:
     return LocalPlace(session.uri, metadata_schema=session.metadata_schema)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_parameter(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise InvalidInput(
@@ -128,12 +151,12 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-# What is shown
+# Output
 
 
 @contextmanager
-def _watching(session: Session) -> Iterator[Tell | None]:
-    """On a terminal, a table of all tasks that is always up to date."""
+def _live_table(session: Session) -> Iterator[Tell | None]:
+    """Show the states of all worktasks during a run, on a terminal."""
     console = console_for(sys.stderr)
     if session.output.as_json or not console.is_terminal:
         yield None
@@ -141,7 +164,7 @@ def _watching(session: Session) -> Iterator[Tell | None]:
     from rich.live import Live
 
     shown: list[RunReport] = []
-    os.environ["FORKLAKE_PROGRESS"] = "0"  # two live displays would draw over each other
+    os.environ["FORKLAKE_PROGRESS"] = "0"  # two live displays would overwrite each other
     with Live(
         get_renderable=lambda: _tasks(shown[0]) if shown else "Starting …",
         console=console,
@@ -169,7 +192,7 @@ def _tasks(run: RunReport) -> Table:
 def _show(session: Session, run: RunReport, files: list[str]) -> None:
     def draw() -> Iterator[RenderableType]:
         yield _tasks(run)
-        yield from _told(run, files)
+        yield from _summary_lines(run, files)
 
     session.output.show(run.document() | {"files": files}, draw)
     failure = run.failure()
@@ -178,7 +201,7 @@ def _show(session: Session, run: RunReport, files: list[str]) -> None:
         raise typer.Exit(codes.get(failure.code, 1) if failure is not None else 1)
 
 
-def _told(run: RunReport, files: list[str]) -> Iterator[str]:
+def _summary_lines(run: RunReport, files: list[str]) -> Iterator[str]:
     for task in run.tasks.values():
         for check in task.checks:
             if not check.passed:
@@ -190,9 +213,9 @@ def _told(run: RunReport, files: list[str]) -> Iterator[str]:
         if failure.remedy:
             yield visible(f"hint: {failure.remedy}")
     if run.fork is not None:
-        yield visible(f"The fork {run.fork} is kept.")
+        yield visible(f"The fork {run.fork} was kept.")
     if run.publication is not None and run.publication.snapshot_id is not None:
-        yield visible(f"Published to {run.catalog} as snapshot {run.publication.snapshot_id}.")
+        yield visible(f"Merged into {run.catalog} as snapshot {run.publication.snapshot_id}.")
     yield from (f"Report: {visible(one)}" for one in files)
     word = "Done" if run.succeeded else "Failed"
     yield f"{word} in {duration(run.seconds)}: run {run.run_id}."
@@ -210,8 +233,8 @@ def _show_plan(session: Session, plan: Plan) -> None:
             for name in group
         ]
         yield table(("step", "task", "after", "output"), rows, numbers=("step",))
-        said = counted(len(plan.graph), "task")
-        yield f"{said} in {visible(plan.catalog)}, isolation {plan.workbook.isolation}."
+        count = counted(len(plan.graph), "task")
+        yield f"{count} in {visible(plan.catalog)}, isolation {plan.workbook.isolation}."
 
     document = {
         "workbook": plan.workbook.name,

@@ -1,4 +1,4 @@
-"""Running statements for people: what they may stop, and what they see meanwhile."""
+"""Execution of statements with a progress display, which Ctrl-C can cancel."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
     from forklake.sql.results import Result
 
-_INTERVAL = 0.2  # seconds between looks at a statement that runs
-_INTERRUPTED = 130  # the exit code of whoever was stopped by Ctrl-C
-# Modules of Spark import each other in circles, which two threads cannot do at once.
+_INTERVAL = 0.2  # seconds between two checks of a running statement
+_INTERRUPTED = 130  # exit code after Ctrl-C
+# Spark modules import each other in cycles: two threads that import them at once would deadlock.
 _loading = threading.Lock()
 
 
 class WatchedSession(Session):
-    """A session that shows when it starts Spark, which takes seconds and can be given up."""
+    """Session that displays the start of Spark, which takes seconds and can be cancelled."""
 
     _starting: WarmUp | None = None
 
     @property
     def engine(self) -> Engine:
-        """Spark, as this session uses it."""
+        """Spark engine of this session. It is started on first access."""
         from forklake.spark.engine.jobs import is_up
 
         if self._engine is None:
@@ -44,18 +44,18 @@ class WatchedSession(Session):
         return super().engine
 
     def cancel_start(self) -> None:
-        """End the wait of a statement for Spark. Spark goes on starting, for the next one."""
+        """Cancel the wait of a statement for Spark, which goes on starting for the next one."""
         if self._starting is not None:
             self._starting.cancel_waiting()
 
     def close(self) -> None:
-        """Close the session, and let go of the Spark that was started for it."""
+        """Close the session and release the Spark that was started for it."""
         super().close()
         if self._starting is not None:
             self._starting.close()
 
     def _wait_for_spark(self) -> None:
-        """Wait on this thread while another one starts Spark: only this one can be interrupted."""
+        """Start Spark in another thread and wait: only the waiting thread can be interrupted."""
         if self._starting is None or self._starting.has_failed:
             self._starting = WarmUp()
             self._starting.start()
@@ -63,11 +63,11 @@ class WatchedSession(Session):
 
 
 class OtherSession(Protocol):
-    """What a session is to those who run statements for people, where it is not one of ours."""
+    """Interface that the runner and the shell need of sessions that are not Spark sessions."""
 
     @property
     def current(self) -> tuple[str, ...] | None:
-        """Where names are looked up."""
+        """Catalog and schema in which names are resolved."""
 
     @property
     def in_transaction(self) -> bool:
@@ -76,16 +76,16 @@ class OtherSession(Protocol):
     def run(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
     ) -> Iterator[Result]:
-        """Run statements one after the other, each when its answer is asked for."""
+        """Run statements in order, each one when its result is requested."""
 
     def cancel(self) -> None:
-        """Stop what runs."""
+        """Cancel the running statement."""
 
     def fork(self, parent: str, name: str, *, attach_as: str) -> object:
         """Fork a catalog and attach the fork."""
 
     def use(self, name: str) -> None:
-        """Look names up in a catalog from now on."""
+        """Resolve names in another catalog from now on."""
 
 
 def _status(text: str) -> AbstractContextManager[Any]:
@@ -94,12 +94,13 @@ def _status(text: str) -> AbstractContextManager[Any]:
 
 
 class Runner:
-    """Runs scripts on a thread of their own, so that Ctrl-C reaches whoever waits for them."""
+    """Runner of scripts in a separate thread, so that Ctrl-C reaches the thread that waits."""
 
     def __init__(self, session: Session | OtherSession) -> None:
         self.session = session
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="forklake-statement")
-        self._thread.submit(bool).result()  # Ctrl-C during its start would leave it uncounted
+        # Start the thread now: Ctrl-C during its start would leave the pool's count wrong.
+        self._thread.submit(bool).result()
 
     def close(self) -> None:
         """End the thread."""
@@ -108,14 +109,14 @@ class Runner:
     def run(
         self, script: Script, parameters: Parameters, form: Form, limit: int | None
     ) -> Iterator[tuple[Answer, float]]:
-        """The answers to the statements, each with its seconds, as they come.
+        """Yield the answer to each statement with its seconds.
 
-        After an error, which says what statement it is about, none of the others runs.
+        An error ends the run, and its details name the statement.
         """
         statements = script.check()
         results = self.session.run(script.text, parameters, dialect=script.dialect)
 
-        def answered() -> Answer:
+        def answer_next() -> Answer:
             with _loading:
                 pass
             return fetched(next(results), form, limit)
@@ -123,15 +124,15 @@ class Runner:
         for statement in statements:
             began = time.perf_counter()
             with located(script, statement, is_alone=len(statements) == 1):
-                answer = self._finished(answered)
+                answer = self._run_in_thread(answer_next)
             yield answer, time.perf_counter() - began
 
-    def _finished(self, work: Callable[[], Answer]) -> Answer:
-        """What work on the thread comes to. Ctrl-C stops it; another one ends this process."""
+    def _run_in_thread(self, work: Callable[[], Answer]) -> Answer:
+        """Return the result of work in the thread. Ctrl-C cancels it; a second one exits."""
         task: Future[Answer] | None = None
         try:
             task = self._thread.submit(work)
-            # Waiting without an end would miss a signal that another thread was given.
+            # Wait with a timeout: an endless wait misses signals that other threads receive.
             while not task.done():
                 wait([task], _INTERVAL)
         except KeyboardInterrupt:
@@ -151,18 +152,18 @@ class Runner:
         cancel_jobs()
 
     def _stop(self) -> None:
-        """Cancel what the thread does until it is idle."""
+        """Cancel the work of the thread until it is idle."""
         try:
             idle = self._thread.submit(bool)
             while not idle.done():
-                self._cancel()  # a statement may have several, one after the other
+                self._cancel()  # again: a statement may have several jobs, one after another
                 wait([idle], _INTERVAL)
         except KeyboardInterrupt:
             os._exit(_INTERRUPTED)
 
 
 class WarmUp(threading.Thread):
-    """Starts Spark in the background, so that the first statement that needs it is quick."""
+    """Thread that starts Spark in advance, so that the first statement that needs it is fast."""
 
     def __init__(self) -> None:
         super().__init__(name="forklake-start", daemon=True)
@@ -170,7 +171,7 @@ class WarmUp(threading.Thread):
         self._is_cancelled = threading.Event()
 
     def run(self) -> None:
-        with suppress(Exception):  # the statement that needs Spark will tell
+        with suppress(Exception):  # the first statement that needs Spark raises the error again
             with _loading:
                 from forklake.spark.engine.engine import Engine
 
@@ -178,11 +179,11 @@ class WarmUp(threading.Thread):
 
     @property
     def has_failed(self) -> bool:
-        """Whether it has ended without a Spark."""
+        """Whether the thread has ended without starting Spark."""
         return not self.is_alive() and self._engine is None
 
     def wait(self) -> None:
-        """Wait until Spark has started, or failed to; Cancelled if the wait is given up."""
+        """Wait until Spark has started or failed to. Raise Cancelled if the wait is cancelled."""
         self._is_cancelled.clear()
         while self.is_alive():
             if self._is_cancelled.is_set():
@@ -190,10 +191,10 @@ class WarmUp(threading.Thread):
             self.join(_INTERVAL)
 
     def cancel_waiting(self) -> None:
-        """Raise Cancelled in the thread that waits."""
+        """Make the waiting thread raise Cancelled."""
         self._is_cancelled.set()
 
     def close(self) -> None:
-        """Let go of Spark, which goes when nobody else has it."""
+        """Release Spark. It stops when no other session uses it."""
         if self._engine is not None:
             self._engine.close()

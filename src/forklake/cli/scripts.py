@@ -1,4 +1,4 @@
-"""Scripts: texts of several statements, and where in the text each of them is."""
+"""Scripts: texts of several SQL statements, with the line of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forklake.errors import ForklakeError
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of a script; both numbers count from one."""
+    """One statement of a script. Its number and its line count from one."""
 
     number: int
     line: int
@@ -24,17 +24,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A text of statements, the dialect that it is in, and where it came from."""
+    """Text of statements with its SQL dialect and its source (a file name, if any)."""
 
     text: str
     dialect: str = "duckdb"
     source: str = ""
 
     def statements(self) -> list[Statement]:
-        """Its statements, without the semicolons between them and comments around them."""
+        """Return the statements without their semicolons and the comments around them."""
         try:
             tokens = tokenize(self.text, read=self.dialect)
-        except TokenError:  # quotes or a comment without an end: all of it is one
+        except TokenError:  # an unclosed quote or comment: treat the text as one statement
             return [Statement(1, 1, self.text)]
         return [
             Statement(number, part[0].line, self.text[part[0].start : part[-1].end + 1])
@@ -42,7 +42,7 @@ class Script:
         ]
 
     def check(self) -> list[Statement]:
-        """Its statements, all of which can be read: nothing of a text that cannot is to run."""
+        """Parse all statements and return them, so that none runs if a later one is invalid."""
         from forklake.sql.dialect import parse
 
         found = self.statements()
@@ -53,7 +53,7 @@ class Script:
 
 
 def _parts(tokens: list[Token]) -> Iterator[list[Token]]:
-    """The tokens of each statement that has some."""
+    """Yield the tokens of each statement that is not empty."""
     part: list[Token] = []
     for token in tokens:
         if token.token_type != TokenType.SEMICOLON:
@@ -66,7 +66,7 @@ def _parts(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def is_complete(text: str, dialect: str = "duckdb") -> bool:
-    """Whether the last statement of a text is ended by a semicolon, or there is none."""
+    """Return whether a text is empty or its last statement ends with a semicolon."""
     try:
         tokens = tokenize(text, read=dialect)
     except TokenError:
@@ -76,7 +76,7 @@ def is_complete(text: str, dialect: str = "duckdb") -> bool:
 
 @contextmanager
 def located(script: Script, statement: Statement, *, is_alone: bool) -> Iterator[None]:
-    """Within the block errors of ours say which statement of the script they are about."""
+    """Add the number and line of a statement to the details of errors raised in the block."""
     try:
         yield
     except ForklakeError as error:

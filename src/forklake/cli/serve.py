@@ -1,4 +1,4 @@
-"""The command that serves catalogs over HTTP."""
+"""Command that starts the HTTP service."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ def serve(
     session: Session,
     host: Annotated[
         str | None,
-        typer.Option(help="Address to listen on (127.0.0.1).", show_default=False),
+        typer.Option(help="Address to listen on. Defaults to 127.0.0.1.", show_default=False),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(help="Port to listen on (8480).", show_default=False)
+        int | None,
+        typer.Option(help="Port to listen on. Defaults to 8480.", show_default=False),
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Settings in TOML.", show_default=False),
+        typer.Option(metavar="FILE", help="Settings file in TOML.", show_default=False),
     ] = None,
-    create: Annotated[bool, typer.Option("--create", help="Create the metastore.")] = False,
+    create: Annotated[
+        bool, typer.Option("--create", help="Create the metastore if it does not exist.")
+    ] = False,
 ) -> None:
-    """Serve catalogs over HTTP until told to end.
+    """Start the HTTP service.
 
-    Without access rules it listens on this machine only.
+    Without access rules, it accepts only loopback addresses of this machine as --host.
 
     \b
     Examples:
@@ -51,14 +54,15 @@ def serve(
 
 @contextmanager
 def _automations(settings: Settings) -> Iterator[None]:
-    """Workbooks are run when they are due, for as long as the service lasts."""
+    """Run due automations in the background while the service runs."""
     from forklake.catalog.metastore import open_metastore
 
     with needing_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
         from forklake.reagent.automations.beside import beside
         from forklake.reagent.automations.workbooks import workbooks
-    # The server ends by the signal once more when it is done, which would leave no time for runs.
+    # When the server ends, it raises SIGTERM once more, which by default would kill running
+    # workbooks at once. As an exception, it lets them end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with (
         open_metastore(
@@ -73,7 +77,7 @@ def _automations(settings: Settings) -> Iterator[None]:
 
 
 def settings_of(session: Session, config: str | None, **given: Any) -> Settings:
-    """The settings of a file, with what the command line says on top."""
+    """Return the settings of a file, overridden by options of the command line."""
     with needing_packages("Services", "server"):
         from forklake.crucible.settings import read_settings
     is_given = session.uri != DEFAULT_METASTORE or config is None

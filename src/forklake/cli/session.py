@@ -1,4 +1,4 @@
-"""What all commands share: the options for metastore and form, and how errors end a command."""
+"""Options that all commands share, and the conversion of errors to exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT_METASTORE = "ducklake:forklake.db"
 METASTORE_VARIABLE = "FORKLAKE_METASTORE"
 SERVER_VARIABLE = "FORKLAKE_SERVER"
-KEY_VARIABLE = "FORKLAKE_KEY"  # never on a command line, which others can see
+KEY_VARIABLE = "FORKLAKE_KEY"  # no option: other users of the machine can see command lines
 
 P = ParamSpec("P")
 
@@ -32,8 +32,7 @@ MetastoreOption = Annotated[
         "-m",
         metavar="URI",
         help="Address of the metastore: ducklake:<path>, ducklake:postgres:<dsn> or"
-        f" ducklake:mysql:<dsn>. Else the variable {METASTORE_VARIABLE} says it, or it is"
-        f" {DEFAULT_METASTORE}.",
+        f" ducklake:mysql:<dsn>. Defaults to ${METASTORE_VARIABLE}, then {DEFAULT_METASTORE}.",
         show_default=False,
     ),
 ]
@@ -42,8 +41,8 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help=f"Address of a service to ask instead. Else the variable {SERVER_VARIABLE} says it;"
-        f" {KEY_VARIABLE} holds the API key or token.",
+        help="Address of a service to use instead of a metastore. Defaults to"
+        f" ${SERVER_VARIABLE}. The API key or token is read from ${KEY_VARIABLE}.",
         show_default=False,
     ),
 ]
@@ -52,18 +51,19 @@ MetadataSchemaOption = Annotated[
     typer.Option(
         "--metadata-schema",
         metavar="NAME",
-        help="Schema of the database that holds the metastore's tables.",
+        help="Database schema with the tables of the metastore.",
         show_default=False,
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document.", show_default=False)
+    bool,
+    typer.Option("--json", help="Print results and errors as JSON.", show_default=False),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One run of a command: the metastore it is about and where its output goes."""
+    """Context of one command: its metastore or service, and its output."""
 
     uri: str
     metadata_schema: str | None
@@ -71,22 +71,22 @@ class Session:
     server: str | None = None
 
     def reach(self) -> Metastore | Client:
-        """The metastore, or the service that was named; use it as a context manager."""
+        """Open the metastore, or connect to the service. The result is a context manager."""
         return self.open() if self.server is None else self.client()
 
     def client(self) -> Client:
-        """The service that was named."""
+        """Connect to the service."""
         from forklake.client import connect
 
         assert self.server is not None
         return connect(self.server, os.environ.get(KEY_VARIABLE))
 
     def open(self, *, create: bool = False, partitions: int = 0) -> Metastore:
-        """The metastore, for what no service does; use it as a context manager."""
+        """Open the metastore. Raise Unsupported if a service was given instead."""
         if self.server is not None:
             raise Unsupported(
-                "This command works on a metastore itself, not through a service.",
-                remedy=f"Leave out --server and {SERVER_VARIABLE}.",
+                "This command needs the metastore itself and cannot use a service.",
+                remedy=f"Leave out --server, unset {SERVER_VARIABLE}, and pass --metastore URI.",
             )
         from forklake.catalog.metastore import open_metastore
 
@@ -99,9 +99,9 @@ class Session:
 
 
 def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The function as a command line: with the shared options, and with errors shown as such.
+    """Return a Typer command for a function: with the shared options, and with errors printed.
 
-    The shared options may stand before the command's name or after it; the latter win.
+    The shared options are accepted before and after the name of the command; after it, they win.
     """
 
     def wrapped(
@@ -117,14 +117,16 @@ def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., 
         output = Output(as_json=as_json or before["as_json"])
         uri = metastore or before["metastore"]
         service = server or before["server"]
-        if uri is None and service is None:  # what a command line says wins over variables
+        if uri is None and service is None:  # options take precedence over variables
             uri, service = (os.environ.get(one) for one in (METASTORE_VARIABLE, SERVER_VARIABLE))
         schema = metadata_schema or before["metadata_schema"]
         session = Session(uri or DEFAULT_METASTORE, schema, output, service or None)
         try:
             if uri and service:
                 raise InvalidInput(
-                    "Both a metastore and a service are named.", remedy="Name one of them."
+                    "Both a metastore and a service are given.",
+                    remedy=f"Choose one: --metastore or --server, {METASTORE_VARIABLE} or"
+                    f" {SERVER_VARIABLE}.",
                 )
             function(session, **own)  # type: ignore[call-arg]
         except ForklakeError as error:
@@ -132,7 +134,7 @@ def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., 
             _, exit_code = outcome(error)
             raise typer.Exit(exit_code) from None
 
-    # Typer reads the options off the signature.
+    # Typer reads options from the signature: merge those of the function and the shared ones.
     _, *own_parameters = inspect.signature(function, eval_str=True).parameters.values()
     *shared, _ = inspect.signature(wrapped, eval_str=True).parameters.values()
     parameters = [

@@ -1,4 +1,4 @@
-"""The command that runs SQL: statements given, scripts, or what is piped in."""
+"""Command that runs SQL from arguments, scripts or standard input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STANDARD_INPUT = "-"
 
 
 class Dialect(Enum):
-    """The kinds of SQL."""
+    """SQL dialects of statements."""
 
     DUCKDB = "duckdb"
     SPARK = "spark"
@@ -39,7 +39,11 @@ def sql(
     files: Annotated[
         list[str] | None,
         typer.Option(
-            "--file", "-f", metavar="PATH", help="Run a script; - is the input.", show_default=False
+            "--file",
+            "-f",
+            metavar="PATH",
+            help="Run a script; - is standard input. Can be repeated.",
+            show_default=False,
         ),
     ] = None,
     catalogs: CatalogsOption = None,
@@ -49,24 +53,28 @@ def sql(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")] = False,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Most rows to print; of tables, 100.", show_default=False),
+        typer.Option(
+            min=1,
+            help="Maximum number of rows to print. Tables default to 100.",
+            show_default=False,
+        ),
     ] = None,
-    dialect: Annotated[Dialect, typer.Option(help="The kind of SQL.")] = Dialect.DUCKDB,
+    dialect: Annotated[Dialect, typer.Option(help="SQL dialect.")] = Dialect.DUCKDB,
     values: Annotated[
         list[str] | None,
         typer.Option(
             "--param",
             "-p",
             metavar="[NAME=]VALUE",
-            help="A value for ? or $NAME: as JSON has it, else a text.",
+            help="Value of a parameter ? or $NAME, as JSON or else as text. Can be repeated.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Run SQL: statements, scripts, or what is piped in.
+    """Run SQL from arguments, scripts or standard input.
 
-    It stops at the first error. With --json each statement that has rows to show prints one array
-    of objects, with --csv one table.
+    The first error ends the command. Each statement with rows prints one table, with --json one
+    array of objects, with --csv one CSV table.
 
     \b
     Examples:
@@ -80,7 +88,7 @@ def sql(
 
     form = Form.JSON if session.output.as_json else Form.CSV if as_csv else Form.TABLE
     if as_csv and form is Form.JSON:
-        raise InvalidInput("Rows are printed as JSON or as CSV.", remedy="Leave one of them out.")
+        raise InvalidInput("Both --json and --csv are given.", remedy="Leave one of them out.")
     scripts = _scripts(texts or [], files or [], dialect.value)
     parameters = _parameters(values or [])
     connection = connected(
@@ -93,40 +101,43 @@ def sql(
 
 
 def _scripts(texts: list[str], files: list[str], dialect: str) -> list[Script]:
-    """What is to run: the statements given, else the files, else the input that is piped in."""
+    """Return the statements to run: the arguments, else the files, else standard input."""
     from forklake.cli.scripts import Script
 
     if texts and files:
         raise InvalidInput(
-            "There are both statements and files to run.", remedy="Give only one kind."
+            "Both statements and files are given.",
+            remedy="Pass either statements or --file.",
         )
     if texts:
         return [Script("\n;\n".join(texts), dialect)]
     if not files and sys.stdin.isatty():
         raise InvalidInput(
-            "There is no statement to run.",
-            remedy="Give one, or --file, or pipe a script in; forklake shell reads what you type.",
+            "No statement was given.",
+            remedy="Pass SQL as an argument, use --file PATH, or pipe a script in. For an"
+            " interactive prompt, run forklake shell.",
         )
-    return [Script(_content(file), dialect, file) for file in files or [_STANDARD_INPUT]]
+    return [Script(_read_file(file), dialect, file) for file in files or [_STANDARD_INPUT]]
 
 
-def _content(file: str) -> str:
+def _read_file(file: str) -> str:
     if file == _STANDARD_INPUT:
         return sys.stdin.read()
     try:
         return Path(file).read_text(encoding="utf-8")
     except OSError as reason:
         raise NotFound(
-            f"The file {file!r} cannot be read: {reason.strerror}.", remedy="Name another one."
+            f"The file {file!r} cannot be read: {reason.strerror}.",
+            remedy="Pass a readable file.",
         ) from None
     except UnicodeDecodeError:
         raise InvalidInput(
-            f"The file {file!r} is no text in UTF-8.", remedy="Convert it."
+            f"The file {file!r} is not a text in UTF-8.", remedy="Convert it to UTF-8."
         ) from None
 
 
 def _parameters(given: list[str]) -> list[Any] | dict[str, Any] | None:
-    """Values in their order, or by name if all have one."""
+    """Return parameters by position, or by name if all of them have one."""
     named = [one.partition("=") for one in given]
     if given and all(equals and name.isidentifier() for name, equals, _ in named):
         return {name: _value(text) for name, _, text in named}

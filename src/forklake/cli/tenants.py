@@ -1,4 +1,4 @@
-"""The command that lets PostgreSQL itself keep tenants apart."""
+"""Command that sets up PostgreSQL to isolate tenants."""
 
 from __future__ import annotations
 
@@ -19,18 +19,23 @@ if TYPE_CHECKING:
 def tenants(
     session: Session,
     role: Annotated[
-        str, typer.Option(metavar="NAME", help="Role that tenants connect as.")
+        str, typer.Option(metavar="NAME", help="Group role of all tenants.")
     ] = "forklake_tenant",
     schema: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Schema of their views (tenant).", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="Schema of the views. Defaults to tenant.",
+            show_default=False,
+        ),
     ] = None,
     harden: Annotated[
         bool,
         typer.Option(
             "--harden/--no-harden",
-            help="Close the advisory locks of commits, the statements of others, temporary tables"
-            " and large objects to every role but those that commit. Needs a superuser.",
+            help="Deny all roles that do not commit access to the advisory locks of commits, the"
+            " statements of other sessions, temporary tables and large objects. Needs a"
+            " superuser.",
         ),
     ] = True,
     members: Annotated[
@@ -38,26 +43,28 @@ def tenants(
         typer.Option(
             "--member",
             metavar="NAME",
-            help="Login role to create for one tenant, with the limits.",
+            help="Login role to create for one tenant, with the limits. Can be repeated.",
             show_default=False,
         ),
     ] = None,
     statement_seconds: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Longest statement of a tenant.")
+        int, typer.Option(metavar="SECONDS", help="Maximum time of a statement of a tenant.")
     ] = 60,
     idle_seconds: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Longest pause in a transaction of a tenant.")
+        int,
+        typer.Option(metavar="SECONDS", help="Maximum idle time in a transaction of a tenant."),
     ] = 60,
     connections: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Connections of each role of tenants.")
+        int,
+        typer.Option(metavar="NUMBER", help="Maximum number of connections of each tenant role."),
     ] = 64,
 ) -> None:
-    """Create views by which a tenant's SQL sees one catalog.
+    """Create views in which SQL of a tenant sees one catalog.
 
-    It is the one of its token.
+    The token of a tenant selects the catalog.
 
-    For metastores in PostgreSQL. Run it again after an upgrade of forklake, and after you made a
-    role a member of the role of tenants: it sets the limits of each member.
+    For metastores in PostgreSQL. Run the command again after an upgrade of forklake, and after
+    granting the group role to another role: it sets the limits of every member.
 
     \b
     Examples:
@@ -80,15 +87,15 @@ def tenants(
 
     def draw() -> Iterator[RenderableType]:
         views = counted(len(made.views), "view")
-        yield f"Made {views} in {visible(made.schema)} that {visible(made.role)} may read."
+        yield f"Created {views} in {visible(made.schema)}, readable by {visible(made.role)}."
         for name in made.unlimited:
             yield (
-                f"The role {visible(name)} has no limits, and is refused. Let a superuser run this"
-                " command, or set them with ALTER ROLE."
+                f"The role {visible(name)} has no limits, so its access is refused. Run this"
+                " command as a superuser, or set the limits with ALTER ROLE."
             )
         if not made.is_hardened:
-            yield "Tenants can take the locks that commits wait for, and see statements of others."
-            yield "Let a superuser look at these, and run them:"
+            yield "Tenants can block commits by taking their locks, and see statements of others."
+            yield "Review these statements and run them as a superuser to prevent it:"
             yield from (f"  {statement};" for statement in made.hardening)
 
     document = {

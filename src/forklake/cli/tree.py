@@ -1,7 +1,7 @@
-"""The fork tree: which catalog was forked from which, with long families folded.
+"""Tree of catalogs and their forks, in which long lists of forks are folded.
 
-A fork names the catalog that it came from for good: also when it was materialised since, and when
-that catalog was dropped, which then stands in the tree without a name.
+A fork always refers to the catalog that it was forked from, even after it was materialized or that
+catalog was dropped. A dropped catalog is shown in the tree without its name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One catalog in the tree; `row` is None for one that was dropped."""
+    """One catalog in the tree. `row` is None if the catalog was dropped."""
 
     depth: int
     catalog_id: CatalogId
@@ -36,7 +36,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class ForkTree:
-    """The branches from the top down, each before its forks, and how many roots were left out."""
+    """Branches in preorder (each before its forks), and the number of roots left out."""
 
     branches: list[Branch]
     hidden: int
@@ -45,8 +45,8 @@ class ForkTree:
 def fork_tree(
     rows: Iterable[CatalogRow], *, root: CatalogRow | None, depth: int, limit: int
 ) -> ForkTree:
-    """The tree of all catalogs or of one: so many levels deep, with so many forks of each."""
-    # Only as many rows are kept as can be shown: there may be a million forks of one catalog.
+    """Build the tree of all catalogs or of `root`, limited in depth and in forks per catalog."""
+    # Keep only rows that can be shown: a catalog may have a million forks.
     shown: dict[CatalogId | None, list[CatalogRow]] = {}
     counts: Counter[CatalogId | None] = Counter()
     live: set[CatalogId] = set()
@@ -78,7 +78,7 @@ def fork_tree(
 
 
 def tree_document(tree: ForkTree) -> Document:
-    """The tree as a flat list, each catalog before its forks: it may be deeper than JSON can be."""
+    """Return the tree as a flat list in preorder: nested JSON could exceed the depth of parsers."""
     return {
         "catalogs": [
             {
@@ -97,21 +97,21 @@ def tree_document(tree: ForkTree) -> Document:
 
 
 def draw_tree(tree: ForkTree) -> list[Tree]:
-    """The tree, drawn; one drawing for each root."""
+    """Draw the tree; return one drawing for each root."""
     from rich.text import Text
     from rich.tree import Tree
 
     roots: list[Tree] = []
     line: list[Tree] = []
-    # A fold is the last leaf of its family, so it is drawn when the family is complete.
+    # The line for hidden forks comes last, so it is added when the visible forks are drawn.
     folds: list[int] = []
 
     def close(depth: int) -> None:
         while len(line) > depth:
             parent, hidden = line.pop(), folds.pop()
             if hidden:
-                said = f"and {hidden:,} more" if parent.children else counted(hidden, "fork")
-                parent.add(Text(f"… {said}", style="dim"))
+                text = f"and {hidden:,} more" if parent.children else counted(hidden, "fork")
+                parent.add(Text(f"… {text}", style="dim"))
 
     for branch in tree.branches:
         close(branch.depth)

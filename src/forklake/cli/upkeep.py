@@ -1,4 +1,4 @@
-"""Commands about files: what they take, and the maintenance that removes those nobody needs."""
+"""Commands for storage: the sizes of catalogs, and maintenance that deletes unneeded files."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ NamesArgument = Annotated[
 def storage(
     session: Session,
     names: NamesArgument = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Most to list.")] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Maximum number of catalogs without NAME.")
+    ] = 100,
 ) -> None:
-    """Show what the files of catalogs take.
+    """Show the storage used by catalogs.
 
-    Private bytes are of files that nobody else sees, shared ones others see too; freed ones go if
-    the catalog is dropped.
+    Private bytes are of files that only this catalog reads, shared bytes of files that other
+    catalogs read too. The last column is what dropping the catalog would free.
 
     \b
     Examples:
@@ -77,16 +79,21 @@ def maintain(
     names: NamesArgument = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0, help="Begin nothing new after that time.", show_default=False),
+        typer.Option(
+            min=0, help="Start no new step after this time in seconds.", show_default=False
+        ),
     ] = None,
     compact: Annotated[
-        bool, typer.Option("--compact", help="Also merge, rewrite and flush, with Spark.")
+        bool,
+        typer.Option(
+            "--compact", help="Also compact data files and flush inlined rows, with Spark."
+        ),
     ] = False,
 ) -> None:
-    """Expire snapshots, remove files, reclaim what was dropped.
+    """Expire snapshots, delete files, reclaim dropped catalogs.
 
-    Catalogs whose time to live is over are dropped first. It may run in several places at once.
-    Options of the catalogs say how old things must be.
+    Catalogs whose time to live has ended are dropped first. Options of the catalogs set the ages
+    (see forklake options). The command can run in several processes at once.
 
     \b
     Examples:
@@ -109,7 +116,7 @@ def maintain(
             )
             for one in steps
         ]
-        yield table(("catalog", "operation", "done", "time"), rows) if rows else "Nothing was due."
+        yield table(("catalog", "operation", "done", "time"), rows) if rows else "Nothing is due."
         yield f"{counted(len(rows), 'step')}."
 
     document = {

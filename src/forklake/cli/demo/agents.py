@@ -109,7 +109,7 @@ Tell = Callable[[Agent, str, float], None]
 def work_at_once(session: Session, agents: Sequence[Agent], tell: Tell) -> list[Work]:
     """Run the statements of all agents at once, each agent with a thread and a session.
 
-    `tell` is called after every statement. The forks are attached under the names of the agents.
+    The callback is called after every statement. The forks are attached under the names of the agents.
     """
     start = threading.Barrier(len(agents))
 

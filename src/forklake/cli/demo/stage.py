@@ -54,12 +54,12 @@ class Stage:
         """Run a statement, print its result, and return the rows."""
         began = time.perf_counter()
         answer = fetched(self.session.execute(text), Form.TABLE, _SHOWN)
-        said = duration(time.perf_counter() - began)
+        note = duration(time.perf_counter() - began)
         if answer.count is not None:
-            said = f"{counted(answer.count, 'row')}, {said}"
+            note = f"{counted(answer.count, 'row')}, {note}"
         elif not answer.is_done:
             self.say(drawn(answer.rows.slice(0, _SHOWN)))
-        self.say(_note(f"  {said}"))
+        self.say(_note(f"  {note}"))
         return answer.rows
 
     def time(self, text: str) -> float:

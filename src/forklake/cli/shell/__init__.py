@@ -1,1 +1,1 @@
-"""The interactive shell: a prompt for statements, and commands that begin with a dot."""
+"""Interactive shell: a prompt for SQL, and dot commands."""

@@ -1,4 +1,4 @@
-"""The command that opens the shell."""
+"""Command that opens the shell."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def shell(
     data_path: DataPathOption = None,
     read_only: ReadOnlyOption = False,
 ) -> None:
-    """Open a prompt for SQL; .help there tells more.
+    """Open an interactive prompt for SQL.
 
-    Statements end with a semicolon. Without a terminal they are read from the input.
+    Statements end with a semicolon; .help lists the commands of the shell. Without a terminal,
+    statements are read from standard input.
 
     \b
     Examples:
@@ -43,7 +44,7 @@ def shell(
 
             opened.greet()
             opened.read_from(Prompt(connection))
-            opened.code = 0  # who sits there has seen the errors
+            opened.code = 0  # the user has already seen the errors
         else:
             opened.read_from(PipedReader(sys.stdin))
     if opened.code:

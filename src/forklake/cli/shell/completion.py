@@ -1,6 +1,6 @@
-"""Completion of what is typed: words of SQL, and the names that the session knows.
+"""Completion of SQL words and of the names that are visible in the session.
 
-Names come from the metastore alone; no job of Spark runs for them.
+Names come from the metastore only: completion never runs Spark jobs.
 """
 
 from __future__ import annotations
@@ -25,31 +25,32 @@ if TYPE_CHECKING:
 
 _PART = r'(?:"[^"]*"|\w+)'
 _PATH = rf"{_PART}(?:\.{_PART})*"
-# What stands before the cursor: the parts of a name with their dots, and the beginning of one.
+# Text before the cursor: the qualifiers of a name with their dots, and the beginning of its last
+# part.
 _TYPED = re.compile(rf'((?:{_PART}\.)*)("[^"]*|\w*)$')
 _OF_RELATIONS = r"FROM|JOIN|INTO|UPDATE|TABLE|USE|DESCRIBE|SUMMARIZE"
 _WANTS_RELATION = re.compile(rf"\b(?:{_OF_RELATIONS})\s+$", re.IGNORECASE)
 _MENTIONED = re.compile(rf"\b(?:{_OF_RELATIONS})\s+({_PATH})(?:\s+(?:AS\s+)?(\w+))?", re.IGNORECASE)
 _PLAIN = re.compile(r"[a-z_]\w*", re.IGNORECASE)
 
-# A name and what it is.
+# A name and its kind.
 Found = tuple[str, str]
 
 
 class SqlCompleter(Completer):
-    """Completes the name or word before the cursor."""
+    """Completer of the name or word before the cursor."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
-        """What the word before the cursor may become."""
+        """Yield completions of the word before the cursor."""
         before = document.text_before_cursor
         if is_dot_command(document.text):
             yield from _completions(before.lstrip(), ((name, "command") for name in COMMANDS))
             return
         typed = _TYPED.search(before)
-        assert typed is not None  # it matches nothing, too
+        assert typed is not None  # the pattern matches the empty text too
         path = [_bare(one) for one in re.findall(_PART, typed[1])]
         names = list(self._names(path, document.text, before[: typed.start()]))
         yield from _completions(typed[2], names)
@@ -64,7 +65,7 @@ class SqlCompleter(Completer):
             if _WANTS_RELATION.search(before):
                 return
             yield from known.columns()
-        except ForklakeError:  # a metastore that cannot be read now is no reason to complain
+        except ForklakeError:  # completion must not fail if the metastore cannot be read
             pass
         if not path:
             yield from ((word, "function") for word in FUNCTIONS)
@@ -72,7 +73,7 @@ class SqlCompleter(Completer):
 
 
 def _completions(typed: str, names: Iterable[Found]) -> Iterator[Completion]:
-    """The names that begin with what was typed, whatever its case, each once."""
+    """Yield the names that begin with the typed text, compared without case, each once."""
     is_quoted = typed.startswith('"')
     start = folded(typed.removeprefix('"'))
     shown = set()
@@ -92,7 +93,7 @@ def _bare(part: str) -> str:
 
 
 class _Known:
-    """The names that a session knows, with those that a statement gives."""
+    """Names visible in a session and those that a statement mentions."""
 
     def __init__(self, session: Session, text: str) -> None:
         self._session = session
@@ -102,7 +103,7 @@ class _Known:
         }
 
     def relations(self) -> Iterator[Found]:
-        """Tables and views of the schema in use, its catalog's schemas, and all catalogs."""
+        """Yield relations and schemas of the catalog in use, and all attached catalogs."""
         if self._session.current is not None:
             alias, schema = self._session.current
             state = self._state(alias)
@@ -112,12 +113,12 @@ class _Known:
             yield one.alias, "catalog"
 
     def columns(self) -> Iterator[Found]:
-        """The columns of the tables that the statement mentions."""
+        """Yield the columns of the tables that the statement mentions."""
         for path in self._mentioned.values():
             yield from self._columns(path)
 
     def beneath(self, path: list[str]) -> Iterator[Found]:
-        """What may follow the parts of a name and a dot."""
+        """Yield the names that can follow a qualifier."""
         match path:
             case (one,):
                 yield from self._columns(self._mentioned.get(folded(one), quoted(one)))
@@ -128,7 +129,7 @@ class _Known:
                 yield from self._columns(".".join(map(quoted, path)))
 
     def _beneath_one(self, name: str) -> Iterator[Found]:
-        """What is in a catalog, or in a schema of the one in use."""
+        """Yield the contents of a catalog, or of a schema of the catalog in use."""
         if self._is_attached(name):
             state = self._state(name)
             yield from ((one.schema_name, "schema") for one in state.schemas())
@@ -147,7 +148,7 @@ class _Known:
             place = self._session.resolve(path)
             view = self._session.viewing(place.attachment)
             table = self._session.find_table(view, place)
-        except ForklakeError:  # it is being typed, or a view
+        except ForklakeError:  # the name is incomplete, or names a view
             return
         for column in view.state.columns(table):
             yield column.column_name, "column"

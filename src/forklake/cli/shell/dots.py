@@ -1,4 +1,4 @@
-"""The commands that begin with a dot: one table, which .help shows."""
+"""Dot commands of the shell: one table, which .help shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DotCommand:
-    """A command: its words after the dot, what it does, and how many arguments it takes."""
+    """Dot command with its usage, its meaning and the allowed number of arguments."""
 
     usage: str
     meaning: str
@@ -30,16 +30,18 @@ class DotCommand:
 
 
 def run_dot_command(shell: Shell, text: str) -> None:
-    """Run what was typed: a dot, a name and arguments."""
+    """Parse and run an input such as `.limit 5`."""
     try:
         name, *arguments = shlex.split(text.strip().removesuffix(";"))
     except ValueError:
-        raise InvalidInput("A quote is not closed.", remedy="Close it.") from None
+        raise InvalidInput("A quote is not closed.", remedy="Add the closing quote.") from None
     command = COMMANDS.get(name)
     if command is None:
-        raise NotFound(f"There is no command {name}.", remedy="See .help.")
+        raise NotFound(f"The command {name} does not exist.", remedy="List all with .help.")
     if not command.least <= len(arguments) <= command.most:
-        raise InvalidInput(f"The command is {command.usage}.", remedy="See .help.")
+        raise InvalidInput(
+            f"The arguments are wrong. Usage: {command.usage}.", remedy="List all with .help."
+        )
     command.run(shell, *arguments)
 
 
@@ -49,7 +51,7 @@ def _help(shell: Shell) -> None:
 
 
 def _sql(text: str) -> Callable[..., None]:
-    """A command that is short for a statement, in which {} is its argument."""
+    """Return a function that runs a statement with the arguments of the command in place of {}."""
     return lambda shell, *arguments: shell.run(Script(text.format(*arguments)))
 
 
@@ -58,22 +60,22 @@ def _schema(shell: Shell, *name: str) -> None:
 
 
 def _mode(shell: Shell, name: str) -> None:
-    shell.form = Form(_chosen(name, [form.value for form in Form]))
+    shell.form = Form(_require_choice(name, [form.value for form in Form]))
 
 
 def _timer(shell: Shell, switch: str) -> None:
-    shell.has_timer = _chosen(switch, ["on", "off"]) == "on"
+    shell.has_timer = _require_choice(switch, ["on", "off"]) == "on"
 
 
 def _limit(shell: Shell, count: str) -> None:
     if not count.isdecimal() or int(count) < 1:
-        raise InvalidInput(f"{count!r} is no number of rows.", remedy="Say .limit 500.")
+        raise InvalidInput(f"{count!r} is not a number of rows.", remedy="Write .limit 500.")
     shell.limit = int(count)
 
 
-def _chosen(word: str, known: list[str]) -> str:
+def _require_choice(word: str, known: list[str]) -> str:
     if word not in known:
-        raise InvalidInput(f"{word!r} cannot be chosen.", remedy=f"Choose {' or '.join(known)}.")
+        raise InvalidInput(f"{word!r} is not a valid choice.", remedy=f"Use {' or '.join(known)}.")
     return word
 
 
@@ -82,18 +84,18 @@ def _read(shell: Shell, file: str) -> None:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as reason:
         raise NotFound(
-            f"The file {file!r} cannot be read: {reason}.", remedy="Name another one."
+            f"The file {file!r} cannot be read: {reason}.", remedy="Pass a readable text file."
         ) from None
     shell.run(Script(text, source=file))
 
 
 def _fork(shell: Shell, name: str) -> None:
     if shell.session.current is None:
-        raise NotFound("No catalog is in use that could be forked.", remedy="USE one first.")
+        raise NotFound("No catalog is in use.", remedy="Choose one to fork: USE name.")
     parent, _ = shell.session.current
     shell.session.fork(parent, name, attach_as=name)
     shell.session.use(quoted(name))
-    shell.output.draw([f"{name} is a fork of {parent}, attached and in use."])
+    shell.output.draw([f"Forked {parent} as {name}, which is attached and in use."])
 
 
 def _quit(shell: Shell) -> None:
@@ -109,10 +111,12 @@ COMMANDS = {
         DotCommand(".schema [TABLE]", "Show the columns of all tables, or of one.", _schema, 0, 1),
         DotCommand(".fork NEW", "Fork the catalog in use, and use the fork.", _fork, 1, 1),
         DotCommand(".read FILE", "Run a script.", _read, 1, 1),
-        DotCommand(".mode table|json|csv", "Choose the form of rows.", _mode, 1, 1),
-        DotCommand(".limit N", f"Show at most so many rows; of tables, {SHOWN}.", _limit, 1, 1),
-        DotCommand(".timer on|off", "Tell how long each statement took.", _timer, 1, 1),
-        DotCommand(".quit", "Leave; so does Ctrl-D.", _quit),
-        DotCommand(".exit", "Leave.", _quit),
+        DotCommand(".mode table|json|csv", "Set the output format of rows.", _mode, 1, 1),
+        DotCommand(
+            ".limit N", f"Set the maximum number of rows; tables default to {SHOWN}.", _limit, 1, 1
+        ),
+        DotCommand(".timer on|off", "Show the time that each statement takes.", _timer, 1, 1),
+        DotCommand(".quit", "Leave the shell; so does Ctrl-D.", _quit),
+        DotCommand(".exit", "Leave the shell.", _quit),
     )
 }

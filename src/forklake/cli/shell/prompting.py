@@ -1,4 +1,4 @@
-"""The prompt at a terminal: editing over lines, history, colours and completion."""
+"""Prompt at a terminal: multiline editing, history, colors and completion."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _CONTINUED = "...> "
 
 
 class Prompt:
-    """Reads what a person types. Spark starts meanwhile."""
+    """Reader of inputs at a terminal. It starts Spark in the background meanwhile."""
 
     def __init__(
         self, session: Session | OtherSession, *, warm_up: bool = True, **parts: Any
     ) -> None:
-        """A prompt; `parts` are for PromptSession: another input or output."""
+        """Create a prompt. `parts` are passed to PromptSession (another input or output)."""
         is_ours = isinstance(session, Session)
         self._session = session
         self._warm_up = WarmUp() if warm_up and is_ours else None
@@ -42,15 +42,15 @@ class Prompt:
         )
 
     def read(self) -> str:
-        """What is typed next."""
+        """Return the next input."""
         return self._prompt.prompt(prompt_text(self._session), pre_run=self._begin)
 
     def _is_unfinished(self) -> bool:
-        # Of the statement: during a search with Ctrl-R another buffer is the current one.
+        # Not the current buffer: during a search with Ctrl-R, that is the one of the search.
         return not is_whole(self._prompt.default_buffer.text)
 
     def close(self) -> None:
-        """Let go of the Spark that was started."""
+        """Release the Spark that was started."""
         if self._warm_up is not None:
             self._warm_up.close()
 
@@ -60,13 +60,13 @@ class Prompt:
 
 
 def prompt_text(session: Session | OtherSession) -> str:
-    """Where names are looked up, with a star in a transaction."""
+    """Return the prompt: catalog and schema in use, with a star within a transaction."""
     place = ".".join(session.current or ("forklake",))
     return f"{place}{'*' if session.in_transaction else ''}> "
 
 
 def _history() -> History:
-    """The inputs of earlier times, readable by their user alone; else those of this time."""
+    """Return the history file, readable by its user only; in memory if it cannot be written."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     path = Path(base, "forklake", "history")
     try:

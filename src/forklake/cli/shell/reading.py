@@ -1,4 +1,4 @@
-"""Where the shell's input comes from, one dot command or some whole statements at a time."""
+"""Readers of the input of the shell: one dot command or complete statements at a time."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from forklake.cli.scripts import is_complete
 
 
 class Reader(Protocol):
-    """Gives one input after the other."""
+    """Source of inputs."""
 
     def read(self) -> str:
-        """The next input; EOFError after the last one, KeyboardInterrupt for one given up."""
+        """Return the next input. Raise EOFError after the last, KeyboardInterrupt on Ctrl-C."""
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release resources."""
 
 
 def is_whole(text: str) -> bool:
-    """Whether an input can be run: a dot command is one line, statements end with semicolons."""
+    """Return whether an input is complete: a dot command, or statements ended by a semicolon."""
     return is_dot_command(text) or is_complete(text)
 
 
 def is_dot_command(text: str) -> bool:
-    """Whether an input is a command to the shell."""
+    """Return whether an input is a dot command."""
     return text.lstrip().startswith(".")
 
 
 class PipedReader:
-    """Reads lines of a file or pipe; what is left at its end needs no semicolon."""
+    """Reader of a file or pipe. The last statement needs no semicolon."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
 
     def read(self) -> str:
-        """The next input."""
+        """Return the next input."""
         text = ""
         for line in self._lines:
             text += line
-            # Only a line with a semicolon can end a statement: that is cheaper to see.
+            # Tokenizing is expensive: only a line with a semicolon can complete a statement.
             if is_dot_command(text) or (";" in line and is_whole(text)):
                 return text
         if text.strip():
@@ -47,4 +47,4 @@ class PipedReader:
         raise EOFError
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""

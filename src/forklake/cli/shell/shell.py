@@ -1,4 +1,4 @@
-"""The shell: reads inputs, runs them and shows the answers. Errors never end it."""
+"""Shell: a loop that reads inputs, runs them and shows the results. Errors do not end it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from forklake.errors import ForklakeError, outcome
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
-_GREETING = "Forklake. Statements end with a semicolon; .help tells more, Ctrl-D leaves."
+_GREETING = "Forklake. End statements with a semicolon. .help lists commands, Ctrl-D leaves."
 
 
 class Shell:
-    """A session, and how its answers are shown."""
+    """Session with the settings by which its results are shown."""
 
     def __init__(self, session: Session | OtherSession, form: Form = Form.TABLE) -> None:
         self.session = session
@@ -33,19 +33,19 @@ class Shell:
         self._runner = Runner(session)
 
     def close(self) -> None:
-        """End what runs statements; the session lives on."""
+        """Close the runner. The session stays open."""
         self._runner.close()
 
     def greet(self) -> None:
-        """The first lines that a person sees."""
+        """Print the greeting."""
         self.output.draw([_GREETING])
         if self.session.current is None:
             self.output.draw(
-                ["No catalog is in use: ATTACH 'ducklake:lake.db' AS lake", _ATTACHING]
+                ["No catalog is in use. Attach one: ATTACH 'ducklake:lake.db' AS lake", _ATTACHING]
             )
 
     def read_from(self, reader: Reader) -> None:
-        """Run inputs until there are no more."""
+        """Run inputs until the reader has no more, or .quit."""
         try:
             while not self.is_over:
                 try:
@@ -59,7 +59,7 @@ class Shell:
             reader.close()
 
     def enter(self, text: str) -> None:
-        """Run one input, and show what comes of it."""
+        """Run one input and show its results or its error."""
         if is_dot_command(text):
             from forklake.cli.shell.dots import run_dot_command
 
@@ -68,7 +68,7 @@ class Shell:
             self.guard(lambda: self.run(Script(text)))
 
     def run(self, script: Script) -> None:
-        """Run statements and show their answers."""
+        """Run statements and show their results."""
         for answer, seconds in self._runner.run(script, None, self.form, self.limit):
             show(
                 answer,
@@ -78,7 +78,7 @@ class Shell:
             )
 
     def guard(self, work: Callable[[], None]) -> None:
-        """Do something; what goes wrong is shown, and the first error's code is kept."""
+        """Run `work`; show its error, and keep the exit code of the first one."""
         try:
             work()
         except KeyboardInterrupt:
@@ -86,8 +86,8 @@ class Shell:
         except ForklakeError as error:
             self._show(error)
         except Exception as error:  # noqa: BLE001
-            said = str(error).strip().splitlines() or [""]
-            self._show(ForklakeError(f"{type(error).__name__}: {said[0]}"))
+            lines = str(error).strip().splitlines() or [""]
+            self._show(ForklakeError(f"{type(error).__name__}: {lines[0]}"))
 
     def _show(self, error: ForklakeError) -> None:
         self.output.error(error)

@@ -1,4 +1,4 @@
-"""Words of SQL that the shell completes."""
+"""SQL keywords and functions that the shell completes."""
 
 from __future__ import annotations
 
