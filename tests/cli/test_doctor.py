@@ -24,7 +24,7 @@ def test_what_is_serious_ends_with_one_until_init_has_mended_it(
     assert done.lines[1].startswith("  Run: forklake init.")
     said = cli.ok("init").lines
     assert said[0].endswith(
-        "Added or set anew: ducklake_catalog_lease, ducklake_catalog_lease_expires."
+        "Added or updated: ducklake_catalog_lease, ducklake_catalog_lease_expires."
     )
     cli.ok("doctor")
 

@@ -44,7 +44,6 @@ def access() -> None:
 
     Principals have keys and, on catalogs, roles. Tokens and limits restrict them.
     Each command takes --json and the other global options of forklake.
-    Each command takes --json and the other options of forklake.
 
     \b
     Examples:

@@ -85,7 +85,7 @@ OverlapOption = Annotated[
     ),
 ]
 CatchUpOption = Annotated[
-    str, typer.Option(help="Which missed firings are run: only the latest, or all.")
+    str, typer.Option(help="latest or all: which of several missed firings are run.")
 ]
 ByPathOption = Annotated[
     bool,

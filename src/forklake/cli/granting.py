@@ -141,7 +141,7 @@ def grants(
         ),
     ] = None,
 ) -> None:
-    """List the roles on a catalog, or those of a principal on prefixes.
+    """List the roles on a catalog, or of a principal on prefixes.
 
     \b
     Examples:

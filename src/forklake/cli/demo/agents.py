@@ -109,7 +109,8 @@ Tell = Callable[[Agent, str, float], None]
 def work_at_once(session: Session, agents: Sequence[Agent], tell: Tell) -> list[Work]:
     """Run the statements of all agents at once, each agent with a thread and a session.
 
-    The callback is called after every statement. The forks are attached under the names of the agents.
+    The callback runs after every statement. The forks are attached under the names of the
+    agents.
     """
     start = threading.Barrier(len(agents))
 
