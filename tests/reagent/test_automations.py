@@ -250,7 +250,7 @@ def test_an_automation_whose_catalog_is_gone_fails(world: World) -> None:
     world.pass_time(hours=1)
     ((_, firing),) = world.runner.run_due()
     assert firing.state == "failed"
-    assert "is gone" in str(firing.message)
+    assert "was dropped" in str(firing.message)
 
 
 def test_an_automation_that_is_removed_while_it_runs_leaves_nothing(world: World) -> None:
@@ -304,7 +304,7 @@ def test_a_firing_is_taken_over_when_its_runner_is_silent(world: World) -> None:
 
     # The silent one comes back: it cannot note anything, and what it commits does not count.
     late = silent.run(*claimed)
-    assert "taken it over" in str(late.message)
+    assert "Taken over by another runner" in str(late.message)
     assert marks(world.shop) == [firing.key]
     (kept,) = world.automations.history("hourly")
     assert (kept.owner, kept.state, kept.tries) == (other.owner, "succeeded", 2)
@@ -357,7 +357,7 @@ def test_a_firing_that_takes_its_runners_down_is_given_up(world: World) -> None:
     (given_up,) = world.automations.history("hourly")
     assert (given_up.state, given_up.message) == (
         "failed",
-        "5 runners ended before it was done.",
+        "5 runners ended before the firing was done.",
     )
 
 

@@ -71,7 +71,7 @@ def test_a_run_that_fails_says_why_and_what_to_do(cli: CommandLine, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [
-        (["nothing.toml"], 3, "no file"),
+        (["nothing.toml"], 3, "does not exist"),
         ([str(EXAMPLES / "orders.toml"), "--param", "day"], 2, "has no value"),
         ([str(EXAMPLES / "orders.toml"), "--param", "day=soon"], 2, "cannot be 'soon'"),
         ([str(EXAMPLES / "orders.toml"), "--param", "days=1"], 2, "no parameter 'days'"),

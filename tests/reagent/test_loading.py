@@ -63,36 +63,40 @@ def test_every_key_of_a_file_is_in_the_workbook(tmp_path: Path) -> None:
 WRONG = [
     ("", "key 'tasks'", "required"),
     ("[tasks.a]\nsql = 'SELECT 1'\nretry = 3", "task 'a', key 'retry'", "Unexpected"),
-    ("[tasks.a]", "task 'a'", "give one of sql, python"),
+    ("[tasks.a]", "task 'a'", "exactly one of sql, python is required"),
     ("[tasks.a]\nsql = 1", "task 'a', key 'sql'", "valid string"),
-    ("[tasks.a]\nsql = ''\npython = 'f.py:f'", "task 'a'", "give one of sql, python"),
-    ("[tasks.a]\nsql = ''\nretries = -1", "task 'a'", "negative"),
-    ("[tasks.a]\nsql = ''\ntimeout_seconds = 0", "task 'a'", "more than zero"),
-    ("[tasks.a]\nsql = ''\ntimeout_seconds = nan", "task 'a'", "more than zero"),
+    (
+        "[tasks.a]\nsql = ''\npython = 'f.py:f'",
+        "task 'a'",
+        "exactly one of sql, python is required",
+    ),
+    ("[tasks.a]\nsql = ''\nretries = -1", "task 'a'", "0 or more"),
+    ("[tasks.a]\nsql = ''\ntimeout_seconds = 0", "task 'a'", "more than 0"),
+    ("[tasks.a]\nsql = ''\ntimeout_seconds = nan", "task 'a'", "more than 0"),
     ("[tasks.a]\nsql = ''\noutput = { table = 't', mode = 'put' }", "output.mode", "'append'"),
     ("[tasks.a]\nsql = ''\noutput = { table = 't', mode = 'merge' }", "output", "key"),
     ("[tasks.a]\nsql = ''\noutput = { table = 't', where = 'x' }", "output", "where"),
-    ("[tasks.a]\nsql = ''\ninputs.x = {}", "key 'inputs.x'", "give one of csv"),
-    ("[tasks.a]\nsql = ''\ninputs.x = { csv = 'a', json = 'b' }", "inputs.x", "give one of"),
+    ("[tasks.a]\nsql = ''\ninputs.x = {}", "key 'inputs.x'", "exactly one of csv"),
+    ("[tasks.a]\nsql = ''\ninputs.x = { csv = 'a', json = 'b' }", "inputs.x", "exactly one of"),
     ("[tasks.a]\nsql = ''\ninputs.x = { jdbc = 'u' }", "inputs.x", "table, query"),
     ("[tasks.a]\nsql = ''\ninputs.x = { csv = 'a', snapshot = 1 }", "inputs.x", "snapshot"),
-    ("[tasks.a]\nsql = ''\nchecks = [{ unique = ['a'] }]", "task 'a'", "names its table"),
-    ("[tasks.a]\nsql = ''\nchecks = [{ row_count = {}, table = 't' }]", "row_count", "give min"),
-    ("[tasks.a]\nsql = ''\nchecks = [{}]", "checks.0", "give one of row_count"),
+    ("[tasks.a]\nsql = ''\nchecks = [{ unique = ['a'] }]", "task 'a'", "without table needs"),
+    ("[tasks.a]\nsql = ''\nchecks = [{ row_count = {}, table = 't' }]", "row_count", "one of min"),
+    ("[tasks.a]\nsql = ''\nchecks = [{}]", "checks.0", "exactly one of row_count"),
     ("[tasks.a]\nsql = ''\nchecks = [{ not_null = [], table = 't' }]", "checks.0", "no columns"),
-    ("[tasks.a]\nsql = ''\nafter = ['b']", "task 'a', after", "no task 'b'"),
-    ("[tasks.a]\nsql = ''\nafter = ['a']", "circle", "a → a"),
+    ("[tasks.a]\nsql = ''\nafter = ['b']", "task 'a', after", "task 'b' does not exist"),
+    ("[tasks.a]\nsql = ''\nafter = ['a']", "cycle", "a → a"),
     (
         "[tasks.a]\nsql = ''\nafter = ['c']\n[tasks.b]\nsql = ''\nafter = ['a']\n"
         "[tasks.c]\nsql = ''\nafter = ['b']",
-        "circle",
+        "cycle",
         "→",
     ),
     ("isolation = 'half'\n[tasks.a]\nsql = ''", "key 'isolation'", "'direct'"),
     ("workers = 0\n[tasks.a]\nsql = ''", "Workbook", "at least 1"),
     ("tasks = 3", "key 'tasks'", "dictionary"),
     ("[tasks]\na = 3", "task 'a'", "dict"),
-    ("name = ", "not TOML", "at end of"),
+    ("name = ", "not valid TOML", "at end of"),
 ]
 
 
@@ -107,7 +111,7 @@ def test_what_is_wrong_is_named_with_its_place(
     message = caught.value.message
     assert place in message
     assert reason in message
-    if "circle" not in message and "no task" not in message:
+    if "cycle" not in message and "does not exist" not in message:
         assert str(file) in message
 
 
@@ -157,7 +161,7 @@ def test_files_that_are_no_workbooks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="ZeroDivisionError"):
         load_workbook(broken)
     broken.write_text("workbook = 3")
-    with pytest.raises(InvalidInput, match="no mapping"):
+    with pytest.raises(InvalidInput, match="not a mapping"):
         load_workbook(broken)
 
 
@@ -166,8 +170,8 @@ def test_functions_are_found_beside_the_workbook(tmp_path: Path) -> None:
     assert function_of("steps.py:clean", str(tmp_path))(1) == 1
     for reference, reason in (
         ("steps.py:other", "no function 'other'"),
-        ("nothing.py:clean", "no Python file"),
-        ("clean", "no Python file"),
+        ("nothing.py:clean", "existing Python file"),
+        ("clean", "existing Python file"),
     ):
         with pytest.raises(InvalidInput, match=reason):
             function_of(reference, str(tmp_path))

@@ -62,7 +62,7 @@ def test_marks_in_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert filled("cost: $5 {a} $a", {}) == "cost: $5 {a} $a"
     with pytest.raises(NotFound, match="MISSING_ONE"):
         filled("${env:MISSING_ONE}", {})
-    with pytest.raises(InvalidInput, match="no parameter 'c'"):
+    with pytest.raises(InvalidInput, match="parameter 'c' of"):
         filled("${c}", {"a": 1})
 
 
@@ -70,7 +70,7 @@ def test_marks_in_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_names_and_numbers_get_into_sql(value: str) -> None:
     with pytest.raises(InvalidInput, match=r"\$\{x\}"):
         filled_sql("SELECT * FROM ${x}", {"x": value})
-    with pytest.raises(InvalidInput, match="cannot be put into SQL"):
+    with pytest.raises(InvalidInput, match="cannot be inserted into SQL"):
         filled_sql("SELECT '${env:PATH}'", {"PATH": "x"})
     assert filled_sql("FROM ${x} LIMIT ${n}", {"x": "a.b", "n": 3}) == "FROM a.b LIMIT 3"
 
@@ -102,17 +102,23 @@ def test_all_texts_of_a_task_are_filled(make: Make) -> None:
     ("task", "reason"),
     [
         ({"sql": "SELEC 1"}, "Task 'a'"),
-        ({"sql": ""}, "Task 'a': There is no statement"),
-        ({"sql": "SELECT $nobody"}, r"Task 'a': there is no parameter \$nobody"),
-        ({"sql": "SELECT ${nobody}"}, "Task 'a': There is no parameter 'nobody'"),
-        ({"sql": "DELETE FROM t", "output": {"table": "u"}}, "Task 'a': what has an output"),
+        ({"sql": ""}, "Task 'a': The SQL is empty"),
+        ({"sql": "SELECT $nobody"}, r"Task 'a': the parameter \$nobody does not exist"),
+        ({"sql": "SELECT ${nobody}"}, "Task 'a': The parameter 'nobody' of"),
+        (
+            {"sql": "DELETE FROM t", "output": {"table": "u"}},
+            "Task 'a': The SQL of a task with an output",
+        ),
         ({"sql": "SELECT 1; SELECT 2", "output": {"table": "u"}}, "one query"),
         ({"sql": "SELECT 1", "checks": [{"sql": "SELEC"}]}, "Task 'a'"),
-        ({"sql": "SELECT 1", "checks": [{"sql": "DELETE FROM t"}]}, "Task 'a': the sql of a check"),
+        ({"sql": "SELECT 1", "checks": [{"sql": "DELETE FROM t"}]}, "Task 'a': The SQL of a check"),
         ({"sql": "SELECT 1", "checks": [{"sql": "SELECT 1; SELECT 2"}]}, "one query"),
-        ({"sql": "DELETE FROM t; COMMIT; DELETE FROM t"}, "Task 'a': COMMIT is not for a task"),
+        (
+            {"sql": "DELETE FROM t; COMMIT; DELETE FROM t"},
+            "Task 'a': COMMIT is not allowed in a task",
+        ),
         ({"sql": "DELETE FROM t; ROLLBACK"}, "Task 'a': ROLLBACK is not"),
-        ({"python": "nothing.py:f"}, "Task 'a': There is no Python file"),
+        ({"python": "nothing.py:f"}, "Task 'a': The reference 'nothing.py:f'"),
     ],
 )
 def test_a_task_that_could_not_run_is_named(task: dict[str, Any], reason: str, make: Make) -> None:

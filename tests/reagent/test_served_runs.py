@@ -97,7 +97,7 @@ def test_what_a_service_cannot_do_is_refused_before_anything_runs(
 ) -> None:
     before = client.catalog("sales").snapshot_at()
     tasks = {"fine": {"sql": "INSERT INTO t VALUES (1, 'x')"}, "odd": {**task, "after": ["fine"]}}
-    with pytest.raises(Unsupported, match="task 'odd' has"):
+    with pytest.raises(Unsupported, match="task 'odd' needs"):
         run_workbook(make(tasks), ServedPlace(client))
     assert client.catalog("sales").snapshot_at() == before
 

@@ -1,7 +1,7 @@
-"""Workbooks of many worktasks, run side by side, and automations that start them.
+"""Workbooks of parallel worktasks, and automations that run them.
 
-The names below are loaded when they are first used: reading workbooks needs pydantic, reports need
-Jinja, and a Python workbook needs neither.
+The names below are imported on first use: reading workbooks needs pydantic and reports need Jinja,
+but a Python workbook needs neither.
 """
 
 from __future__ import annotations

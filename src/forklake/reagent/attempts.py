@@ -1,4 +1,4 @@
-"""A worktask while it runs: until when it may, and how it is made to stop."""
+"""State of a running worktask: its time limit, and requests to stop it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from forklake.reagent.places import Worker
 
 
 class Attempt:
-    """All tries of a worktask. One thread tries; another one looks after it."""
+    """All tries of a worktask. One thread runs them, another one watches the time and stops it."""
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.reason: Cancelled | None = None  # why it is to end
+        self.reason: Cancelled | None = None  # why the worktask has to stop
         self._seconds = seconds
         self._clock = clock
         self._began = clock()
@@ -24,7 +24,7 @@ class Attempt:
 
     @contextmanager
     def using(self, worker: Worker) -> Iterator[None]:
-        """A try with a session, which is stopped with the worktask."""
+        """Run one try on a session, which is stopped together with the worktask."""
         self._worker = worker
         try:
             self.proceed()
@@ -33,30 +33,30 @@ class Attempt:
             self._worker = None
 
     def sleep(self, seconds: float) -> None:
-        """Wait for the next try, unless there is to be none."""
+        """Wait before the next try. Raise if the worktask was stopped."""
         self._is_stopped.wait(seconds)
         self.proceed()
 
     def proceed(self) -> None:
-        """Fail if it is to end."""
+        """Raise the reason if the worktask was stopped."""
         if self.reason is not None:
             raise self.reason
 
     def stop(self, reason: Cancelled) -> None:
-        """Make it end; the first reason counts."""
+        """Request the end of the worktask. The first reason is kept."""
         self.reason = self.reason or reason
         self._is_stopped.set()
 
     def press(self, name: str) -> None:
-        """Stop it if its time is over; again, if it was to stop before.
+        """Stop the worktask after its time limit, and repeat a stop that was requested before.
 
-        What is stopped may go on with something else that then has to be stopped too.
+        The repetition is needed: after a cancelled statement, the worktask may start another one.
         """
         if self._seconds is not None and self._clock() - self._began > self._seconds:
             self.stop(
                 Cancelled(
                     f"Task '{name}' took longer than {self._seconds:g} seconds.",
-                    remedy="Give it more time with timeout_seconds, or less to do.",
+                    remedy="Raise timeout_seconds, or reduce the work of the task.",
                 )
             )
         worker = self._worker

@@ -1,4 +1,4 @@
-"""Checks: what must hold of rows, as queries that find what is wrong."""
+"""Checks of rows, implemented as queries that count violations."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from forklake.sql.parameters import literal_of
 
 
 def run_checks(worker: Worker, task: Prepared) -> list[Checked]:
-    """What each check of a worktask finds."""
+    """Run the checks of a worktask and return their results."""
     return [_run(worker, task, check) for check in task.checks]
 
 
 def require_passed(task: str, found: Sequence[Checked]) -> None:
-    """InvalidInput if a check failed that is no mere warning."""
+    """Raise InvalidInput if a check failed that is not a warning."""
     failed = [one for one in found if not one.passed and not one.warn]
     if failed:
-        told = "; ".join(f"{one.name} ({one.found})" for one in failed)
+        details = "; ".join(f"{one.name} ({one.found})" for one in failed)
         raise InvalidInput(
-            f"{counted(len(failed), 'check')} of task '{task}' failed: {told}.",
-            remedy="Look at the rows that it reads, or at the check.",
+            f"{counted(len(failed), 'check')} of task '{task}' failed: {details}.",
+            remedy="Correct the rows that the task writes, or the check.",
         )
 
 
@@ -42,7 +42,10 @@ def _run(worker: Worker, task: Prepared, check: Check) -> Checked:
 
 
 def question(check: Check, table: str) -> tuple[str, str]:
-    """What a check says, and the rows that it counts: those that are wrong, or all."""
+    """Return a description of a check and a relation of the rows that it counts.
+
+    These are the rows that violate it; for `row_count`, they are all rows.
+    """
     if check.sql is not None:
         return "the query finds no rows", f"({bare(check.sql)})"
     rows = f"(SELECT * FROM {table} WHERE {bare(check.where)})" if check.where else table

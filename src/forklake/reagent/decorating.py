@@ -1,4 +1,4 @@
-"""Python workbooks: functions over DataFrames that are worktasks."""
+"""Decorator of functions over DataFrames that are worktasks of a Python workbook."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def worktask(
     checks: Sequence[Mapping[str, Any]] = (),
     **more: Any,
 ) -> Callable[[Function], Function]:
-    """Make a function a worktask, of its own name unless another is given.
+    """Declare a function as a worktask. Its name defaults to the name of the function.
 
-    The function is called with what its arguments name: inputs, as DataFrames; parameters; and
-    `session`. The DataFrame that it returns goes to the output. All else is as in a TOML file; an
-    output of one word is a table to append to.
+    The function is called with the values that its arguments name: inputs as DataFrames,
+    parameters, and `session`. The DataFrame that it returns is written to the output. All other
+    keys are those of a TOML file. A string as `output` is a table to append to.
     """
     said = {"after": after, "inputs": inputs or {}, "checks": checks, **more}
     if output is not None:
@@ -36,5 +36,5 @@ def worktask(
 
 
 def worktasks_of(names: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The worktasks among the names of a module, in their order, as a file would have them."""
+    """Return the worktasks of a module by name, in order, as a TOML file would describe them."""
     return dict(getattr(found, MARK) for found in names.values() if hasattr(found, MARK))

@@ -1,4 +1,4 @@
-"""Whatever makes a worktask fail, as an error of ours."""
+"""Conversion of all exceptions of worktasks to ForklakeError."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from forklake.errors import ForklakeError
 
 
 def as_error(reason: BaseException) -> ForklakeError:
-    """The error that says what went wrong: of ours, of Spark's, or of a function's."""
+    """Return the error for an exception of Forklake, Spark or a function of the workbook."""
     if isinstance(reason, ForklakeError):
         return reason
     found = _of_spark(reason)
     if found is not None:
         return found
     said = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
-    return ForklakeError(said, remedy="Look at the function or the SQL of the task.")
+    return ForklakeError(said, remedy="Check the function or the SQL of the task.")
 
 
 def _of_spark(reason: BaseException) -> ForklakeError | None:
@@ -27,12 +27,12 @@ def _of_spark(reason: BaseException) -> ForklakeError | None:
         if explained is not None:
             return explained
     if isinstance(reason, PySparkException | Py4JError):
-        return ForklakeError(f"Spark failed: {_cause(reason)}", remedy="Look at Spark's log.")
+        return ForklakeError(f"Spark failed: {_cause(reason)}", remedy="See the log of Spark.")
     return None
 
 
 def _cause(reason: Exception) -> str:
-    """What the innermost of several causes says, in a line."""
+    """Return the first line of the message of the innermost cause."""
     from forklake.spark.engine.failures import messages_of
 
     said = [line for one in messages_of(reason) for line in one.strip().splitlines()[:1]]

@@ -1,4 +1,4 @@
-"""Which worktask needs which: unknown names, circles, and the order that follows."""
+"""Graph of worktasks and their dependencies: unknown names, cycles and the order."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Graph = Mapping[str, frozenset[str]]
 
 
 def graph_of(workbook: Workbook, only: Iterable[str] = ()) -> Graph:
-    """The worktasks, or only some of them, each with those that must be done before.
+    """Return the worktasks, or those in `only`, each with the worktasks that it depends on.
 
-    A worktask needs those that it names, and those further up that write a table which it reads as
-    an input. Of those further down that write one it must be said which comes first.
+    A worktask depends on those in its `after`, and on those earlier in the workbook that write a
+    table which it reads as an input. If a later one writes such a table, `after` must define which
+    of the two runs first.
     """
     chosen = {_known(workbook, name, "--only") for name in only} or set(workbook.tasks)
     writers = _writers(workbook)
@@ -33,7 +34,7 @@ def graph_of(workbook: Workbook, only: Iterable[str] = ()) -> Graph:
 
 
 def _written_for(workbook: Workbook, name: str, writers: Mapping[str, list[str]]) -> set[str]:
-    """The others that write tables which a worktask reads as they are now."""
+    """Return the other worktasks that write tables of which a worktask reads the current state."""
     inputs = workbook.tasks[name].inputs.values()
     tables = {one.table for one in inputs if one.table and not one.jdbc and one.snapshot is None}
     return {writer for table in tables for writer in writers.get(folded(table), ())} - {name}
@@ -42,18 +43,19 @@ def _written_for(workbook: Workbook, name: str, writers: Mapping[str, list[str]]
 def _require_order(graph: Graph, reader: str, writer: str) -> None:
     if not (_needs(graph, reader, writer) or _needs(graph, writer, reader)):
         raise InvalidInput(
-            f"Task '{reader}' reads a table that task '{writer}' writes, at the same time.",
-            remedy="Say by `after` which of them comes first.",
+            f"Task '{reader}' reads a table that task '{writer}' writes, and their order is not"
+            " defined.",
+            remedy=f"Name one of them in the `after` of the other, such as after = ['{writer}'].",
         )
 
 
 def _needs(graph: Graph, later: str, first: str) -> bool:
-    """Whether one must be done before another, or before one that the other needs."""
+    """Return whether `later` depends on `first`, directly or indirectly."""
     return any(one == first or _needs(graph, one, first) for one in graph[later])
 
 
 def ordered(graph: Graph) -> list[list[str]]:
-    """The worktasks in groups: each needs only those of groups before."""
+    """Return the worktasks in groups, each depending only on those of earlier groups."""
     sorter = TopologicalSorter(graph)
     sorter.prepare()
     groups: list[list[str]] = []
@@ -65,7 +67,7 @@ def ordered(graph: Graph) -> list[list[str]]:
 
 
 def _writers(workbook: Workbook) -> dict[str, list[str]]:
-    """The worktasks that write each table."""
+    """Return the names of the worktasks that write each table."""
     found: dict[str, list[str]] = {}
     for name, task in workbook.tasks.items():
         if task.output is not None:
@@ -76,7 +78,7 @@ def _writers(workbook: Workbook) -> dict[str, list[str]]:
 def _known(workbook: Workbook, name: str, where: str) -> str:
     if name not in workbook.tasks:
         raise InvalidInput(
-            f"Workbook '{workbook.name}', {where}: there is no task '{name}'.",
+            f"Workbook '{workbook.name}', {where}: task '{name}' does not exist.",
             remedy=perhaps(name, workbook.tasks, what="tasks"),
             task=name,
         )
@@ -89,6 +91,6 @@ def _refuse_circles(graph: Graph) -> None:
     except CycleError as reason:
         circle = " → ".join(reversed(reason.args[1]))
         raise InvalidInput(
-            f"Tasks wait for each other in a circle: {circle}.",
-            remedy="Take one of them out of the `after` of another.",
+            f"Tasks depend on each other in a cycle: {circle}.",
+            remedy="Remove one of them from the `after` of another.",
         ) from None

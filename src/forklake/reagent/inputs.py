@@ -1,4 +1,4 @@
-"""Inputs: rows of files, databases and tables, as DataFrames under the names of a worktask."""
+"""Inputs of worktasks: rows of files, databases and tables as DataFrames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_inputs(worker: Worker, task: Prepared) -> dict[str, DataFrame]:
-    """All inputs of a worktask, by name."""
+    """Return the DataFrames of all inputs of a worktask, by name."""
     if not task.inputs:
         return {}
     session = worker.session
@@ -43,7 +43,7 @@ def _loaded(session: Session, source: Input, folder: str) -> DataFrame:
 
 
 def _of_database(session: Session, source: Input) -> DataFrame:
-    """What a database answers; Spark needs its driver on the class path."""
+    """Read a table or a query over JDBC. Spark needs the driver on its class path."""
     from py4j.protocol import Py4JJavaError
 
     options: Mapping[str, Any] = {
@@ -56,11 +56,12 @@ def _of_database(session: Session, source: Input) -> DataFrame:
     try:
         return session.engine.spark.read.format("jdbc").options(**given).load()
     except Py4JJavaError as reason:
-        # The address may hold a password: what the driver says of it is not told on.
+        # Drop the message of the driver: it may quote the address with its password.
         kind = reason.java_exception.getClass().getSimpleName()
         raise NotFound(
             f"The database of the input cannot be read: {kind}.",
-            remedy="Check its address, user and table, and that Spark has its driver.",
+            remedy="Check its address, user and table, and that its driver is on the class path of"
+            " Spark.",
         ) from None
 
 
@@ -71,5 +72,6 @@ def _snapshot(source: Input) -> int | None:
         return int(source.snapshot)
     except ValueError:
         raise InvalidInput(
-            f"The snapshot {source.snapshot!r} is no number.", remedy="Give the number of one."
+            f"The snapshot {source.snapshot!r} is not a number.",
+            remedy="Use the number of a snapshot.",
         ) from None

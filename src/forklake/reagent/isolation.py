@@ -1,7 +1,7 @@
-"""The grounds on which worktasks of a run stand: the catalog, a transaction, or a fork.
+"""Isolation of a run: where its worktasks work (the catalog, one transaction or a fork).
 
-A ground is entered before the first worktask. `finish` makes what they did known to everybody;
-`leave` ends it, however far it was entered, and undoes what is not known by then.
+A ground is entered before the first worktask. `finish` publishes the changes to other readers, and
+`leave` releases the ground in any case and rolls back changes that were not finished.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from forklake.reagent.workbooks import Isolation
 
 
 class DirectGround:
-    """Each worktask has a session of its own, and commits to the catalog."""
+    """Ground of `direct`: each worktask commits to the catalog in its own session."""
 
     most_workers: int | None = None
-    is_inside = False  # of a transaction that is not a worktask's own
+    is_inside = False  # whether worktasks run inside a transaction of the whole run
 
     def __init__(self, place: Place, catalog: str, stamp: Stamp, ttl: timedelta) -> None:
-        self.catalog = catalog  # in which worktasks work
+        self.catalog = catalog  # the catalog that worktasks change
         self._parent = catalog
         self._place = place
         self._stamp = stamp
@@ -34,33 +34,33 @@ class DirectGround:
         self._ending = ExitStack()
 
     def enter(self) -> None:
-        """Make all ready for worktasks."""
+        """Attach the catalog."""
         self._since = self._place.head(self.catalog)
         self._room = self._place.room(self.catalog, self._parent)
         self._ending.callback(self._room.close)
 
     @contextmanager
     def worker(self, stamp: Stamp) -> Iterator[Worker]:
-        """The session of a worktask."""
+        """Open a session for a worktask and close it at the end of the block."""
         with closing(self._room.worker(stamp)) as worker:
             yield worker
 
     def history(self) -> list[Snapshot]:
-        """What was committed since the run began, by whomever."""
+        """Return all snapshots since the run began, also those of other writers."""
         return self._place.history(self.catalog, self._since)
 
     def finish(self) -> Publication | None:
-        """Everything is known already."""
+        """Do nothing: worktasks have committed themselves."""
         return None
 
     def leave(self, *, keep: bool) -> str | None:
-        """Let go of the catalog; the name of a fork that is kept."""
+        """Release the catalog. Return the name of a fork that is kept."""
         self._ending.close()
         return None
 
 
 class TransactionGround(DirectGround):
-    """All worktasks share one session and its one transaction, one after the other."""
+    """Ground of `transaction`: worktasks run one by one in one session and one transaction."""
 
     most_workers = 1
     is_inside = True
@@ -78,11 +78,11 @@ class TransactionGround(DirectGround):
 
     @contextmanager
     def worker(self, stamp: Stamp) -> Iterator[Worker]:
-        """The session of all worktasks."""
+        """Yield the session that all worktasks share."""
         yield self._shared
 
     def finish(self) -> Publication | None:
-        """Commit."""
+        """Commit the transaction."""
         transaction, self._open = self._open, None
         assert transaction is not None
         transaction.__exit__(None, None, None)
@@ -94,34 +94,34 @@ class TransactionGround(DirectGround):
 
 
 class ForkGround(DirectGround):
-    """Worktasks work in a fork, which is merged into its parent in the end, or dropped."""
+    """Ground of `fork`: worktasks work in a fork, which is finally merged or dropped."""
 
     _is_published = False
     _is_kept = False
 
     def enter(self) -> None:
-        """Fork the catalog."""
-        # A run that is tried again must not meet its own fork of before.
+        """Fork the catalog and attach the fork."""
+        # Random: a retried run has the same id, and must not meet the fork of its earlier try.
         self.catalog = f"{self._parent}-run-{self._stamp.run_id}-{secrets.token_hex(2)}"
         self._place.fork(self._parent, self.catalog, self._stamp, self._ttl)
         self._ending.callback(self._drop)
         super().enter()
 
     def finish(self) -> Publication | None:
-        """Merge the fork."""
+        """Merge the fork into its parent."""
         published = self._place.publish(self.catalog, self._parent, self._stamp)
         self._is_published = True
         return published
 
     def leave(self, *, keep: bool) -> str | None:
-        """Drop the fork, unless it is to be looked at."""
+        """Drop the fork, unless it was not merged and is to be kept."""
         self._is_kept = keep and not self._is_published
         super().leave(keep=keep)
         return self.catalog if self._is_kept else None
 
     def _drop(self) -> None:
         if not self._is_kept:
-            with suppress(Unavailable):  # its time to live sees to it
+            with suppress(Unavailable):  # the fork expires after its time to live
                 self._place.drop(self.catalog)
 
 

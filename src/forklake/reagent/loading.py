@@ -1,4 +1,4 @@
-"""Workbooks from files: TOML, or Python whose decorated functions are worktasks."""
+"""Loader of workbooks from TOML files and from Python files with decorated functions."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from forklake.reagent.decorating import worktasks_of
 from forklake.reagent.graphs import graph_of
 from forklake.reagent.workbooks import Workbook
 
-VARIABLE = "workbook"  # of a Python workbook: what a TOML file would say besides its tasks
+VARIABLE = "workbook"  # variable of a Python workbook with the keys besides its tasks
 
 
 def load_workbook(path: str | Path) -> Workbook:
-    """The workbook of a file; InvalidInput names the file, the task and the key that is wrong."""
+    """Load the workbook of a file. InvalidInput names the file, the task and the invalid key."""
     file = Path(path)
     readers: dict[str, Callable[[Path], Mapping[str, Any]]] = {".toml": _toml, ".py": _python}
     if file.suffix not in readers:
         raise InvalidInput(
-            f"The file '{path}' is no workbook.", remedy="Name one that ends with .toml or .py."
+            f"The file '{path}' is not a workbook.",
+            remedy="Use a file that ends in .toml or .py.",
         )
     if not file.is_file():
-        raise NotFound(f"There is no file '{path}'.", remedy="Name the file of a workbook.")
+        raise NotFound(f"The file '{path}' does not exist.", remedy="Pass the path of a workbook.")
     said = {"name": file.stem, "folder": str(file.parent), **readers[file.suffix](file)}
     return make_workbook(said, str(path))
 
 
 def make_workbook(said: Mapping[str, Any], source: str = "workbook") -> Workbook:
-    """The workbook that a document describes; `source` is what errors call it."""
+    """Return the workbook that a document describes. Errors refer to it as `source`."""
     tasks = said.get("tasks")
     if isinstance(tasks, Mapping):
         named = {
@@ -46,7 +47,7 @@ def make_workbook(said: Mapping[str, Any], source: str = "workbook") -> Workbook
         workbook = _adapter().validate_python(said)
     except ValidationError as reason:
         raise _explained(reason, source) from None
-    graph_of(workbook)  # or says what is wrong with it
+    graph_of(workbook)  # raises for unknown names and cycles
     return workbook
 
 
@@ -60,7 +61,8 @@ def _toml(file: Path) -> Mapping[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except ValueError as reason:
         raise InvalidInput(
-            f"The workbook '{file}' is not TOML: {reason}.", remedy="Mend it."
+            f"The workbook '{file}' is not valid TOML: {reason}.",
+            remedy="Correct the file.",
         ) from None
 
 
@@ -69,44 +71,45 @@ def _python(file: Path) -> Mapping[str, Any]:
     said = names.get(VARIABLE, {})
     if not isinstance(said, Mapping):
         raise InvalidInput(
-            f"The variable `{VARIABLE}` of '{file}' is no mapping.",
+            f"The variable `{VARIABLE}` of '{file}' is not a mapping.",
             remedy=f"Write {VARIABLE} = {{'catalog': 'sales'}}.",
         )
     return {**said, "tasks": {**said.get("tasks", {}), **worktasks_of(names)}}
 
 
 def _names_of(file: Path) -> dict[str, Any]:
-    """What a Python file defines when it is run."""
+    """Run a Python file and return the names that it defines."""
     try:
         return runpy.run_path(str(file))
     except ForklakeError:
         raise
     except (Exception, SystemExit) as reason:
         raise InvalidInput(
-            f"The file '{file}' cannot be run: {type(reason).__name__}: {reason}.",
-            remedy="Mend it: running it must only define things.",
+            f"The file '{file}' failed to run: {type(reason).__name__}: {reason}.",
+            remedy="Correct it: at import it must only define functions and values.",
         ) from reason
 
 
 def function_of(reference: str, folder: str) -> Callable[..., Any]:
-    """The function that a task names as `file.py:function`, below the workbook's folder."""
+    """Return the function of a reference `file.py:function` relative to the workbook."""
     file, colon, name = reference.rpartition(":")
     path = Path(folder, file)
     if not colon or not file or not path.is_file():
         raise InvalidInput(
-            f"There is no Python file for {reference!r}.",
+            f"The reference {reference!r} does not name an existing Python file.",
             remedy="Write file.py:function, with a path relative to the workbook.",
         )
     found = _names_of(path).get(name)
     if not callable(found):
         raise InvalidInput(
-            f"The file '{path}' has no function '{name}'.", remedy="Name one that it has."
+            f"The file '{path}' has no function '{name}'.",
+            remedy="Name a function that the file defines.",
         )
     return cast("Callable[..., Any]", found)
 
 
 def _explained(reason: ValidationError, source: str) -> InvalidInput:
-    """The first thing that is wrong, by the task and the key that it is about."""
+    """Return an error for the first problem, with its task and key."""
     first = reason.errors(include_input=False, include_url=False)[0]
     place = [str(part) for part in first["loc"]]
     where = [f"workbook '{source}'"]
@@ -115,8 +118,9 @@ def _explained(reason: ValidationError, source: str) -> InvalidInput:
         place = place[2:]
     if place:
         where.append(f"key '{'.'.join(place)}'")
-    said = first["msg"].removeprefix("Value error, ")
-    told = ", ".join(where)
+    message = first["msg"].removeprefix("Value error, ")
+    location = ", ".join(where)
     return InvalidInput(
-        f"{told[0].upper()}{told[1:]}: {said}.", remedy="See docs/workbooks.md for all keys."
+        f"{location[0].upper()}{location[1:]}: {message}.",
+        remedy="See docs/workbooks.md for all keys.",
     )

@@ -1,4 +1,4 @@
-"""Runs on a metastore that this process opens itself, with Spark in this process."""
+"""Metastore that this process opens to run worktasks, with Spark in this process."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 
 class LocalRoom:
-    """A catalog that is attached once, for all worktasks."""
+    """Catalog that is attached once for all worktasks."""
 
     def __init__(self, session: TaskSession) -> None:
         self._session = session
 
     def worker(self, stamp: Stamp) -> LocalWorker:
-        """A session of its own that uses the catalog."""
+        """Open a session that uses the catalog."""
         return LocalWorker(self._session.twin(stamp, StoppableGuard()), stamp.key)
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Detach the catalog."""
         self._session.close()
 
 
 class LocalPlace(Closing):
-    """A metastore by its address; use it as a context manager."""
+    """Metastore at an address, to be used as a context manager."""
 
     def __init__(
         self, uri: str, *, metadata_schema: str | None = None, spark: SparkSession | None = None
@@ -51,15 +51,15 @@ class LocalPlace(Closing):
         self.metastore: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
 
     def close(self) -> None:
-        """Close the metastore, and let go of Spark."""
+        """Close the metastore and release Spark."""
         self._engines.close()
         self.metastore.close()
 
     def require(self, tasks: Sequence[Prepared]) -> None:
-        """Everything can be done here."""
+        """Accept all worktasks: nothing is unsupported in this process."""
 
     def room(self, catalog: str, alias: str) -> LocalRoom:
-        """A catalog to work in."""
+        """Attach a catalog for worktasks."""
         return LocalRoom(self._session(catalog, alias))
 
     def _session(self, catalog: str, alias: str, stamp: Stamp | None = None) -> TaskSession:
@@ -73,25 +73,25 @@ class LocalPlace(Closing):
         return session
 
     def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
-        """Fork a catalog for some time; the fork is the run's alone."""
+        """Fork a catalog with a time to live. The run holds the fork exclusively."""
         from forklake.merging.holding import fork_held
 
         fork_held(self.metastore, parent, name, holder=stamp.run_id, ttl=ttl)
 
     def drop(self, name: str) -> None:
-        """End a fork."""
+        """Drop a fork."""
         self.metastore.drop_catalog(name, if_exists=True)
 
     def head(self, catalog: str) -> int:
-        """The newest snapshot."""
+        """Return the newest snapshot of a catalog."""
         return self.metastore.catalog(catalog).current_snapshot()
 
     def history(self, catalog: str, since: int) -> list[Snapshot]:
-        """The snapshots of a catalog after one of them."""
+        """Return the snapshots of a catalog after `since`."""
         return snapshots_since(self.metastore.catalog(catalog), since)
 
     def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
-        """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
+        """Merge a fork into its parent as one snapshot, or raise Conflict."""
         from forklake.merging import publish
 
         with self._session(parent, parent, stamp) as session:
@@ -111,7 +111,7 @@ class LocalPlace(Closing):
         return published(found["snapshot_id"], found["tables"])
 
     def make_delta(self, catalog: str, output: Output) -> None:
-        """Make a table a Delta table too, or bring that up to date."""
+        """Flush an output table, and publish it as a Delta table if it is not yet one."""
         from forklake.delta.publishing import publish_table
         from forklake.maintenance import flush_inlined_data
 

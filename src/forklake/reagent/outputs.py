@@ -1,4 +1,4 @@
-"""Outputs: the rows of a query on their way to a table, each mode as one statement."""
+"""Outputs of worktasks: one SQL statement for each mode of writing rows to a table."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ STATEMENTS: dict[Mode, str] = {
 def write_output(
     worker: Worker, task: Prepared, query: str, frames: Mapping[str, DataFrame]
 ) -> int | None:
-    """Write the rows of a query to the output of a worktask; how many there were."""
+    """Write the rows of a query to the output of a worktask; return how many there were."""
     assert task.output is not None
     text = statement(task.output, query, exists=_exists(worker, task.output.table))
     return counted_rows(worker.execute(text, task.parameters_of(text), frames=frames))
 
 
 def statement(output: Output, query: str, *, exists: bool) -> str:
-    """What writes the rows of a query: into the table as it is, or into a new one."""
+    """Return the statement that writes the rows of a query to an existing or a new table."""
     partitions = f"PARTITIONED BY ({', '.join(output.partition_by)})" if output.partition_by else ""
     return (STATEMENTS[output.mode] if exists else _CREATE).format(
         table=output.table,

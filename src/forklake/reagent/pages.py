@@ -1,4 +1,4 @@
-"""The report of a run as one page of HTML, which needs nothing besides itself."""
+"""Report of a run as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_TICKS = 8
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A worktask in the chart: where it begins, and how wide it is, in hundredths."""
+    """Bar of a worktask in the chart. Its left end and its width are percentages."""
 
     task: TaskReport
     left: float
@@ -25,14 +25,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """When each worktask ran."""
+    """Chart of when each worktask ran, with tick marks."""
 
     bars: list[Bar]
     ticks: list[tuple[float, str]]
 
 
 def page(report: RunReport) -> str:
-    """The report, for people."""
+    """Render the report as HTML."""
     environment = Environment(
         loader=PackageLoader("forklake.reagent"),
         autoescape=True,
@@ -46,7 +46,7 @@ def page(report: RunReport) -> str:
 
 
 def chart(report: RunReport) -> Chart:
-    """The worktasks that ran, in the order of their beginnings, over the time of the run."""
+    """Return the chart of the worktasks that ran, ordered by their start."""
     ran = [one for one in report.tasks.values() if one.began is not None]
     total = max([(_since(report, one.ended) or 0.0) for one in ran], default=0.0) or 1.0
     bars = [
@@ -65,7 +65,7 @@ def _since(report: RunReport, moment: datetime | None) -> float | None:
 
 
 def _step(total: float) -> float:
-    """The distance between marks: one, two or five of a power of ten."""
+    """Return the distance between tick marks: 1, 2 or 5 times a power of ten."""
     size = 0.001
     while True:
         for one in _STEPS:

@@ -1,8 +1,8 @@
-"""Parameters of a run: their values, and how they get into texts.
+"""Parameters of a run: their values, and their insertion into texts.
 
-In SQL `$name` is a value. `${name}` is replaced in any text before it is read: in SQL, where it
-stands for a name or a number, by nothing that could be more than that. `${env:NAME}` is a variable
-of the environment, for what no report is to show; SQL never has it.
+In SQL, `$name` is a parameter with a value. `${name}` is replaced in any text before it is parsed;
+in SQL, only names and numbers may be inserted so, against injection. `${env:NAME}` is an
+environment variable, for secrets that no report may show; it is refused in SQL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[\w.\-]*")
 
 
 def values_of(workbook: Workbook, given: Mapping[str, Any], **own: str) -> dict[str, Value]:
-    """The value of each parameter: as given, else by default; and those that every run has."""
+    """Return the values of all parameters: given ones, then defaults, and those of every run."""
     known = {*workbook.parameters, *workbook.required}
     for name in given:
         if name not in known:
@@ -35,7 +35,7 @@ def values_of(workbook: Workbook, given: Mapping[str, Any], **own: str) -> dict[
     if missing:
         raise InvalidInput(
             f"Workbook '{workbook.name}' needs a value for {', '.join(missing)}.",
-            remedy=f"Give --param {missing[0]}=VALUE.",
+            remedy=f"Pass --param {missing[0]}=VALUE.",
         )
     taken = {
         name: _like(name, value, workbook.parameters.get(name)) for name, value in given.items()
@@ -44,7 +44,7 @@ def values_of(workbook: Workbook, given: Mapping[str, Any], **own: str) -> dict[
 
 
 def _like(name: str, value: Any, default: Value | None) -> Value:
-    """A value of the kind that the default is of; without one, a text is what JSON has it for."""
+    """Convert a value to the type of the default. Without one, decode a text as JSON."""
     if not isinstance(value, str):
         return _checked(name, value)
     try:
@@ -64,7 +64,7 @@ def _like(name: str, value: Any, default: Value | None) -> Value:
         pass
     raise InvalidInput(
         f"The parameter '{name}' cannot be {value!r}.",
-        remedy=f"Give a {type(default).__name__}, such as {default}.",
+        remedy=f"Use a value of type {type(default).__name__}, such as {default}.",
     )
 
 
@@ -81,12 +81,12 @@ def _checked(name: str, value: Any) -> Value:
         return value
     raise InvalidInput(
         f"The parameter '{name}' cannot be a {type(value).__name__}.",
-        remedy="Give a text, a number, a truth value or a date.",
+        remedy="Use a text, a number, a boolean or a date.",
     )
 
 
 def filled(text: str, values: Mapping[str, Value]) -> str:
-    """A text with values in the place of `${name}` and `${env:NAME}`."""
+    """Return a text with `${name}` and `${env:NAME}` replaced by values."""
 
     def value(mark: re.Match[str]) -> str:
         return _variable(mark[2]) if mark[1] else str(_value(mark[2], values))
@@ -95,14 +95,15 @@ def filled(text: str, values: Mapping[str, Value]) -> str:
 
 
 def filled_sql(text: str, values: Mapping[str, Value]) -> str:
-    """The same for SQL: only names and numbers are put into it."""
+    """Return SQL with `${name}` replaced by values, which must be names or numbers."""
 
     def value(mark: re.Match[str]) -> str:
         found = str(_value(mark[2], values))
         if mark[1] or not _PLAIN.fullmatch(found):
             raise InvalidInput(
-                f"The value of {mark[0]} cannot be put into SQL as it is.",
-                remedy=f"Write ${mark[2]} where it is a value.",
+                f"{mark[0]} cannot be inserted into SQL: only parameters that are names or numbers"
+                " can be.",
+                remedy=f"Write ${mark[2]} to use it as a value.",
             )
         return found
 
@@ -112,7 +113,7 @@ def filled_sql(text: str, values: Mapping[str, Value]) -> str:
 def _value(name: str, values: Mapping[str, Value]) -> Value:
     if name not in values:
         raise InvalidInput(
-            f"There is no parameter '{name}' for ${{{name}}}.",
+            f"The parameter '{name}' of ${{{name}}} does not exist.",
             remedy=perhaps(name, values, what="parameters"),
         )
     return values[name]
@@ -122,7 +123,7 @@ def _variable(name: str) -> str:
     found = os.environ.get(name)
     if found is None:
         raise NotFound(
-            f"The environment has no variable {name}, which the workbook asks for.",
+            f"The environment variable {name}, which the workbook uses, is not set.",
             remedy=f"Set {name} before the run.",
         )
     return found

@@ -1,4 +1,4 @@
-"""Where a run works: what it asks of a metastore, whether here or behind a service."""
+"""Interfaces of a metastore or a service that runs need."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class Worker(Protocol):
-    """A session of one worktask, used by one thread; any thread may stop it."""
+    """Session of one worktask, used by one thread. Any thread may stop it."""
 
     @property
     def session_id(self) -> str:
-        """By which the report calls it."""
+        """Identifier of the session in the report."""
 
     @property
     def session(self) -> Session:
-        """The session itself; Unsupported where it is not in this process."""
+        """Session in this process. Raises Unsupported if the session belongs to a service."""
 
     def execute(
         self,
@@ -39,61 +39,61 @@ class Worker(Protocol):
         *,
         frames: Mapping[str, DataFrame] | None = None,
     ) -> list[Result]:
-        """Run statements; their answers, as far as they are told."""
+        """Run statements and return their results; a service returns only the last one."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Changes that are made together, and once under the key of the stamp; or not at all."""
+        """Return a context whose changes are one transaction, committed once per commit tag."""
 
     def stop(self, reason: Cancelled) -> None:
-        """Make what runs end soon; to be called until it has."""
+        """Cancel the running statement. Call it repeatedly until the worker has ended."""
 
     def close(self) -> None:
-        """End the session."""
+        """Close the session."""
 
 
 class Room(Protocol):
-    """A catalog, under the name by which worktasks know it."""
+    """Catalog attached under the alias that worktasks use."""
 
     def worker(self, stamp: Stamp) -> Worker:
-        """A session of its own that uses the catalog."""
+        """Open a session that uses the catalog."""
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Release the catalog."""
 
 
 class Place(Protocol):
-    """A metastore: the verbs that runs need."""
+    """Metastore or service with the operations that runs need."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release its resources."""
 
     def require(self, tasks: Sequence[Prepared]) -> None:
-        """Unsupported if the place cannot do one of them needs."""
+        """Raise Unsupported if a worktask needs what is not available here."""
 
     def room(self, catalog: str, alias: str) -> Room:
-        """A catalog to work in."""
+        """Attach a catalog for worktasks."""
 
     def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
-        """Fork a catalog for some time; the fork is the run's alone."""
+        """Fork a catalog with a time to live, for this run only."""
 
     def drop(self, name: str) -> None:
-        """End a fork."""
+        """Drop a fork."""
 
     def head(self, catalog: str) -> int:
-        """The newest snapshot."""
+        """Return the newest snapshot of a catalog."""
 
     def history(self, catalog: str, since: int) -> list[Snapshot]:
-        """The snapshots of a catalog after one of them."""
+        """Return the snapshots of a catalog after `since`."""
 
     def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
-        """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
+        """Merge a fork into its parent as one snapshot, or raise Conflict."""
 
     def make_delta(self, catalog: str, output: Output) -> None:
-        """Make a table a Delta table too, or bring that up to date."""
+        """Publish an output table as a Delta table, or update the Delta table."""
 
 
 def counted_rows(results: Sequence[Any]) -> int | None:
-    """How many rows statements changed, if any of them says so."""
+    """Return the number of rows that statements changed, or None if none of them has a count."""
     counts = [
         int(one.data["Count"][0].as_py())
         for one in results

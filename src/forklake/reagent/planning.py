@@ -1,4 +1,4 @@
-"""Plans of runs: what a workbook and whoever runs it say, checked before anything is touched."""
+"""Plans of runs: workbooks and options of the caller, validated before anything is changed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _RUN_ID = re.compile(r"[\w.:@+-]{1,120}")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that is known of a run before it begins."""
+    """Complete description of a run before it begins."""
 
     run_id: str
-    workbook: Workbook  # as it is to be run
+    workbook: Workbook  # with the options of the caller applied
     catalog: str
     graph: Mapping[str, frozenset[str]]
     values: Mapping[str, Value]
@@ -43,14 +43,15 @@ def plan_run(
     only: Sequence[str] = (),
     run_id: str | None = None,
 ) -> Plan:
-    """A run of a workbook; InvalidInput if it could not work. Nothing is touched yet.
+    """Plan a run of a workbook without changing anything. Raise InvalidInput if it is not valid.
 
     Args:
-        catalog, isolation, workers, keep_going: where they are not as the workbook says.
-        parameters: values; texts become what the defaults are.
-        keep_fork: leave the fork of a run that fails, to be looked at.
-        only: the worktasks to run, if not all.
-        run_id: of a run that may be tried again: what it has committed is not committed twice.
+        catalog, isolation, workers, keep_going: override the settings of the workbook.
+        parameters: values of parameters. Texts are converted to the types of the defaults.
+        keep_fork: keep the fork of a run that fails, for inspection.
+        only: names of the worktasks to run. Defaults to all.
+        run_id: id for a run that may be retried: what one try has committed, later ones do not
+            commit again.
     """
     workbook = replace(
         workbook,
@@ -61,8 +62,8 @@ def plan_run(
     target = catalog or workbook.catalog
     if target is None:
         raise InvalidInput(
-            f"Workbook '{workbook.name}' does not say in which catalog it works.",
-            remedy='Name one with --catalog, or write catalog = "…" in it.',
+            f"Workbook '{workbook.name}' has no catalog.",
+            remedy='Pass --catalog NAME, or write catalog = "NAME" in the workbook.',
         )
     run_id = _checked_id(run_id or new_run_id())
     graph = graph_of(workbook, only)
@@ -71,24 +72,25 @@ def plan_run(
     return Plan(run_id, workbook, target, graph, values, tasks, keep_fork)
 
 
-def _isolation(said: str) -> Isolation:
+def _isolation(name: str) -> Isolation:
     try:
-        return Isolation(said)
+        return Isolation(name)
     except ValueError:
         raise InvalidInput(
-            f"There is no isolation {said!r}.", remedy=f"Use one of: {', '.join(Isolation)}."
+            f"The isolation {name!r} does not exist.", remedy=f"Use one of: {', '.join(Isolation)}."
         ) from None
 
 
 def _checked_id(run_id: str) -> str:
-    """It stands in the names of forks and of files."""
+    """Return the id of a run. It must be valid in the names of forks and files."""
     if not _RUN_ID.fullmatch(run_id):
         raise InvalidInput(
-            f"A run cannot be called {run_id!r}.", remedy="Use letters, digits and _ . : @ + -"
+            f"The id of a run cannot be {run_id!r}.",
+            remedy="Use up to 120 letters, digits and _ . : @ + -",
         )
     return run_id
 
 
 def new_run_id() -> str:
-    """A name for a run: when it began, and a little chance."""
+    """Return a new id of a run: its start time and a random suffix."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

@@ -1,4 +1,4 @@
-"""Worktasks made ready: parameters in their texts, functions found, SQL that can be read."""
+"""Worktasks ready to run: parameters inserted, functions resolved and SQL parsed."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from forklake.reagent.workbooks import (
 )
 
 _SEMICOLON = TokenType.SEMICOLON
-# Keys whose texts are SQL, or names in it.
+# Keys whose values are SQL, or names in SQL.
 _SQL = frozenset({"sql", "where", "table", "query"})
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A worktask that can be run."""
+    """Worktask that is ready to run."""
 
     task: Worktask
     values: Mapping[str, Value]
@@ -40,32 +40,32 @@ class Prepared:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the worktask."""
         return self.task.name
 
     @property
     def inputs(self) -> Mapping[str, Input]:
-        """What it reads."""
+        """Inputs of the worktask, by name."""
         return self.task.inputs
 
     @property
     def output(self) -> Output | None:
-        """Where its rows go."""
+        """Table that the worktask writes to, if any."""
         return self.task.output
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What must hold afterwards."""
+        """Checks that run after the worktask."""
         return self.task.checks
 
     def parameters_of(self, text: str) -> dict[str, Value] | None:
-        """The values of the parameters that a text names."""
+        """Return the values of the parameters that a text uses, or None if it uses none."""
         return {name: self._value(name) for name in _parameters(text)} or None
 
     def _value(self, name: str) -> Value:
         if name not in self.values:
             raise InvalidInput(
-                f"Task '{self.name}': there is no parameter ${name}.",
+                f"Task '{self.name}': the parameter ${name} does not exist.",
                 remedy="Declare it under [parameters], or in `required`.",
             )
         return self.values[name]
@@ -74,7 +74,7 @@ class Prepared:
 def prepare(
     workbook: Workbook, names: Iterable[str], values: Mapping[str, Value]
 ) -> dict[str, Prepared]:
-    """Worktasks of a workbook; InvalidInput, which names the task, if one cannot be run."""
+    """Prepare worktasks of a workbook. An InvalidInput names the task that cannot run."""
     return {name: _prepared(workbook, workbook.tasks[name], values) for name in names}
 
 
@@ -107,12 +107,12 @@ def _output(output: Output, values: Mapping[str, Value], folder: str) -> Output:
 
 
 def located(path: str, folder: str) -> str:
-    """A path from the folder of the workbook, unless it says where it begins."""
+    """Resolve a path relative to the folder of the workbook. Addresses are not changed."""
     return path if "://" in path else str(Path(folder).absolute() / path)
 
 
 def _filled(value: Any, values: Mapping[str, Value], is_sql: bool = False) -> Any:
-    """A value with parameters in all of its texts."""
+    """Insert parameters into all texts of a value, recursively."""
     match value:
         case Enum():
             return value
@@ -132,37 +132,38 @@ def _filled(value: Any, values: Mapping[str, Value], is_sql: bool = False) -> An
 
 
 def _check_sql(task: Prepared) -> None:
-    """All SQL can be read and has its parameters; what has an output is one query."""
+    """Parse all SQL and check its parameters. With an output, the SQL must be one query."""
     if task.task.sql is not None:
         statements = _parsed(task.task.sql)
         task.parameters_of(task.task.sql)
         if task.output is not None:
-            _require_query(statements, "what has an output")
+            _require_query(statements, "The SQL of a task with an output")
     for check in task.checks:
         if check.sql is not None:
-            _require_query(_parsed(check.sql), "the sql of a check")
+            _require_query(_parsed(check.sql), "The SQL of a check")
             task.parameters_of(check.sql)
 
 
 def _require_no_commits(task: Prepared) -> None:
-    """What is done as a whole cannot be committed in the middle of it."""
+    """Refuse BEGIN, COMMIT and ROLLBACK in a task that runs in one transaction."""
     for one in _parsed(task.task.sql) if task.task.sql is not None else ():
         if isinstance(one, exp.Transaction | exp.Commit | exp.Rollback):
             raise InvalidInput(
-                f"{one.key.upper()} is not for a task that is one transaction already.",
-                remedy="Leave it out, or say atomic = false and isolate the run by a fork.",
+                f"{one.key.upper()} is not allowed in a task that runs in one transaction.",
+                remedy="Remove it, or set atomic = false and use the isolation fork.",
             )
 
 
 def _require_query(statements: Sequence[exp.Expr], what: str) -> None:
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise InvalidInput(
-            f"{what} is one query.", remedy="Write a SELECT; statements go into a task's sql."
+            f"{what} must be one query.",
+            remedy="Write one SELECT. Move statements into a task without an output.",
         )
 
 
 def bare(text: str) -> str:
-    """SQL that can be put into parentheses: without comments and semicolons around it."""
+    """Return SQL without surrounding comments and semicolons, to be put into parentheses."""
     tokens = [one for one in tokenize(text, read="duckdb") if one.token_type != _SEMICOLON]
     return text[tokens[0].start : tokens[-1].end + 1] if tokens else ""
 
@@ -172,7 +173,7 @@ def _parsed(text: str) -> list[exp.Expr]:
 
     found = parse(text, "duckdb")
     if not found:
-        raise InvalidInput("There is no statement in the text.", remedy="Write one.")
+        raise InvalidInput("The SQL is empty.", remedy="Write a statement.")
     return list(found)
 
 

@@ -1,4 +1,4 @@
-"""What became of a run: each worktask, what was published, and how it reads as JSON."""
+"""Report of a run: the result of each worktask and of the merge, and their JSON document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOLD = ("table", "appended_rows", "appended_files", "updated", "deleted")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A check, and what it found."""
+    """Result of a check."""
 
     name: str
     passed: bool
@@ -28,7 +28,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something failed, and what to do about it."""
+    """Error of a worktask or a run, with its remedy."""
 
     code: str
     message: str
@@ -36,27 +36,27 @@ class Failure:
 
     @classmethod
     def of(cls, error: ForklakeError) -> Failure:
-        """The same as the error says."""
+        """Copy the code and the texts of an error."""
         return cls(error.code, error.message, error.remedy)
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What came to the parent of a fork."""
+    """Result of merging the fork of a run into its parent."""
 
     snapshot_id: int | None
     tables: tuple[Mapping[str, Any], ...] = ()
 
 
 def published(snapshot_id: int | None, tables: Iterable[Mapping[str, Any]]) -> Publication:
-    """What a merge says of itself, as far as a report tells it."""
+    """Return the part of the result of a merge that reports contain."""
     told = ({name: one[name] for name in _TOLD} for one in tables)
     return Publication(snapshot_id, tuple(told))
 
 
 @dataclass(slots=True)
 class TaskReport:
-    """How far a worktask is, and in the end what became of it."""
+    """State of a worktask, and at the end its result."""
 
     name: str
     after: list[str]
@@ -72,7 +72,7 @@ class TaskReport:
 
     @property
     def seconds(self) -> float:
-        """How long it has run."""
+        """Run time so far."""
         if self.began is None:
             return 0.0
         return ((self.ended or datetime.now(UTC)) - self.began).total_seconds()
@@ -80,7 +80,7 @@ class TaskReport:
 
 @dataclass(slots=True)
 class RunReport:
-    """A run of a workbook."""
+    """State of a run, and at the end its result."""
 
     run_id: str
     workbook: str
@@ -91,28 +91,28 @@ class RunReport:
     began: datetime
     ended: datetime | None = None
     workers: int = 1
-    fork: str | None = None  # that is left to be looked at
+    fork: str | None = None  # name of the fork, if it is kept for inspection
     publication: Publication | None = None
     error: Failure | None = None
 
     @property
     def succeeded(self) -> bool:
-        """Whether all is done."""
+        """Whether all worktasks are done and the run has no error."""
         done = all(one.state is State.DONE for one in self.tasks.values())
         return done and self.error is None
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Run time so far."""
         return ((self.ended or datetime.now(UTC)) - self.began).total_seconds()
 
     def failure(self) -> Failure | None:
-        """Why it failed: what the run says, else the first worktask that failed."""
+        """Return the error of the run, or else of the first worktask that failed."""
         failed = (one for one in self.tasks.values() if one.state is State.FAILED)
         return self.error or next((one.error for one in failed if one.error), None)
 
     def document(self) -> dict[str, Any]:
-        """All of it, of what JSON has."""
+        """Return the report as a JSON document."""
         found = asdict(self)
         found["succeeded"], found["seconds"] = self.succeeded, round(self.seconds, 3)
         found["tasks"] = [
@@ -122,7 +122,7 @@ class RunReport:
         return plain
 
     def write(self, folder: str | Path) -> tuple[Path, Path]:
-        """Write it to a folder, for machines and for people; where it is."""
+        """Write the report to a folder as JSON and HTML; return the two paths."""
         from forklake.reagent.pages import page
 
         target = Path(folder)

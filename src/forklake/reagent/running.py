@@ -1,4 +1,4 @@
-"""Running a workbook: worktasks side by side, each in a session of its own, and the report."""
+"""Execution of workbooks: parallel worktasks, each in its own session, and the report."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ _WAIT = wait_random_exponential(multiplier=0.1, max=10.0)
 def run_workbook(
     workbook: Workbook, place: Place, *, tell: Tell | None = None, **said: Any
 ) -> RunReport:
-    """Run a workbook; see `plan_run` for what can be said. The report tells whether it failed."""
+    """Run a workbook and return the report, which contains errors.
+
+    Options are those of `plan_run`. The callback is called when the state of a worktask changes.
+    """
     return Run(plan_run(workbook, **said), place, tell).run()
 
 
 class Run:
-    """One run, from its first worktask to its report."""
+    """One run of a plan."""
 
     def __init__(self, plan: Plan, place: Place, tell: Tell | None = None) -> None:
         self._plan = plan
@@ -47,7 +50,7 @@ class Run:
         self.report = _blank_report(plan)
 
     def run(self) -> RunReport:
-        """Run all that is planned; what became of it."""
+        """Run the plan and return the report."""
         plan, report = self._plan, self.report
         self._place.require(list(plan.tasks.values()))
         ground = GROUNDS[plan.workbook.isolation](
@@ -83,7 +86,7 @@ class Run:
             self._tell(self.report, task)
 
     def _finish(self, ground: DirectGround) -> None:
-        """Make everything known, if all is well."""
+        """Commit or merge the changes of the run if all worktasks succeeded."""
         if not self.report.succeeded:
             return
         try:
@@ -96,7 +99,7 @@ class Run:
 
     def _list_snapshots(self, ground: DirectGround) -> None:
         found: Mapping[str | None, list[int]] = {}
-        with suppress(Unavailable):  # what was done stays done
+        with suppress(Unavailable):  # only the list of snapshots is lost, not the work
             found = snapshots_by_task(ground.history(), self._plan.run_id)
         for name, task in self.report.tasks.items():
             task.snapshots = found.get(name, []) or (
@@ -116,7 +119,7 @@ class Run:
         try:
             self._try(ground, task, report, attempt)
             report.state = State.DONE
-        except BaseException as reason:  # noqa: BLE001 - whatever it is, it ends this worktask only
+        except BaseException as reason:  # noqa: BLE001 - every error ends only this worktask
             error = attempt.reason or as_error(reason)
             report.error = Failure.of(error)
             report.state = State.CANCELLED if error is self._stopping else State.FAILED
@@ -130,7 +133,7 @@ class Run:
     def _try(
         self, ground: DirectGround, task: Prepared, report: TaskReport, attempt: Attempt
     ) -> None:
-        """Run a worktask, again after errors that pass, until it has had its tries."""
+        """Run a worktask. Retry after transient errors up to the limit of the task."""
         tries = 1 if ground.is_inside else 1 + task.task.retries
         for one in Retrying(
             retry=retry_if_exception(lambda reason: getattr(reason, "retryable", False)),
@@ -160,7 +163,9 @@ class Run:
             attempt.press(name)
 
     def _stop(self) -> None:
-        self._stopping = Cancelled("The run was stopped.", remedy="See which task failed first.")
+        self._stopping = Cancelled(
+            "The run was stopped.", remedy="See the error of the first failed task."
+        )
         self._look()
 
 

@@ -1,7 +1,7 @@
-"""When each worktask runs: as soon as those that it needs are done, some at once.
+"""Scheduler of worktasks: each starts when its dependencies are done and a worker is free.
 
-It knows nothing of what worktasks do. They run on threads of a pool; the thread that asked looks
-after them, and gets every interrupt.
+It does not depend on what worktasks do. They run on threads of a pool, while the calling thread
+watches them and receives interrupts.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from graphlib import TopologicalSorter
 
 from forklake.reagent.graphs import Graph
 
-_INTERVAL = 0.1  # seconds between looks at those that run
+_INTERVAL = 0.1  # seconds between two checks of the running worktasks
 
 
 class State(StrEnum):
-    """How far a worktask is."""
+    """State of a worktask."""
 
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
-    SKIPPED = "skipped"  # one that it needs has failed
-    CANCELLED = "cancelled"  # the run was stopped before its end
+    SKIPPED = "skipped"  # a dependency failed
+    CANCELLED = "cancelled"  # the run was stopped before it ended
 
 
 class Schedule:
-    """One pass through a graph of worktasks."""
+    """One execution of a graph of worktasks."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Schedule:
         look: Callable[[], None] = lambda: None,
         stop: Callable[[], None] = lambda: None,
     ) -> None:
-        """A pass that is yet to begin.
+        """Create a schedule that has not started.
 
         Args:
             perform: runs a worktask to its end, on a thread of the pool.
-            keep_going: after a failure, run what does not need what failed.
-            look: called again and again while worktasks run.
-            stop: called once to make those that run end soon.
+            keep_going: after a failure, run worktasks that do not depend on the failed one.
+            look: called repeatedly while worktasks run.
+            stop: called once to make running worktasks end soon.
         """
         self.states = dict.fromkeys(graph, State.WAITING)
         self._graph = graph
@@ -62,7 +62,7 @@ class Schedule:
         self._sorter = TopologicalSorter(graph)
 
     def run(self) -> dict[str, State]:
-        """Run all that can be run; how each ended."""
+        """Run all worktasks that can run; return the final state of each."""
         self._sorter.prepare()
         with ThreadPoolExecutor(self._workers, thread_name_prefix="worktask") as pool:
             try:
@@ -105,7 +105,7 @@ class Schedule:
             self._stop()
 
     def _name_the_rest(self) -> None:
-        """What never ran was skipped if it needed what failed, else cancelled."""
+        """Mark worktasks that never ran: skipped after a failed dependency, else cancelled."""
         for name in TopologicalSorter(self._graph).static_order():
             if self.states[name] is State.WAITING:
                 needed = {self.states[other] for other in self._graph[name]}

@@ -1,4 +1,4 @@
-"""Runs behind a service: each worktask has a session there, and is SQL."""
+"""Service that runs worktasks: each is SQL in a session of the service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ServedWorker:
-    """A worktask's session at a service."""
+    """Session of a worktask at a service."""
 
     def __init__(self, client: Client, catalog: str, alias: str, stamp: Stamp) -> None:
         self._catalog = client.catalog(catalog)
@@ -39,7 +39,7 @@ class ServedWorker:
 
     @property
     def session(self) -> Session:
-        """It is not here."""
+        """Raises Unsupported: the session is in another process."""
         raise _unsupported("what needs Spark in this process")
 
     def execute(
@@ -49,7 +49,7 @@ class ServedWorker:
         *,
         frames: Mapping[str, DataFrame] | None = None,
     ) -> list[Result]:
-        """Run statements; the answer to the last of them."""
+        """Run statements and return the result of the last one."""
         self._running = self._session.submit(text, parameters)
         try:
             return [self._running.result()]
@@ -58,7 +58,7 @@ class ServedWorker:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Changes that are made together; or not at all."""
+        """Run the block in one transaction: commit at its end, roll back on errors."""
         self.execute("BEGIN")
         info = self._stamp.on()
         name = joined_name([self._alias])
@@ -69,14 +69,16 @@ class ServedWorker:
         try:
             yield
         except BaseException:
-            with suppress(ForklakeError):  # a session that is lost has rolled back
+            with suppress(ForklakeError):  # a lost session is rolled back by the service
                 self.execute("ROLLBACK")
             raise
         self._commit()
 
     def _commit(self) -> None:
-        """Commit; when the answer is lost, find out what has happened before anything is tried
-        again. A session that is closed commits no more."""
+        """Commit. If the response is lost, look for the commit before anything is retried.
+
+        The session is closed first, so that it cannot commit after the look.
+        """
         try:
             self.execute("COMMIT")
         except Unavailable:
@@ -87,27 +89,28 @@ class ServedWorker:
                 )
             except Unavailable as reason:
                 raise ForklakeError(
-                    f"Nobody knows whether {self._stamp.on().message} was committed:"
+                    f"The outcome of the commit of {self._stamp.on().message} is unknown:"
                     f" {reason.message}",
-                    remedy="Look at the snapshots of the catalog before it is run again.",
+                    remedy="Before running it again, look for it in the snapshots of the catalog:"
+                    " forklake snapshots.",
                 ) from None
             if self._stamp.task not in made:
                 raise
 
     def stop(self, reason: Cancelled) -> None:
-        """Make what runs end soon."""
+        """Cancel the running statement."""
         running = self._running
         if running is not None:
             with suppress(ForklakeError):
                 running.cancel()
 
     def close(self) -> None:
-        """End the session."""
+        """Close the session."""
         self._session.close()
 
 
 class ServedRoom:
-    """A catalog of a service."""
+    """Catalog of a service, for worktasks."""
 
     def __init__(self, client: Client, catalog: str, alias: str) -> None:
         self._client = client
@@ -115,58 +118,58 @@ class ServedRoom:
         self._alias = alias
 
     def worker(self, stamp: Stamp) -> ServedWorker:
-        """A session of its own that uses the catalog."""
+        """Open a session that uses the catalog."""
         return ServedWorker(self._client, self._catalog, self._alias, stamp)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
 
 class ServedPlace:
-    """The catalogs of a service."""
+    """Service with its catalogs."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections to the service."""
         self._client.close()
 
     def require(self, tasks: Sequence[Prepared]) -> None:
-        """Unsupported unless all worktasks are SQL over what the service has."""
+        """Raise Unsupported unless all worktasks are SQL over tables and files of the service."""
         for task in tasks:
             needs = {
                 "a function": task.function is not None,
                 "inputs": bool(task.inputs),
                 "a Delta table as output": task.output is not None and bool(task.output.delta),
-                "commits of its own": not task.task.atomic,
+                "separate commits (atomic = false)": not task.task.atomic,
             }
             for what, is_needed in needs.items():
                 if is_needed:
-                    raise _unsupported(f"{what}, which task '{task.name}' has")
+                    raise _unsupported(f"{what}, which task '{task.name}' needs")
 
     def room(self, catalog: str, alias: str) -> ServedRoom:
-        """A catalog to work in."""
+        """Return a catalog for worktasks. Each worker attaches it."""
         return ServedRoom(self._client, catalog, alias)
 
     def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
-        """Fork a catalog for some time."""
+        """Fork a catalog with a time to live."""
         self._client.fork(parent, name, ttl=ttl)
 
     def drop(self, name: str) -> None:
-        """End a fork."""
+        """Drop a fork."""
         self._client.drop_catalog(name, if_exists=True)
 
     def head(self, catalog: str) -> int:
-        """The newest snapshot."""
+        """Return the newest snapshot of a catalog."""
         return self._client.catalog(catalog).snapshot_at()
 
     def history(self, catalog: str, since: int) -> list[Snapshot]:
-        """The snapshots of a catalog after one of them."""
+        """Return the snapshots of a catalog after `since`."""
         return snapshots_since(self._client.catalog(catalog), since)
 
     def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
-        """Merge a fork into its parent, as one snapshot; Conflict if that cannot be."""
+        """Merge a fork into its parent as one snapshot, or raise Conflict."""
         info = stamp.on()
         told = self._client.merge(
             fork,
@@ -178,12 +181,12 @@ class ServedPlace:
         return published(told["snapshot_id"], told["tables"])
 
     def make_delta(self, catalog: str, output: Output) -> None:
-        """Not from afar."""
+        """Raise Unsupported."""
         raise _unsupported("Delta tables as outputs")
 
 
 def _unsupported(what: str) -> Unsupported:
     return Unsupported(
-        f"A service runs SQL only, not {what}.",
-        remedy="Name files and tables in the SQL itself, or run it without --server.",
+        f"A service runs only SQL, not {what}.",
+        remedy="Use files and tables in the SQL itself, or run the workbook without --server.",
     )

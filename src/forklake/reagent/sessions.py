@@ -1,4 +1,4 @@
-"""The session of a worktask in this process: it stamps its commits, and can be stopped."""
+"""Sessions of worktasks in this process: they tag their commits and can be stopped."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _numbers = itertools.count(1)
 
 
 class StoppableGuard(Guard):
-    """Lets everything pass until it is told to stop."""
+    """Guard that allows all statements until it is stopped."""
 
     def __init__(self) -> None:
         self.reason: Cancelled | None = None
-        self.thread = 0  # that runs a statement
+        self.thread = 0  # id of the thread that runs a statement
 
     @contextmanager
     def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
@@ -48,7 +48,7 @@ class StoppableGuard(Guard):
 
 
 class TaskSession(PooledSession):
-    """A session that stamps all its commits, and can be stopped."""
+    """Session that adds a commit tag to all its commits, and can be stopped."""
 
     def __init__(
         self,
@@ -64,18 +64,18 @@ class TaskSession(PooledSession):
         self._stamp = stamp
 
     def cursor(self) -> Self:
-        """A second session with the same attachments and stamp, which stops with this one."""
+        """Return a second session with the same attachments and tag, stopped with this one."""
         return self.twin(self._stamp, self.guard)
 
     def twin(self, stamp: Stamp | None, guard: Guard) -> Self:
-        """A session on the same catalogs and the same Spark."""
+        """Return a session on the same catalogs and the same Spark."""
         self._require_open()
         twin = type(self)(self._engines, attachments=self._attachments, guard=guard, stamp=stamp)
         twin._current = self._current
         return twin
 
     def stop(self, reason: Cancelled) -> None:
-        """Make what runs end soon; any thread may say so."""
+        """Make running statements end soon. Any thread may call it."""
         assert isinstance(self.guard, StoppableGuard)
         self.guard.reason = reason
         interrupt(self.guard.thread)
@@ -84,7 +84,7 @@ class TaskSession(PooledSession):
     # Commits
 
     def begin(self, author: str | None = None, message: str | None = None) -> None:
-        """Begin a transaction, whose commit is stamped."""
+        """Begin a transaction whose commit is tagged."""
         if author is not None or message is not None:
             self._info = CommitInfo(author, message)
         super().begin()
@@ -92,9 +92,9 @@ class TaskSession(PooledSession):
     def set_commit_message(
         self, author: str | None, message: str | None, extra_info: str | None = None
     ) -> None:
-        """Say who makes the open transaction, or else the next change, and why."""
+        """Set the author and the message of the open transaction, or else of the next change."""
         info = CommitInfo(author, message, extra_info)
-        if self.in_transaction:  # else it is stamped when it is taken
+        if self.in_transaction:  # otherwise the tag is added when the commit takes the message
             info = self._stamped(info)
         super().set_commit_message(info.author, info.message, info.extra_info)
 
@@ -106,7 +106,7 @@ class TaskSession(PooledSession):
 
 
 class LocalWorker:
-    """A worktask's session in this process."""
+    """Session of a worktask in this process."""
 
     def __init__(self, session: TaskSession, key: str) -> None:
         self.session: TaskSession = session
@@ -120,18 +120,18 @@ class LocalWorker:
         *,
         frames: Mapping[str, DataFrame] | None = None,
     ) -> list[Result]:
-        """Run statements; their answers."""
+        """Run statements and return their results."""
         with self.session.noticing_death():
             return list(self.session.run(text, parameters, frames=frames))
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Changes that are made together, and once; or not at all."""
+        """Return a context whose changes are one transaction, committed at most once."""
         return self.session.transaction_once(self._key)
 
     def stop(self, reason: Cancelled) -> None:
-        """Make what runs end soon."""
+        """Make the running statement end soon."""
         self.session.stop(reason)
 
     def close(self) -> None:
-        """End the session."""
+        """Close the session."""
         self.session.close()

@@ -1,4 +1,4 @@
-"""Stamps: what every commit of a run says of itself, so that the history tells its worktask."""
+"""Commit tags: the run and the worktask that each commit names, to find its snapshots later."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A run, and one of its worktasks or the run as a whole."""
+    """Commit tag of a worktask, or of the run as a whole."""
 
     run_id: str
     workbook: str
@@ -22,11 +22,11 @@ class Stamp:
 
     @property
     def key(self) -> str:
-        """Under which it commits once, however often it is tried."""
+        """Idempotency key of the commit: retries of the same worktask commit once."""
         return f"{self.run_id}/{self.task}" if self.task else self.run_id
 
     def on(self, info: CommitInfo = CommitInfo()) -> CommitInfo:  # noqa: B008 - it is frozen
-        """What a commit says: its own words, where it has some, and whose it is."""
+        """Return the tagged commit info. An author and a message that are set are kept."""
         facts = {"run": self.run_id, "task": self.task, "note": info.extra_info}
         about = f"task {self.task}" if self.task else f"run {self.run_id}"
         return CommitInfo(
@@ -38,7 +38,7 @@ class Stamp:
 
 
 def snapshots_by_task(history: Iterable[Snapshot], run_id: str) -> dict[str | None, list[int]]:
-    """The snapshots of a run, by worktask; those of the run as a whole are of None."""
+    """Return the snapshots of a run by worktask. Those of the whole run have the key None."""
     found: dict[str | None, list[int]] = {}
     for snapshot in history:
         facts = facts_of(snapshot.commit_extra_info)
@@ -48,7 +48,7 @@ def snapshots_by_task(history: Iterable[Snapshot], run_id: str) -> dict[str | No
 
 
 def facts_of(extra_info: str | None) -> dict[str, str]:
-    """What a stamp says; nothing if it is somebody else's."""
+    """Decode a commit tag. Return an empty dict for extra information of other writers."""
     try:
         found = json.loads(extra_info or "{}")
     except ValueError:
@@ -57,14 +57,14 @@ def facts_of(extra_info: str | None) -> dict[str, str]:
 
 
 class Historic(Protocol):
-    """A catalog, wherever it is."""
+    """Catalog with a list of snapshots, local or of a service."""
 
     def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
-        """The newest so many, oldest first."""
+        """Return the newest `limit` snapshots, oldest first."""
 
 
 def snapshots_since(catalog: Historic, since: int) -> list[Snapshot]:
-    """The snapshots after one of them, without a look at all that were before."""
+    """Return the snapshots after `since`, read in pages instead of the whole history."""
     limit = _PAGE
     while True:
         found = catalog.snapshots(limit=limit)

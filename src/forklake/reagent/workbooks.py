@@ -1,7 +1,7 @@
-"""What a workbook says: its worktasks, what they read and write, and what must hold afterwards.
+"""Model of a workbook: its worktasks with their inputs, outputs and checks.
 
-The fields are the keys of a workbook's file, as `loading` reads it. What a single value cannot
-tell by its type is checked where it is made, by a ValueError.
+The fields are the keys of the file of a workbook, as `loading` reads it. Rules that the type of a
+field cannot express are checked in `__post_init__`, which raises ValueError.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 Value: TypeAlias = bool | int | float | str | datetime | date
-_CLOSED: dict[str, Any] = {"extra": "forbid"}  # for pydantic: a key that is not here is wrong
+_CLOSED: dict[str, Any] = {"extra": "forbid"}  # for pydantic: unknown keys are errors
 
 
 class Isolation(StrEnum):
-    """Who sees what of a run, and when."""
+    """When other readers see the changes of a run."""
 
     DIRECT = "direct"  # each worktask commits to the catalog
-    TRANSACTION = "transaction"  # all of them are one snapshot
-    FORK = "fork"  # they work in a fork, which is merged when all is well
+    TRANSACTION = "transaction"  # all worktasks are committed as one snapshot
+    FORK = "fork"  # worktasks change a fork, which is merged if all succeed
 
 
 class Mode(StrEnum):
-    """What becomes of the rows that a table has."""
+    """How rows are written to a table, and what happens to its existing rows."""
 
     APPEND = "append"
     OVERWRITE = "overwrite"
     MERGE = "merge"  # rows with the same key are updated
-    REPLACE_WHERE = "replace_where"  # rows that fulfil a condition go
+    REPLACE_WHERE = "replace_where"  # rows that satisfy a condition are replaced
 
 
 class FileFormat(StrEnum):
-    """Files that can be read."""
+    """Formats of files that inputs can read."""
 
     CSV = "csv"
     JSON = "json"
@@ -43,14 +43,14 @@ class FileFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Rows that a worktask reads under a name of its own: of one source."""
+    """Rows of one source that a worktask reads under a name."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CLOSED
 
     csv: str | tuple[str, ...] | None = None
     json: str | tuple[str, ...] | None = None
     parquet: str | tuple[str, ...] | None = None
-    jdbc: str | None = None  # the address; `table` or `query` says what is read there
+    jdbc: str | None = None  # address of a database; with `table` or `query`
     delta: str | None = None  # the name or the location of a Delta table
     table: str | None = None
     query: str | None = None
@@ -62,21 +62,21 @@ class Input:
         if self.jdbc is not None:
             _require_one(self, "table", "query")
         elif self.query is not None:
-            raise ValueError("query goes with jdbc")
+            raise ValueError("query can only be used with jdbc")
         elif self.table is not None:
             sources.append("table")
         if len(sources) != 1:
-            raise ValueError("give one of csv, json, parquet, jdbc, delta, table")
+            raise ValueError("exactly one of csv, json, parquet, jdbc, delta, table is required")
         if self.snapshot is not None and sources[0] not in ("table", "delta"):
-            raise ValueError("snapshot goes with table or delta")
+            raise ValueError("snapshot can only be used with table or delta")
 
     def has(self, name: str) -> bool:
-        """Whether a source is given."""
+        """Return whether a source is set."""
         return getattr(self, name) is not None
 
     @property
     def files(self) -> tuple[FileFormat, tuple[str, ...]] | None:
-        """The format and the paths, if it reads files."""
+        """Format and paths, if the input reads files."""
         for one in FileFormat:
             paths = getattr(self, one)
             if paths is not None:
@@ -86,7 +86,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The table to which a worktask writes its rows; it is made if need be."""
+    """Table that a worktask writes to. It is created if it does not exist."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CLOSED
 
@@ -95,18 +95,18 @@ class Output:
     key: tuple[str, ...] = ()
     where: str | None = None
     partition_by: tuple[str, ...] = ()
-    delta: str | None = None  # after the run it is also a Delta table, there
+    delta: str | None = None  # location to publish it as a Delta table after the run
 
     def __post_init__(self) -> None:
         if (self.mode is Mode.MERGE) != bool(self.key):
-            raise ValueError("mode merge, and no other, takes a key")
+            raise ValueError("key is required with mode merge, and not allowed otherwise")
         if (self.mode is Mode.REPLACE_WHERE) != (self.where is not None):
-            raise ValueError("mode replace_where, and no other, takes a where")
+            raise ValueError("where is required with mode replace_where, and not allowed otherwise")
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """How many rows there may be."""
+    """Allowed number of rows."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CLOSED
 
@@ -116,10 +116,10 @@ class RowCount:
 
     def __post_init__(self) -> None:
         if self.min is self.max is self.equals is None:
-            raise ValueError("give min, max or equals")
+            raise ValueError("at least one of min, max and equals is required")
 
     def allows(self, count: int) -> bool:
-        """Whether a number of rows is right."""
+        """Return whether a number of rows is allowed."""
         return (
             (self.min is None or count >= self.min)
             and (self.max is None or count <= self.max)
@@ -133,7 +133,7 @@ class RowCount:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What must hold after a worktask: of its output, or of another table."""
+    """Condition on the output of a worktask, or on another table, checked after the worktask."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CLOSED
 
@@ -141,24 +141,24 @@ class Check:
     not_null: tuple[str, ...] | None = None
     unique: tuple[str, ...] | None = None
     accepted: Mapping[str, tuple[Value, ...]] | None = None
-    sql: str | None = None  # a query that must find no rows
+    sql: str | None = None  # a query that must return no rows
     name: str | None = None
     table: str | None = None
-    where: str | None = None  # which of its rows are looked at
-    warn: bool = False  # tell of it, and go on
+    where: str | None = None  # limits the check to some rows
+    warn: bool = False  # report a failure as a warning, and continue
 
     def __post_init__(self) -> None:
         _require_one(self, "row_count", "not_null", "unique", "accepted", "sql")
         if self.sql is not None and (self.table is not None or self.where is not None):
-            raise ValueError("sql names its tables itself: leave table and where out")
+            raise ValueError("table and where cannot be used with sql: write them into the query")
         for name in ("not_null", "unique", "accepted"):
             if getattr(self, name) is not None and not getattr(self, name):
-                raise ValueError(f"{name} names no columns")
+                raise ValueError(f"{name} has no columns")
 
 
 @dataclass(frozen=True, slots=True)
 class Worktask:
-    """One step: SQL, or a function over DataFrames."""
+    """One step of a workbook: SQL, or a function over DataFrames."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CLOSED
 
@@ -169,25 +169,25 @@ class Worktask:
     output: Output | None = None
     after: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
-    retries: int = 3  # of errors that pass: conflicts, lost connections
-    timeout_seconds: float | None = None  # with all its tries
-    atomic: bool = True  # one snapshot, checks included, or none
+    retries: int = 3  # after transient errors: conflicts, lost connections
+    timeout_seconds: float | None = None  # for all tries together
+    atomic: bool = True  # one snapshot that includes the checks, or none
     description: str = ""
 
     def __post_init__(self) -> None:
         _require_one(self, "sql", "python")
         if self.retries < 0:
-            raise ValueError("retries cannot be negative")
+            raise ValueError("retries must be 0 or more")
         if self.timeout_seconds is not None and not self.timeout_seconds > 0:
-            raise ValueError("timeout_seconds must be more than zero")
+            raise ValueError("timeout_seconds must be more than 0")
         for check in self.checks:
             if check.sql is None and check.table is None and self.output is None:
-                raise ValueError("a check of a worktask without output names its table")
+                raise ValueError("a check without table needs a task with an output")
 
 
 @dataclass(frozen=True, slots=True)
 class Workbook:
-    """Worktasks by name, and how they run unless whoever runs them says otherwise."""
+    """Worktasks by name, with defaults for running them."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _CLOSED
 
@@ -197,15 +197,15 @@ class Workbook:
     isolation: Isolation = Isolation.DIRECT
     workers: int = 4
     keep_going: bool = False
-    parameters: Mapping[str, Value] = field(default_factory=dict)  # with what they are by default
+    parameters: Mapping[str, Value] = field(default_factory=dict)  # with their defaults
     required: tuple[str, ...] = ()  # parameters without a default
-    fork_seconds: int = 86_400  # after which a fork that was left behind goes by itself
+    fork_seconds: int = 86_400  # time to live of the fork of a run
     description: str = ""
-    folder: str = "."  # that paths are relative to
+    folder: str = "."  # base of relative paths
 
     def __post_init__(self) -> None:
         if not self.tasks:
-            raise ValueError("there are no tasks")
+            raise ValueError("the workbook has no tasks")
         if self.workers < 1:
             raise ValueError("workers must be at least 1")
         if self.fork_seconds < 1:
@@ -215,4 +215,4 @@ class Workbook:
 def _require_one(value: object, *names: str) -> None:
     given = [name for name in names if getattr(value, name) is not None]
     if len(given) != 1:
-        raise ValueError(f"give one of {', '.join(names)}")
+        raise ValueError(f"exactly one of {', '.join(names)} is required")

@@ -1,4 +1,4 @@
-"""One worktask on its session: inputs, the work, the output, the checks."""
+"""Execution of one worktask in its session: inputs, work, output and checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESULT = "__result"
 
 @dataclass(slots=True)
 class Performed:
-    """What a try has come to, however it ends."""
+    """Results of a try, which are kept if it fails."""
 
     rows: int | None = None
     checks: list[Checked] = field(default_factory=list)
@@ -38,10 +38,10 @@ def perform(
     *,
     is_inside: bool,
 ) -> None:
-    """Run a worktask; what it did is told to `done`. `proceed` fails if it is to end.
+    """Run a worktask and store its results in `done`. `proceed` raises if it was stopped.
 
-    An atomic one is one transaction, checks included: nothing of it stays if a check fails. What
-    is inside of a greater transaction is left to that.
+    An atomic worktask is one transaction that includes its checks: if one fails, nothing is
+    committed. With `is_inside`, the surrounding transaction of the run is used instead.
     """
     is_own = task.task.atomic and not is_inside
     with worker.transaction() if is_own else nullcontext():
@@ -52,7 +52,7 @@ def perform(
             done.rows = _run_sql(worker, task, frames)
         done.checks = run_checks(worker, task)
         require_passed(task.name, done.checks)
-        proceed()  # a function cannot be stopped, but what it did need not count
+        proceed()  # a function cannot be interrupted, but its changes are rolled back
 
 
 def _run_sql(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> int | None:
@@ -71,13 +71,13 @@ def _call(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> in
     if not hasattr(result, "sparkSession"):
         raise InvalidInput(
             f"The function of task '{task.name}' returned a {type(result).__name__}.",
-            remedy="Return a DataFrame for the output, or leave the output out.",
+            remedy="Return a DataFrame, or remove the output of the task.",
         )
     return write_output(worker, task, f"SELECT * FROM {_RESULT}", {_RESULT: result})
 
 
 def _arguments(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> dict[str, Any]:
-    """What the function of a worktask asks for, by name."""
+    """Return the arguments of the function of a worktask, by name."""
     assert task.function is not None
     known: dict[str, Any] = {**task.values, **frames}
     wanted = inspect.signature(task.function).parameters
@@ -90,7 +90,7 @@ def _arguments(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) 
     ]
     if missing:
         raise InvalidInput(
-            f"The function of task '{task.name}' asks for {', '.join(missing)}.",
-            remedy="Its arguments are inputs, parameters and `session`.",
+            f"The function of task '{task.name}' has unknown arguments: {', '.join(missing)}.",
+            remedy="Arguments are the names of inputs and parameters, and `session`.",
         )
     return {name: known[name] for name in wanted if name in known}

@@ -1,4 +1,4 @@
-"""Automations: workbooks that run by the clock, or when a table changes, exactly once each time."""
+"""Automations: workbooks that run on a schedule or after table changes, once per occasion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Automations: adding them, listing them, switching them on and off, and what became of them."""
+"""Management of automations: add, list, enable, disable, remove, and their history."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from forklake.store.firings import Firing, State, firings_insert, last_firings, 
 from forklake.store.heads import find_head
 
 E = TypeVar("E", bound=StrEnum)
-# What holds unless told otherwise, by whether there is a schedule: of a time that passed nothing is
-# missing, whereas a change that nobody looks at is.
+# Defaults, by whether there is a schedule: a scheduled run can be skipped without a loss, but every
+# change of a table has to be processed.
 _OVERLAPS = {True: Overlap.SKIP, False: Overlap.QUEUE}
 
 
 class Automations:
-    """The automations of a metastore. Safe to share between threads."""
+    """Automations of a metastore. Safe to share between threads."""
 
     def __init__(self, metastore: Metastore, *, clock: Clock = database_time) -> None:
         self.metastore = metastore
@@ -54,7 +54,7 @@ class Automations:
     # Finding
 
     def all(self) -> list[tuple[Automation, Firing | None]]:
-        """All automations by name, each with its newest firing."""
+        """Return all automations by name, each with its newest firing."""
         if not are_installed(self._database):
             return []
         with self._database.reading() as connection:
@@ -62,7 +62,7 @@ class Automations:
             return [(one, last.get(one.automation_id)) for one in list_automations(connection)]
 
     def get(self, name: str) -> Automation:
-        """The automation of a name, or NotFound."""
+        """Return an automation by name, or raise NotFound."""
         found = None
         if are_installed(self._database):
             with self._database.reading() as connection:
@@ -72,9 +72,11 @@ class Automations:
         return found
 
     def history(self, name: str, *, limit: int = 100) -> list[Firing]:
-        """The newest firings of an automation, the newest first."""
+        """Return the newest firings of an automation, newest first."""
         if not 1 <= limit <= 100_000:
-            raise InvalidInput(f"{limit} firings cannot be listed.", remedy="Use 1 to 100000.")
+            raise InvalidInput(
+                f"The limit {limit} is out of range.", remedy="Use a limit from 1 to 100000."
+            )
         automation = self.get(name)
         with self._database.reading() as connection:
             return list_firings(connection, automation.automation_id, limit=limit)
@@ -97,17 +99,17 @@ class Automations:
         overlap: str | None = None,
         catch_up: str = CatchUp.LATEST,
     ) -> Automation:
-        """A new automation: a workbook that runs in a catalog by a schedule, or when a table of
-        the catalog, or of another one, changes.
+        """Add an automation: a workbook that runs in a catalog on a schedule, or when a table of
+        that catalog or of another one changes.
 
         Args:
-            workbook_path: where the runners find the workbook;
+            workbook_path: path of the workbook, which all runners must be able to read;
             workbook_text: or the workbook itself, in TOML.
-            schedule: a cron text of five fields, meant in `time_zone`;
-            table: or the table that is watched, with its schema unless that is `main`.
-            overlap: `skip` or `queue`, for what becomes due while an earlier run goes on; a
-                schedule skips and a table queues unless told otherwise.
-            catch_up: `latest` or `all`, for what is found at once after nobody has looked.
+            schedule: a cron expression of five fields, evaluated in `time_zone`;
+            table: or the table to watch. Its schema defaults to `main`.
+            overlap: `skip` or `queue` a firing that is due while an earlier one runs. Defaults to
+                `skip` for schedules and `queue` for tables.
+            catch_up: `latest` or `all`: which of several missed firings are run.
         """
         _require_one("workbook", workbook_path=workbook_path, workbook_text=workbook_text)
         _require_one("occasion", schedule=schedule, table=table)
@@ -143,7 +145,7 @@ class Automations:
     def _watched(
         self, table: str | None, catalog_name: str
     ) -> tuple[Watched | None, SnapshotId | None]:
-        """The table of a name, and the snapshot from which on its changes count."""
+        """Return the table of a name, and the snapshot after which its changes count."""
         if table is None:
             return None, None
         schema, _, name = table.rpartition(".")
@@ -153,18 +155,18 @@ class Automations:
         return Watched(catalog.catalog_id, schema or "main", found.table_name), seen.snapshot_id
 
     def remove(self, name: str) -> None:
-        """Forget an automation and what became of it. A run under way goes on to its end."""
+        """Delete an automation and its history. A running firing continues to its end."""
         delete_automation(self._database, self.get(name).automation_id)
 
     def enable(self, name: str) -> Automation:
-        """Let an automation run, from now on: what was due while it was disabled does not count."""
+        """Enable an automation. What was due while it was disabled is not run."""
         return self._switch(name, is_enabled=True)
 
     def disable(self, name: str) -> Automation:
-        """Let an automation begin no more runs. What waits, waits until it is enabled again."""
+        """Disable an automation: no new runs start. Waiting firings stay until it is enabled."""
         return self._switch(name, is_enabled=False)
 
-    @retry(  # somebody may be writing down what is due
+    @retry(  # a runner may be recording due firings at the same time
         retry=retry_if_exception_type(Conflict),
         stop=stop_after_attempt(20),
         wait=wait_random(0, 0.1),
@@ -186,11 +188,11 @@ class Automations:
             )
             connection.commit()
         if not is_first:
-            raise Conflict(f"Automation '{name}' was just changed.", remedy="Try again.")
+            raise Conflict(f"Automation '{name}' was changed concurrently.", remedy="Try again.")
         return self.get(name)
 
     def fire(self, name: str) -> Firing:
-        """Let an automation be due now, besides its schedule or trigger."""
+        """Make an automation due now, independent of its schedule or table."""
         automation = self.get(name)
         with self._database.writing() as connection:
             now = self._clock(connection)
@@ -207,8 +209,8 @@ def _next_due(automation: Automation, now: datetime) -> datetime | None:
 def _require_sense(made: Automation) -> None:
     if (made.overlap, made.catch_up) == (Overlap.SKIP, CatchUp.ALL):
         raise InvalidInput(
-            f"Automation '{made.name}' cannot both skip and catch up with all.",
-            remedy="Let it queue, or catch up with the latest only.",
+            f"Automation '{made.name}' cannot combine the overlap 'skip' with the catch-up 'all'.",
+            remedy="Use the overlap 'queue', or the catch-up 'latest'.",
         )
 
 
@@ -216,7 +218,7 @@ def _one_of(kind: type[E], text: str, what: str) -> E:
     allowed = [one.value for one in kind]
     if text not in allowed:
         raise InvalidInput(
-            f"There is no {what} {text!r}.", remedy=f"Use one of: {', '.join(allowed)}."
+            f"The {what} {text!r} does not exist.", remedy=f"Use one of: {', '.join(allowed)}."
         )
     return kind(text)
 
@@ -225,6 +227,6 @@ def _require_one(what: str, **given: object) -> None:
     chosen = [name for name, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise InvalidInput(
-            f"An automation has one {what}: {' or '.join(given)}.",
-            remedy=f"Give one of them; {len(chosen)} were given.",
+            f"An automation needs exactly one {what}: {' or '.join(given)}.",
+            remedy=f"Pass one of them; {len(chosen)} were given.",
         )

@@ -1,4 +1,4 @@
-"""Runners on threads of their own, beside whatever else a process does."""
+"""Runner threads in the background of another program, such as the service."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from forklake.reagent.automations.running import Runner
 
 @contextmanager
 def beside(runner: Runner, threads: int, *, patience: float | None = None) -> Iterator[None]:
-    """Run what is due, so many firings at once, for as long as the block lasts.
+    """Run due firings in background threads for the duration of the block.
 
-    At its end the firings under way are waited for; with `patience` no longer than so many
-    seconds, after which they are left to the next runner.
+    At the end, wait for running firings, with `patience` at most that many seconds. The leases of
+    firings that are still running then expire, and other runners take them over.
     """
     stop = threading.Event()
     started = [

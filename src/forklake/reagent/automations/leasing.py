@@ -1,4 +1,4 @@
-"""Holding a firing while it runs: a thread that renews the lease, and the word that it is lost."""
+"""Leases of firings: a background thread renews the lease while a firing runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from forklake.reagent.automations.planning import Clock
 from forklake.store.database import Database
 from forklake.store.firings import Firing, renew
 
-_RENEWALS = 3  # in the time that a lease lasts: two may fail
+_RENEWALS = 3  # per duration of a lease: two renewals may fail
 
 
 class Lease:
-    """A claimed firing that stays claimed for as long as this context lasts, or until it is lost.
+    """Claim of a firing, held for the duration of this context or until it is lost.
 
-    It is lost when another runner has taken the firing over, or could have.
+    It is lost when another runner has taken over the firing, or could have done so.
     """
 
     def __init__(self, database: Database, firing: Firing, lasts: timedelta, clock: Clock) -> None:
@@ -46,20 +46,20 @@ class Lease:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another one may run the firing."""
+        """Whether another runner may run the firing."""
         age = time.monotonic() - self._renewed
         return self._is_taken or age >= self._lasts.total_seconds()
 
     def check(self) -> None:
-        """Fail if it is lost."""
+        """Raise Cancelled if the lease is lost."""
         if self.is_lost:
             raise Cancelled(
                 f"The firing '{self._firing.occasion}' was taken over by another runner.",
-                remedy="See what became of it with: forklake automations history.",
+                remedy="See its state: forklake automations history.",
             )
 
     def renew(self) -> None:
-        """Hold it from now on for the whole time again."""
+        """Renew the lease for its whole duration from now on."""
         began = time.monotonic()
         with self._database.writing() as connection:
             until = self._clock(connection) + self._lasts
@@ -72,5 +72,5 @@ class Lease:
         while not self._is_over.wait(pause) and not self._is_taken:
             try:
                 self.renew()
-            except ForklakeError:  # nobody can be reached: the next try tells
+            except ForklakeError:  # the metastore may be unavailable for a moment: try again
                 continue

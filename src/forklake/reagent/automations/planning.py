@@ -1,8 +1,8 @@
-"""Planning: from what is due to firings, each occasion once.
+"""Planner of automations: creates firings for what is due, once per occasion.
 
-Finding out what is due locks nothing, and any number of runners may do so at once. `admit` is the
-rule of what becomes of it; the firings and the new revision of the automation are then written
-together, or not at all if somebody else was faster.
+Any number of runners may look for due firings at once, without locks. `admit` decides which of them
+are run. The firings are then written together with the new revision of the automation; nothing is
+written if another runner has changed the revision before.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from forklake.store.firings import (
 from forklake.store.phases import reached
 
 _logger = logging.getLogger("forklake.automations")
-# Tells what time it is: the database's own clock, unless a test says otherwise.
+# Returns the current time: that of the database, except in tests.
 Clock = Callable[[Connection], datetime]
-# So many moments that were missed are written down at a time; the next look finds the others.
+# Maximum number of missed times recorded in one pass; the next pass finds the others.
 _MOST_AT_ONCE = 1000
-# How long it is known what became of a firing.
+# How long the history of firings is kept.
 _KEPT = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is due of an automation, and up to where that is known."""
+    """Firings of an automation that are due, and the point up to which it was examined."""
 
     firings: list[Firing]
     next_due_at: datetime | None = None
@@ -59,7 +59,7 @@ class Due:
 
 
 def plan(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
-    """Write down what is due of all automations; what was not known before."""
+    """Record and return the firings of all automations that became due."""
     with metastore.database.reading() as connection:
         now = clock(connection)
         automations = possibly_due(connection, now)
@@ -69,7 +69,7 @@ def plan(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
             found += _planned(metastore, automation, now)
         except Unavailable:
             raise
-        except ForklakeError as error:  # the others get their turn all the same
+        except ForklakeError as error:  # continue with the other automations
             _logger.warning("automation %s cannot be planned: %s", automation.name, error)
     return found
 
@@ -83,7 +83,7 @@ def _planned(metastore: Metastore, automation: Automation, now: datetime) -> lis
 
 
 def find_due(metastore: Metastore, automation: Automation, now: datetime) -> Due | None:
-    """What is due of an automation; None if nothing can be."""
+    """Return what is due of an automation. None if the catalog of its table was dropped."""
     if automation.schedule is not None:
         return _due_by_schedule(automation, now)
     assert automation.watched is not None
@@ -132,18 +132,18 @@ def _firing(
 
 
 def occasion_at(moment: datetime) -> str:
-    """The name of the occasion that a moment is."""
+    """Return the occasion (name of a firing) of a scheduled time."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def schedule_of(automation: Automation) -> Schedule:
-    """The schedule of an automation that has one."""
+    """Return the schedule of an automation that has one."""
     assert automation.schedule is not None
     return Schedule.parse(automation.schedule, automation.time_zone or "UTC")
 
 
 def catalog_of(metastore: Metastore, catalog_id: CatalogId) -> Catalog | None:
-    """The catalog of an id, if it is still there."""
+    """Return the catalog with an id, or None if it was dropped."""
     with metastore.database.reading() as connection:
         rows = catalogs_of(connection, [catalog_id])
     return Catalog(metastore, rows[0]) if rows else None
@@ -152,8 +152,10 @@ def catalog_of(metastore: Metastore, catalog_id: CatalogId) -> Catalog | None:
 def admit(
     automation: Automation, due: Sequence[Firing], earlier: Sequence[Firing], now: datetime
 ) -> tuple[list[Firing], list[Firing]]:
-    """Which of the firings that are due come to be, and which of the earlier ones, which are not
-    done with, they make needless."""
+    """Return the due firings to record, and the earlier waiting ones that they replace.
+
+    `earlier` are the unfinished firings of the automation.
+    """
     chosen = list(due if automation.catch_up is CatchUp.ALL else due[-1:])
     if automation.overlap is Overlap.SKIP and earlier:
         return [replace(one, state=State.SKIPPED, ended_at=now) for one in chosen], []

@@ -1,8 +1,8 @@
-"""Runners: they find out what is due, claim firings and run them, beside any number of others.
+"""Runners: they plan due firings, claim them and run them, concurrently with other runners.
 
-Of all runners one claims a firing. If it dies, its lease runs out and another one takes over;
-whether the first one's commit went through is told by the firing's key, which it carries. So a
-firing counts once, however often it is tried.
+A firing is claimed by one runner. If the runner dies, its lease expires and another one takes over.
+The commit of a firing carries its key as idempotency key, which shows whether the first runner has
+committed: a firing counts once, however often it is tried.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ from forklake.store.phases import reached
 
 _logger = logging.getLogger("forklake.automations")
 _LEASE = timedelta(seconds=60)
-_MOST_TRIES = 5  # a firing that takes its runner down with it must not do so for ever
+_MOST_TRIES = 5  # limits firings that kill their runner each time
 _MESSAGE_LENGTH = 2000
 Claimed = tuple[Automation, Firing]
 
 
 class Runner:
-    """Runs what is due. Many may do so at once, in any number of threads, processes, machines.
+    """Runner of due firings. Many can run at once, in threads, processes and machines.
 
     Args:
         perform: runs the workbook of a firing.
-        lease: for how long a firing is held without a sign of life.
-        clock: tells the time, the same for all runners.
-        told: hears of each firing that was run.
+        lease: how long a firing stays claimed without a renewal.
+        clock: returns the time; must be the same for all runners.
+
+    The callback, if any, is called with each firing that ended.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Runner:
     # Once
 
     def run_due(self) -> list[Claimed]:
-        """Run all that is due now, and what becomes due meanwhile; what became of each."""
+        """Run all firings that are due, also those that become due meanwhile; return them."""
         return list(self._run_due(threading.Event()))
 
     def _run_due(self, stop: threading.Event) -> Iterator[Claimed]:
@@ -87,7 +88,7 @@ class Runner:
         return self.claim()
 
     def claim(self) -> Claimed | None:
-        """Take a firing that nobody runs, if there is one."""
+        """Claim a waiting firing and return it, or None if there is none."""
         with self._database.reading() as connection:
             waiting = claimable(connection, self._clock(connection))
         return next(filter(None, map(self._claim, waiting)), None)
@@ -103,7 +104,7 @@ class Runner:
                 return None
             first = found[0]
             if first.tries >= _MOST_TRIES:
-                message = f"{first.tries} runners ended before it was done."
+                message = f"{first.tries} runners ended before the firing was done."
                 end(connection, first, State.FAILED, now, message=message)
                 connection.commit()
                 return None
@@ -115,7 +116,7 @@ class Runner:
         )
 
     def run(self, automation: Automation, firing: Firing) -> Firing:
-        """Run a firing that was claimed, and note what became of it."""
+        """Run a claimed firing, and record and return its result."""
         with Lease(self._database, firing, self._lease, self._clock) as lease:
             ended = self._outcome(automation, firing, lease)
         reached("firing.ran")
@@ -137,14 +138,14 @@ class Runner:
             _logger.exception("automation %s failed", automation.name)
             said = f"{type(error).__name__}: {error}"
             failed = replace(firing, state=State.FAILED, message=said[:_MESSAGE_LENGTH])
-        # It may have failed because of an earlier try, which went on after it was given up.
+        # The failure may be caused by an earlier try that went on after its lease was lost.
         snapshot = self._applied(automation, firing)
         if snapshot is None:
             return failed
         return replace(firing, state=State.SUCCEEDED, result_snapshot=snapshot)
 
     def _applied(self, automation: Automation, firing: Firing) -> SnapshotId | None:
-        """What an earlier try has committed, if its runner ended only after that."""
+        """Return the snapshot that an earlier try has committed, if any."""
         if firing.tries == 1:
             return None
         with self._database.reading() as connection:
@@ -154,8 +155,9 @@ class Runner:
         catalog = catalog_of(self._metastore, automation.catalog_id)
         if catalog is None:
             raise NotFound(
-                f"The catalog of automation '{automation.name}' is gone.",
-                remedy="Remove the automation, or add it anew for another catalog.",
+                f"The catalog of automation '{automation.name}' was dropped.",
+                remedy=f"Remove the automation: forklake automations remove {automation.name}. Add"
+                " it again for another catalog if needed.",
             )
         return self._perform(Work(automation, firing, catalog.name, lease.check))
 
@@ -173,18 +175,18 @@ class Runner:
             connection.commit()
         if is_ours:
             return replace(firing, ended_at=now)
-        return replace(firing, state=State.RUNNING, message="Another runner has taken it over.")
+        return replace(firing, state=State.RUNNING, message="Taken over by another runner.")
 
-    # For long
+    # Continuously
 
     def run_until(self, stop: threading.Event, *, pause: float = 1.0) -> None:
-        """Run what is due until told to stop, with pauses when nothing is; after the firing under
-        way."""
+        """Run due firings until `stop` is set, with pauses when nothing is due. A running firing
+        is completed first."""
         while not stop.is_set():
             try:
                 for automation, firing in self._run_due(stop):
                     _logger.info("%s, %s: %s", automation.name, firing.occasion, firing.state)
-            except ForklakeError as error:  # the metastore may be back the next time
+            except ForklakeError as error:  # the metastore may be available again later
                 _logger.warning("automations cannot be run now: %s", error)
             stop.wait(pause)
 

@@ -1,8 +1,8 @@
-"""Schedules: the moments that a cron text means in a time zone.
+"""Schedules: the times that a cron expression defines in a time zone.
 
-Moments are told in UTC. When clocks are put forward, what would be due in the hour that is missing
-is due right after it; when they are put back, what is due at a fixed time is due once, and what is
-due every so often goes on being so.
+Times are returned in UTC. When clocks go forward, times in the missing hour are due right after it.
+When they go back, a fixed time is due once, but an interval (such as every ten minutes) continues
+through both hours.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from cronsim import CronSim, CronSimError
 
 from forklake.errors import InvalidInput
 
-# How far back the latest moment is looked for, one after the other: after a long time there may be
-# very many, and only one is wanted.
+# Periods before now that are searched for the latest time, one after another: a cron expression can
+# only be iterated forwards, and a long absence may contain very many times.
 _WINDOWS = tuple(timedelta(days=days) for days in (1 / 24, 1, 31, 366, 60 * 366))
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A cron text of five fields, and the time zone in which it is meant."""
+    """Cron expression of five fields, with its time zone."""
 
     text: str
     zone: ZoneInfo
 
     @classmethod
     def parse(cls, text: str, zone: str = "UTC") -> Schedule:
-        """The schedule; InvalidInput if it means nothing."""
+        """Parse a cron expression. Raise InvalidInput if it or the time zone is not valid."""
         try:
             found = cls(text, ZoneInfo(zone))
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise InvalidInput(
-                f"There is no time zone {zone!r}.", remedy="Use a name like Europe/Zurich, or UTC."
+                f"The time zone {zone!r} does not exist.",
+                remedy="Use a name like Europe/Zurich, or UTC.",
             ) from None
         if len(text.split()) != 5:
             raise _bad(text, "it does not have five fields")
@@ -46,24 +47,24 @@ class Schedule:
         return found
 
     def after(self, moment: datetime) -> Iterator[datetime]:
-        """The moments after one, in UTC, each once."""
+        """Yield the times after `moment` in UTC, each once."""
         last = moment
         for local in CronSim(self.text, moment.astimezone(self.zone)):
             found = local.astimezone(UTC)
-            # In the hour that comes twice, a fixed time may have been in the first of them.
+            # When clocks go back, a fixed time may occur in both hours: skip the second one.
             if found > last:
                 yield found
                 last = found
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first moment after one."""
+        """Return the first time after `moment`."""
         found = next(self.after(moment), None)
         if found is None:
-            raise _bad(self.text, "it never comes")
+            raise _bad(self.text, "it is never due")
         return found
 
     def between(self, start: datetime, end: datetime, limit: int) -> list[datetime]:
-        """The first moments after `start` that are not after `end`."""
+        """Return the first `limit` times after `start` and up to `end`."""
         found: list[datetime] = []
         for moment in self.after(start):
             if moment > end or len(found) == limit:
@@ -72,7 +73,7 @@ class Schedule:
         return found
 
     def latest(self, start: datetime, end: datetime) -> datetime | None:
-        """The last moment after `start` that is not after `end`."""
+        """Return the last time after `start` and up to `end`, or None."""
         for window in _WINDOWS:
             begin = max(start, end - window)
             last = None
@@ -87,6 +88,6 @@ class Schedule:
 
 def _bad(text: str, reason: str) -> InvalidInput:
     return InvalidInput(
-        f"The schedule {text!r} means nothing: {reason}.",
-        remedy="Give minute, hour, day of month, month and day of week, such as '0 2 * * *'.",
+        f"The schedule {text!r} is not valid: {reason}.",
+        remedy="Use minute, hour, day of month, month and day of week, such as '0 2 * * *'.",
     )

@@ -1,7 +1,7 @@
-"""Triggers: the snapshots of a catalog that touched a table, found in its change log.
+"""Triggers: snapshots of a catalog that changed a watched table, found in its change log.
 
-The snapshots of one catalog become visible in their order. So whoever has read all up to its head
-has missed none, and goes on from there the next time.
+Snapshots of one catalog become visible in order. A reader that has read the log up to the head has
+missed none, and can continue there the next time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from forklake.store.expired import has_gaps
 from forklake.store.heads import find_head
 from forklake.store.times import as_time
 
-# Compaction is not among them: it moves rows, and changes none.
+# Without compaction: it moves rows, but does not change them.
 _TOUCHES = frozenset(
     {
         ChangeKind.INSERTED,
@@ -36,7 +36,7 @@ _TOUCHES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A snapshot, and what it changed."""
+    """Snapshot with its changes."""
 
     snapshot_id: SnapshotId
     schema_version: int
@@ -46,7 +46,7 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The snapshots that touched a table, and up to which one was looked."""
+    """Snapshots that changed a table, and the last snapshot that was examined."""
 
     snapshots: list[tuple[SnapshotId, datetime]]
     seen: SnapshotId
@@ -55,11 +55,10 @@ class Found:
 def find_touches(
     catalog: Catalog, watched: Watched, seen: SnapshotId, *, except_keys: str
 ) -> Found | None:
-    """The snapshots after `seen` that touched a table; None if the catalog is gone.
+    """Return the snapshots after `seen` that changed a table. None if the catalog was dropped.
 
-    Commits of runs whose keys begin with `except_keys` do not count: an automation does not wake
-    itself.
-    Where snapshots have expired before anybody looked, the newest one counts for them.
+    Commits of runs whose keys begin with `except_keys` are ignored, so that an automation does not
+    trigger itself. If snapshots have expired unseen, the head is returned in their place.
     """
     with catalog.database.reading() as connection:
         head = find_head(connection, catalog.catalog_id)
@@ -67,7 +66,7 @@ def find_touches(
             return None
         upto = head.snapshot_id
         logged = list(_log(connection, catalog, seen, upto, except_keys))
-        # Afterwards: what has gone meanwhile may be missing.
+        # Check after reading: snapshots that expire during the read may be missing in the log.
         is_whole = not has_gaps(connection, catalog.catalog_id, seen, upto)
     tables = _Tables(catalog, watched)
     found = [(one.snapshot_id, one.time) for one in logged if tables.are_touched_by(one)]
@@ -93,14 +92,14 @@ def _log(
         keys=f"{except_keys}%",
     )
     for number, version, changes, stamp, moment in rows:
-        # A task that is not atomic commits without a key.
+        # A worktask that is not atomic commits without an idempotency key: use its commit tag.
         if str(facts_of(stamp).get("run", "")).startswith(except_keys):
             continue
         yield Logged(SnapshotId(number), version, as_time(moment), parse_changes(changes))
 
 
 class _Tables:
-    """Which table bore the watched name, by version of the catalog's definitions."""
+    """Ids of the table with the watched name, by schema version of the catalog."""
 
     def __init__(self, catalog: Catalog, watched: Watched) -> None:
         self._catalog = catalog

@@ -1,4 +1,4 @@
-"""What a runner hands to whoever runs workbooks: a firing, with all that the run has to know."""
+"""Interface between runners and the execution of workbooks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from forklake.store.firings import Firing
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One firing that is to be run.
+    """Firing to run, with its catalog.
 
-    What the run commits at its end carries `key`, so that a run that was taken over cannot count
-    twice. `check` fails once another runner has taken over.
+    The final commit of the run must carry `key`, so that a run that was taken over cannot count
+    twice. `check` raises Cancelled once another runner has taken over.
     """
 
     automation: Automation
@@ -28,24 +28,24 @@ class Work:
 
     @property
     def key(self) -> str:
-        """The idempotency key of the commit that the run comes to."""
+        """Idempotency key of the final commit of the run."""
         return self.firing.key
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of this run."""
+        """Parameters of this run."""
         return parameters_of(self.automation, self.firing)
 
 
 class Perform(Protocol):
-    """Runs a workbook for a firing."""
+    """Function that runs the workbook of a firing."""
 
     def __call__(self, work: Work) -> SnapshotId | None:
-        """Run it; the snapshot that it came to, if it changed anything."""
+        """Run the workbook. Return its last snapshot, or None if it changed nothing."""
 
 
 def parameters_of(automation: Automation, firing: Firing) -> dict[str, str]:
-    """The parameters of an automation, with the words that stand for the occasion replaced."""
+    """Return the parameters of an automation with {due}, {date} and {snapshot} replaced."""
     zone = ZoneInfo(automation.time_zone or "UTC")
     words = {
         "{due}": occasion_at(firing.due_at),

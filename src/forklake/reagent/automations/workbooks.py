@@ -1,4 +1,4 @@
-"""The workbooks of automations: reading them, and running them for firings in this process."""
+"""Workbooks of automations: loaded, and run for firings in this process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_workbook(automation: Automation) -> Workbook:
-    """The workbook of an automation, isolated as the automation says."""
+    """Return the workbook of an automation with the isolation of the automation."""
     found = _kept(automation)
     if automation.isolation is not None:
         found = replace(found, isolation=Isolation(automation.isolation))
@@ -42,14 +42,14 @@ def _kept(automation: Automation) -> Workbook:
         said = tomllib.loads(automation.workbook_text or "")
     except ValueError as reason:
         raise InvalidInput(
-            f"The workbook of automation '{automation.name}' is not TOML: {reason}.",
-            remedy="Mend it.",
+            f"The workbook of automation '{automation.name}' is not valid TOML: {reason}.",
+            remedy="Correct it, and add the automation again.",
         ) from None
     return make_workbook({"name": automation.name, **said}, automation.name)
 
 
 def check_workbook(automation: Automation, catalog: str) -> None:
-    """InvalidInput if a run of the automation's workbook could not even begin."""
+    """Raise InvalidInput if a run of the workbook of an automation could not start."""
     example = Firing(automation.automation_id, "", None, State.WAITING, automation.created_at)
     given = parameters_of(automation, replace(example, snapshot_id=automation.seen_snapshot))
     plan_run(read_workbook(automation), catalog=catalog, parameters=given)
@@ -59,7 +59,7 @@ def check_workbook(automation: Automation, catalog: str) -> None:
 def workbooks(
     uri: str, metadata_schema: str | None = None, *, spark: SparkSession | None = None
 ) -> Iterator[Perform]:
-    """What runs workbooks on a metastore, with Spark in this process where it is needed."""
+    """Yield a function that runs workbooks on a metastore. It starts Spark only if needed."""
     from forklake.reagent.local import LocalPlace
 
     with LocalPlace(uri, metadata_schema=metadata_schema, spark=spark) as place:
@@ -67,10 +67,10 @@ def workbooks(
 
 
 def perform(place: LocalPlace | Place, work: Work) -> SnapshotId | None:
-    """Run the workbook of a firing; the snapshot that it came to.
+    """Run the workbook of a firing and return its last snapshot.
 
-    The run is known by the firing's key, which its commits carry: tried again, it commits nothing
-    that it has committed before.
+    The key of the firing is the id of the run, so that a retry does not commit again what an
+    earlier try has committed.
     """
     report = run_workbook(
         read_workbook(work.automation),
