@@ -1,1 +1,1 @@
-"""Benchmarks: what the metastore costs, as ratios that hold on any machine."""
+"""Benchmarks of the metastore and of tables, as ratios that hold on any machine."""

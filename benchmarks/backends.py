@@ -1,9 +1,9 @@
-"""Commits and forks a second on every kind of metastore, one after the other.
+"""Commits and forks per second on every kind of metastore, one after another.
 
     python -m benchmarks.backends
 
-Servers are started here, each with the settings that it comes with; where the machine has no
-MariaDB, its line is missing.
+Servers are started by the benchmark with their default settings. Without MariaDB on the machine,
+its line is missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROUNDS, _SECONDS, _FORKS = 3, 2, 100
 
 @contextmanager
 def places() -> Iterator[dict[str, str]]:
-    """Addresses of empty metastores."""
+    """Start servers, and yield addresses of empty metastores by the name of the database."""
     with tempfile.TemporaryDirectory(prefix="forklake-bench-") as folder, PostgresServer() as one:
         found = {
             "PostgreSQL": f"ducklake:postgres:{one.dsn()}",
@@ -44,7 +44,7 @@ def places() -> Iterator[dict[str, str]]:
 
 
 def forks(uri: str) -> float:
-    """Make a catalog for each writer, and fork one; the milliseconds of a fork."""
+    """Create a catalog for each writer, and fork one; return the milliseconds of a fork."""
     with forklake.open(uri, create=True) as metastore:
         for number in range(_WRITERS):
             create_table(metastore.create_catalog(f"writer_{number}", data_path=DATA_PATH))
@@ -55,7 +55,7 @@ def forks(uri: str) -> float:
 
 
 def commits(uri: str, names: list[str]) -> float:
-    """Commits a second of as many processes as there are names of catalogs."""
+    """Return the commits per second of one process for each name of a catalog."""
     with Crew(prepare_writer, [(uri, [name]) for name in names]) as crew:
         rounds = [crew.run(_SECONDS) for _ in range(_ROUNDS)]
     assert not any(one.failures for one in rounds)
@@ -63,7 +63,7 @@ def commits(uri: str, names: list[str]) -> float:
 
 
 def main() -> None:
-    """Measure, and print a table."""
+    """Measure and print a table."""
     print("| metastore | a fork | one writer | 8 writers, a catalog each | 8 writers, one table |")
     print("|---|---|---|---|---|")
     with places() as found:

@@ -1,4 +1,4 @@
-"""One commit of very many files, against COPY of the same rows."""
+"""Benchmark of one commit of very many files, against COPY of the same rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATISTICS = (
 
 
 def bulk_commit(setting: Setting) -> Iterator[Figure]:
-    """A commit of many files with statistics of all columns."""
+    """Yield the time of a commit of many files with statistics of all columns."""
     count = setting.size(100_000, 5_000)
     files = list(data_files(0, count, columns=COLUMNS))
     commits, copies = [], []
@@ -66,7 +66,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def _rows(catalog_id: int, files: Sequence[NewDataFile]) -> tuple[Rows, Rows]:
-    """The rows that a commit of the files writes."""
+    """Return the rows that a commit of the files writes."""
     rows: Rows = []
     statistics: Rows = []
     for number, file in enumerate(files):

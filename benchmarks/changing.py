@@ -1,4 +1,4 @@
-"""Changing tables: writes of many rows and of one, and deletes."""
+"""Benchmarks of writes of many rows, of single rows, and of deletes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INLINED = 10
 
 
 def writes(setting: SparkSetting) -> Iterator[Figure]:
-    """Many rows into a new table, against a new folder."""
+    """Write many rows to a new table, against a new folder."""
     data = rows(setting.spark, setting.size(ROWS, 100_000), FILES)
     numbers = itertools.count()
     ways = {
@@ -36,7 +36,7 @@ def writes(setting: SparkSetting) -> Iterator[Figure]:
 
 
 def deletes(setting: SparkSetting) -> Iterator[Figure]:
-    """A hundredth of the rows, in a new fork each time, against the scan that finds them."""
+    """Delete 1 % of the rows, each time in a new fork, against the scan that finds them."""
     count = setting.size(ROWS, 100_000)
     create_table(setting, "deleted", count, FILES)
     condition = "id % 100 = 7"
@@ -57,7 +57,7 @@ def deletes(setting: SparkSetting) -> Iterator[Figure]:
 
 
 def inserts(setting: SparkSetting) -> Iterator[Figure]:
-    """One row, into the metastore and into a file, by ways with and without Spark."""
+    """Insert one row, inlined and into a file, with and without Spark."""
     data = rows(setting.spark, 1, 1)
     row = data.collect()[0].asDict()
     for label, limit, target in (("inlined", INLINED, "≤ 20 ms"), ("file", 0, "≤ 1000 ms")):

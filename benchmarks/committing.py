@@ -1,8 +1,8 @@
-"""Commits a second, with all writers in catalogs of their own and with all of them in one.
+"""Commits per second, with one catalog for each writer and with one catalog for all.
 
-Commits are held against the same rows without any of the protocol, and against a peer: stock
-DuckLake on the same server. Stock's writers each insert a row, which includes making a file
-of it unless it is inlined; ours commit a file that is there already.
+Commits are compared with writes of the same rows without the commit protocol, and with stock
+DuckLake on the same server. A stock writer inserts a row, which includes writing a file unless the
+row is inlined; our commits add a file that exists.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROWS_OF = (
 
 
 class Contest:
-    """Rates of the rounds of several crews, taken in turn."""
+    """Rates of several crews that are measured alternately, in rounds."""
 
     def __init__(self, setting: Setting, crews: Mapping[str, Crew]) -> None:
         self._server = setting.server
@@ -49,38 +49,38 @@ class Contest:
                     self._server_cpu[name].append((after - before) / max(1, done.count))
 
     def rate(self, name: str) -> float:
-        """Operations a second, the median of all rounds."""
+        """Return the operations per second, the median of all rounds."""
         return median(one.rate for one in self._rounds[name])
 
     def ratio(self, name: str, other: str) -> float:
-        """How many times the rate of another crew, the median over pairs of neighboring rounds."""
+        """Return the rate relative to another crew, the median over pairs of adjacent rounds."""
         pairs = zip(self._rounds[name], self._rounds[other], strict=True)
         return median(one.rate / max(two.rate, 1e-9) for one, two in pairs)
 
     def failures(self, name: str) -> int:
-        """How many operations failed in all rounds."""
+        """Return how many operations failed in all rounds."""
         return sum(one.failures for one in self._rounds[name])
 
     def percentile(self, name: str, percent: int) -> float:
-        """Milliseconds an operation, the median of all rounds."""
+        """Return a percentile of the milliseconds per operation, the median of all rounds."""
         return 1e3 * median(one.percentile(percent) for one in self._rounds[name])
 
     def spread(self, name: str) -> float:
-        """The share of the slowest process in the mean, the median of all rounds."""
+        """Return the rate of the slowest process relative to the mean, the median of all rounds."""
         return median(one.spread for one in self._rounds[name])
 
     def client_cpu(self, name: str) -> float:
-        """Microseconds of processor time of the processes for each operation."""
+        """Return the CPU time of the processes per operation in microseconds."""
         return 1e6 * median(one.client_cpu for one in self._rounds[name])
 
     def server_cpu(self, name: str) -> float | None:
-        """Microseconds of processor time of the server for each operation."""
+        """Return the CPU time of the server per operation in microseconds."""
         times = self._server_cpu[name]
         return 1e6 * median(times) if times else None
 
 
 def _catalogs(dsn: str, count: int) -> list[tuple[str, int, int]]:
-    """Catalogs with a table that has its first file; their names and the ids of both."""
+    """Create catalogs with a table and a first file; return names, catalog ids and table ids."""
     made = []
     with open_postgres(dsn) as metastore:
         for number in range(count):
@@ -95,7 +95,7 @@ def _catalogs(dsn: str, count: int) -> list[tuple[str, int, int]]:
 def _stock_crews(
     stack: ExitStack, server: Server, places: Sequence[stock.Place], label: str
 ) -> dict[str, Crew]:
-    """Stock's writers, each with a place to write to, with and without inlining."""
+    """Return crews of stock writers, one for each place, with and without inlining."""
     crews = {}
     for inlines in (False, True):
         dsn = stack.enter_context(server.database())
@@ -108,7 +108,7 @@ def _stock_crews(
 
 
 def _require_same_rows(product: str, bare: str) -> None:
-    """A comparison means something only if both wrote the same number of rows a commit."""
+    """Require that both wrote the same rows per commit: otherwise the comparison is not valid."""
     found = []
     for dsn in (product, bare):
         with psycopg.connect(dsn) as connection:
@@ -119,11 +119,11 @@ def _require_same_rows(product: str, bare: str) -> None:
             commits = counts[0]
             found.append([round(count / commits) for count in counts])
     if found[0] != found[1]:
-        raise AssertionError(f"rows for each commit: {found[0]}, but bare: {found[1]}")
+        raise AssertionError(f"rows per commit: {found[0]}, but bare inserts: {found[1]}")
 
 
 def different_catalogs(setting: Setting) -> Iterator[Figure]:
-    """Writers that each commit to a catalog of their own."""
+    """Measure writers that each commit to their own catalog."""
     name = "commits_different_catalogs"
     with ExitStack() as stack:
         product, bare = (stack.enter_context(setting.server.database()) for _ in range(2))
@@ -138,7 +138,7 @@ def different_catalogs(setting: Setting) -> Iterator[Figure]:
         }
         places = [(f"writer_{number}", "events") for number in range(WRITERS)]
         peers = _stock_crews(stack, setting.server, places, "stock")
-        # The other way to keep writers apart with stock: one catalog with a table for each.
+        # The other way to separate writers with stock DuckLake: a table for each in one catalog.
         tables = [("shared", f"events_{number}") for number in range(WRITERS)]
         neighbours = _stock_crews(stack, setting.server, tables, "stock_tables")
         crews |= peers | neighbours
@@ -181,7 +181,7 @@ def different_catalogs(setting: Setting) -> Iterator[Figure]:
 
 
 def one_catalog(setting: Setting) -> Iterator[Figure]:
-    """Writers that all commit to one table of one catalog."""
+    """Measure writers that all commit to one table of one catalog."""
     name = "commits_one_catalog"
     with ExitStack() as stack:
         product = stack.enter_context(setting.server.database())

@@ -1,4 +1,4 @@
-"""Compaction: many small files become few."""
+"""Benchmark of compaction: many small files are merged into few."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from benchmarks.tables import LAKE, SparkSetting, compared, create_table, plain_
 from forklake.maintenance import merge_adjacent_files
 
 FILES = 1_000
-MERGED = 4  # as many files as there are groups to be merged
+MERGED = 4  # number of merged files that the target size results in
 
 
 def merges(setting: SparkSetting) -> Iterator[Figure]:
-    """Small files, in a new fork each time, against a read and a write of the same rows."""
+    """Merge small files, each time in a new fork, against reading and writing the same rows."""
     files = setting.size(FILES, 100)
     create_table(setting, "small", setting.size(ROWS, 100_000), files)
     folder = plain_folder(setting, "small")

@@ -1,4 +1,4 @@
-"""A crew: processes that all do the same small thing at the same time, as often as they can."""
+"""Crews: processes that repeat the same small operation concurrently, as fast as possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FARTHEST_END_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a process repeats, the errors that count as a failure of it, and its clean-up."""
+    """Operation that a process repeats, the errors that count as failures, and its clean-up."""
 
     operation: Callable[[], object]
     errors: tuple[type[BaseException], ...] = ()
@@ -28,7 +28,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Stint:
-    """What one process did in one round."""
+    """Result of one process in one round."""
 
     seconds: list[float]
     failures: list[str]
@@ -37,45 +37,45 @@ class Stint:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What all processes did in one round of some seconds."""
+    """Results of all processes in one round of `duration` seconds."""
 
     duration: float
     stints: Sequence[Stint]
 
     @property
     def count(self) -> int:
-        """How many operations succeeded."""
+        """Number of operations that succeeded."""
         return sum(len(stint.seconds) for stint in self.stints)
 
     @property
     def rate(self) -> float:
-        """Operations a second."""
+        """Operations per second."""
         return self.count / self.duration
 
     @property
     def failures(self) -> int:
-        """How many operations failed."""
+        """Number of operations that failed."""
         return sum(len(stint.failures) for stint in self.stints)
 
     @property
     def spread(self) -> float:
-        """The share of the slowest process in the mean share."""
+        """Operations of the slowest process relative to the mean."""
         counts = [len(stint.seconds) for stint in self.stints]
         return min(counts) / statistics.mean(counts) if any(counts) else 0.0
 
     @property
     def client_cpu(self) -> float:
-        """Processor seconds of the processes for each operation."""
+        """CPU seconds of the processes per operation."""
         return sum(stint.cpu_seconds for stint in self.stints) / max(1, self.count)
 
     def percentile(self, percent: int) -> float:
-        """The time in seconds that so many percent of the operations did not exceed."""
+        """Return a percentile of the seconds per operation."""
         times = sorted(one for stint in self.stints for one in stint.seconds)
         return times[min(len(times) - 1, len(times) * percent // 100)] if times else float("nan")
 
 
 class Crew:
-    """Processes that are ready to work and idle between rounds."""
+    """Processes that are prepared, and idle between rounds."""
 
     def __init__(self, prepare: Callable[..., Work], arguments: Sequence[tuple[Any, ...]]) -> None:
         context = multiprocessing.get_context("forkserver")
@@ -104,7 +104,7 @@ class Crew:
         self.close()
 
     def run(self, seconds: float) -> Round:
-        """Let all work for some seconds; what is under way at the end does not count."""
+        """Run all processes for some seconds. Operations that end later do not count."""
         begin = time.monotonic() + _HEAD_START_SECONDS
         for line in self._lines:
             line.send((begin, seconds))
@@ -112,7 +112,7 @@ class Crew:
         return Round(seconds, stints)
 
     def close(self) -> None:
-        """Send all home."""
+        """End all processes."""
         for line in self._lines:
             with suppress(BrokenPipeError):
                 line.send(None)
@@ -137,7 +137,7 @@ def _serve(line: Connection, prepare: Callable[..., Work], arguments: tuple[Any,
     try:
         work = prepare(*arguments)
     except Exception as reason:
-        line.send(RuntimeError(f"a process of the crew cannot begin: {reason!r}"))
+        line.send(RuntimeError(f"a process of the crew failed to start: {reason!r}"))
         raise
     line.send("ready")
     while (order := line.recv()) is not None:

@@ -1,8 +1,8 @@
-"""Measure the service: forks over HTTP, asked for by a second process, with access rules on.
+"""Benchmark of the service: forks over HTTP, requested by a second process, with access rules.
 
-python -m benchmarks.crucible                       a minute at the rate of the target
-python -m benchmarks.crucible --rate 0              as many as it can
-python -m benchmarks.crucible --seconds 5           shorter
+python -m benchmarks.crucible                       one minute at the target rate
+python -m benchmarks.crucible --rate 0              as fast as possible
+python -m benchmarks.crucible --seconds 5           a shorter run
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FULL_SECONDS = 60.0
 
 
 def prepare(dsn: str) -> str:
-    """A catalog to fork, and somebody who may; their key."""
+    """Create a catalog to fork and a principal who may; return the key of the principal."""
     with open_postgres(dsn) as metastore:
         access = Access(metastore)
         access.init()
@@ -45,7 +45,7 @@ def prepare(dsn: str) -> str:
 
 @contextmanager
 def service(dsn: str) -> Iterator[tuple[str, int]]:
-    """The service as a process of its own: its address and process id."""
+    """Run the service in its own process; yield its address and process id."""
     command = [sys.executable, "-m", "forklake.cli.main", "serve", "--port", "0"]
     environment = {**os.environ, "FORKLAKE_METASTORE": postgres_uri(dsn)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -56,7 +56,7 @@ def service(dsn: str) -> Iterator[tuple[str, int]]:
                 break
         else:
             raise RuntimeError("the service does not start")
-        # Its log is read and thrown away, or it would wait for somebody to read it.
+        # Read and discard the log: the service would block once the pipe is full.
         subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
         yield found[0], process.pid
     finally:
@@ -65,7 +65,7 @@ def service(dsn: str) -> Iterator[tuple[str, int]]:
 
 
 def measure(seconds: float, rate: float, connections: int) -> Iterator[Figure]:
-    """Forks a second, and how long each took."""
+    """Yield forks per second, latencies, errors, CPU time and memory."""
     with running_server() as server, server.database() as dsn:
         key = prepare(dsn)
         with service(dsn) as (address, pid):
@@ -89,8 +89,8 @@ def measure(seconds: float, rate: float, connections: int) -> Iterator[Figure]:
 def _loaded(
     address: str, key: str, seconds: float, rate: float, connections: int
 ) -> dict[str, Any]:
-    """What the second process saw."""
-    said = {
+    """Run the process that sends requests, and return its results."""
+    settings = {
         "address": address,
         "key": key,
         "parent": "alice-parent",
@@ -100,18 +100,20 @@ def _loaded(
         "connections": connections,
     }
     command = [sys.executable, "-m", "benchmarks.crucible_load"]
-    text = json.dumps(said)
+    text = json.dumps(settings)
     done = subprocess.run(command, input=text, text=True, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 def main() -> None:
-    """Run it as asked for."""
+    """Run the benchmark as the command line defines."""
     parser = argparse.ArgumentParser(description="Measure the service.")
-    parser.add_argument("--seconds", type=float, default=FULL_SECONDS)
-    parser.add_argument("--rate", type=float, default=520.0, help="forks a second; 0: all it can")
-    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=FULL_SECONDS, help="duration")
+    parser.add_argument(
+        "--rate", type=float, default=520.0, help="forks per second; 0: as many as possible"
+    )
+    parser.add_argument("--connections", type=int, default=16, help="concurrent connections")
     arguments = parser.parse_args()
     found = []
     for one in measure(arguments.seconds, arguments.rate, arguments.connections):

@@ -1,7 +1,7 @@
-"""The load on the service: a process that asks for forks and notes how long each takes.
+"""Load generator for the service: a process that requests forks and measures their latency.
 
-Told what to do by a JSON document on stdin, it answers with one on stdout. It writes its requests
-by hand: a library would take more of the machine than the service does.
+It reads its settings as a JSON document from stdin and prints its results as one. It composes HTTP
+requests by hand: a client library would need more CPU time than the service.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from benchmarks.figures import percentile
 
 
 class Load:
-    """Connections that ask for forks, one request after another, at a common pace."""
+    """Connections that request forks one after another, at a common rate."""
 
-    def __init__(self, said: dict[str, Any]) -> None:
-        self._said = said
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._settings = settings
         self._numbers = count()
         self._begin = 0.0
         self.times: list[float] = []
         self.errors = 0
 
     async def run(self) -> float:
-        """Load the service; for how long."""
+        """Send requests; return the duration in seconds."""
         self._begin = time.perf_counter()
-        await asyncio.gather(*(self._connection() for _ in range(self._said["connections"])))
+        await asyncio.gather(*(self._connection() for _ in range(self._settings["connections"])))
         return time.perf_counter() - self._begin
 
     async def _connection(self) -> None:
-        address = urlsplit(self._said["address"])
+        address = urlsplit(self._settings["address"])
         reader, writer = await asyncio.open_connection(address.hostname, address.port)
         while True:
             number = next(self._numbers)
             due = self._begin
-            if self._said["rate"]:
-                due += number / self._said["rate"]
+            if self._settings["rate"]:
+                due += number / self._settings["rate"]
                 await asyncio.sleep(due - time.perf_counter())
-            if time.perf_counter() - self._begin >= self._said["seconds"]:
+            if time.perf_counter() - self._begin >= self._settings["seconds"]:
                 break
-            # At a given pace a request counts from when it was due: waiting is part of it.
-            began = due if self._said["rate"] else time.perf_counter()
+            # At a fixed rate, latency is measured from the time when the request was due.
+            began = due if self._settings["rate"] else time.perf_counter()
             writer.write(self._request(number))
             status = await _answer(reader)
             self.times.append(time.perf_counter() - began)
@@ -55,10 +55,10 @@ class Load:
         writer.close()
 
     def _request(self, number: int) -> bytes:
-        body = json.dumps({"name": f"{self._said['prefix']}-{number}"})
+        body = json.dumps({"name": f"{self._settings['prefix']}-{number}"})
         return (
-            f"POST /v1/catalogs/{quote(self._said['parent'])}/forks HTTP/1.1\r\nHost: bench\r\n"
-            f"Authorization: Bearer {self._said['key']}\r\nContent-Type: application/json\r\n"
+            f"POST /v1/catalogs/{quote(self._settings['parent'])}/forks HTTP/1.1\r\nHost: bench\r\n"
+            f"Authorization: Bearer {self._settings['key']}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n{body}"
         ).encode()
 
@@ -71,7 +71,7 @@ async def _answer(reader: asyncio.StreamReader) -> int:
 
 
 def main() -> None:
-    """Load the service as told."""
+    """Read the settings, send the load, and print the results."""
     load = Load(json.load(sys.stdin))
     duration = uvloop.run(load.run())
     found = {

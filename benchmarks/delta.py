@@ -1,6 +1,6 @@
-"""Delta tables: the log in the metastore, against the log in files as deltalake has it.
+"""Benchmarks of Delta tables: the log in the metastore, against deltalake with the log in files.
 
-Both have the same versions of the same files, and both answer the same questions in the same run.
+Both have the same versions of the same files, and are measured alternately in the same run.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ from forklake.model.predicates import Compare
 WRITERS = 4
 _SCHEMA = deltalake.Schema.from_arrow(pa.schema({f"c{one}": pa.int64() for one in range(3)}))
 _DAY = "2024-03-01"
-_LATER = 50  # of so many files, one has come since they were listed
+_LATER = 50  # one in this many files was added after the listing
 
 
 def delta(setting: Setting) -> Iterator[Figure]:
-    """Questions to a table of many versions, and commits to one of few."""
+    """Query a table of many versions, and commit to a table of few."""
     versions = setting.size(50_000, 1_000)
     with (
         setting.server.database() as dsn,
@@ -79,7 +79,7 @@ def delta(setting: Setting) -> Iterator[Figure]:
 
 
 def _unlisted(setting: Setting, table: Loaded, daily: Table) -> Iterator[Figure]:
-    """How long it takes while there are no listings of the files."""
+    """Measure queries before there are listings of the files."""
     now = table.catalog.now()
     (wanted, _, *_) = _wanted(table)
     one, day = Compare(ColumnId(1), "=", str(wanted)), Compare(ColumnId(3), "=", _DAY)
@@ -88,21 +88,21 @@ def _unlisted(setting: Setting, table: Loaded, daily: Table) -> Iterator[Figure]
         "delta_one_day_unlisted": lambda: now.scan_files(daily, day),
         "delta_load_unlisted": lambda: files_as_arrow(now, table.table),
     }
-    for name, ask in questions.items():
-        ask()
-        times = [1e3 * seconds_of(ask) for _ in range(setting.size(7, 3))]
+    for name, query in questions.items():
+        query()
+        times = [1e3 * seconds_of(query) for _ in range(setting.size(7, 3))]
         yield figure(name, median(times), "ms")
 
 
 def _listing(table: Loaded, daily: Table) -> Figure:
-    """The making of listings, as maintenance and checkpoints do."""
+    """Measure the creation of listings, as maintenance and checkpoints do it."""
     seconds = seconds_of(lambda: keep_listing(table.catalog, table.table, least=1))
     assert keep_listing(table.catalog, daily, least=1)
     return figure("delta_listing", seconds, "s")
 
 
 def _wanted(table: Loaded) -> list[int]:
-    """Ids from everywhere, each of which is in one live file."""
+    """Return ids spread over the table, each of which is in one live file."""
     numbers = (EACH * (table.versions * part // 100) + 1 for part in (1, 25, 50, 75, 99))
     return [number * ROWS + ROWS // 2 for number in numbers]
 
@@ -131,9 +131,9 @@ def _questions(setting: Setting, table: Loaded, daily: Table) -> Iterator[Figure
         "delta_path_lookup": (lambda: find_file(now, row, path), "≤ 10 ms"),
         "delta_one_day": (lambda: now.scan_files(daily, day), "≤ 100 ms"),
     }
-    for name, (ask, target) in questions.items():
-        ask()
-        times = [1e3 * seconds_of(ask) for _ in range(setting.size(40, 10))]
+    for name, (query, target) in questions.items():
+        query()
+        times = [1e3 * seconds_of(query) for _ in range(setting.size(40, 10))]
         value = percentile(times, 95) if name == "delta_snapshot" else median(times)
         yield figure(name, value, "ms", target=target)
         yield figure(f"{name}_p95", percentile(times, 95), "ms")
@@ -159,7 +159,7 @@ def _against_files(setting: Setting, table: Loaded) -> Iterator[Figure]:
 
 
 def _checkpoints(table: Loaded) -> Iterator[Figure]:
-    """The checkpoint of the newest version: ours out of SQL, and theirs out of the commits."""
+    """Write the checkpoint of the newest version: ours from SQL, that of deltalake from commits."""
     ours = seconds_of(lambda: _write_checkpoint(table))
     copy = table.bare.with_name("theirs")
     (copy / "_delta_log").mkdir(parents=True)
@@ -182,8 +182,8 @@ def _write_checkpoint(table: Loaded) -> None:
     log = FaceReading(table.catalog.now(), table.table)
     newest = log.latest()
     chapter = Chapter(table.catalog, table.table, log.face, [newest])
-    told = Wording(chapter, newest, Stated(), str(table.root))
-    write_checkpoint(str(table.root), newest.version, told.state())
+    actions = Wording(chapter, newest, Stated(), str(table.root))
+    write_checkpoint(str(table.root), newest.version, actions.state())
 
 
 def _plan(catalog: Catalog, table: Loaded, wanted: int) -> None:
@@ -221,7 +221,7 @@ def _compared(name: str, ours: list[float], theirs: list[float], target: str) ->
 
 
 def _commits(setting: Setting) -> Iterator[Figure]:
-    """Writers that append a file that is there already, all to one table."""
+    """Measure writers that append an existing file, all to one table."""
     with (
         setting.server.database() as dsn,
         tempfile.TemporaryDirectory(prefix="forklake-bench-") as folder,
@@ -251,7 +251,7 @@ def _commits(setting: Setting) -> Iterator[Figure]:
 
 
 def prepare_delta_writer(root: str, writer: int) -> Work:
-    """A process that adds one small file a commit with deltalake."""
+    """Prepare a process that adds one small file per commit with deltalake."""
     numbers = itertools.count(writer * 10**9)
     opened = deltalake.DeltaTable(root)
 

@@ -1,8 +1,8 @@
-"""Tables of very many files, which exist in the metadata only.
+"""Tables of very many files, which exist only in the metadata.
 
-One has very many versions, too: in the metastore by bulk SQL, in files as our log has it. Each of
-them adds three files and removes one of those that the version before it added. The other one is
-partitioned by day.
+One table also has very many versions: in the metastore, loaded by bulk SQL, and in files, written
+as Forklake mirrors them. Each version adds three files and removes one that the previous version
+added. The other table is partitioned by day.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from forklake.model.ids import ColumnId, PartitionId
 
 NAME = "events"
 DAILY = "daily"
-EACH = 3  # files that a version adds
+EACH = 3  # files that each version adds
 ROWS = 10_000
 BYTES = 1_048_576
-DAYS = 365  # days that the rows are of, each in its own files
+DAYS = 365  # days in the rows, each in separate files
 _FIRST_DAY = date(2024, 1, 1)
 _COLUMNS = [("id", "bigint"), ("name", "varchar"), ("day", "date")]
 _SNAPSHOTS = """
@@ -76,7 +76,7 @@ _LOADING = (_SNAPSHOTS, _CHANGES, _VERSIONS, _FILES, _STATISTICS, _HEAD, _SEQUEN
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The table, in the metastore and in files."""
+    """Table in the metastore, with its log in files."""
 
     catalog: Catalog
     table: Table
@@ -86,12 +86,12 @@ class Loaded:
 
     @property
     def bare(self) -> Path:
-        """The same log without a checkpoint."""
+        """Root of the same log without a checkpoint."""
         return self.root.with_name("bare")
 
 
 def load(metastore: Metastore, dsn: str, folder: Path, versions: int) -> Loaded:
-    """Make the table with all of its versions, and their commits."""
+    """Create the table with all its versions, in the metastore and as commits in files."""
     catalog = metastore.create_catalog("lake", data_path=str(folder))
     with catalog.transaction() as transaction:
         transaction.create_table(NAME, [ColumnSpec(*one) for one in _COLUMNS])
@@ -136,7 +136,7 @@ def _fill(dsn: str, catalog: Catalog, table: Table, first: int, time: int, versi
 
 
 def load_daily(catalog: Catalog, count: int) -> Table:
-    """Make a table that is partitioned by day, with as many files of each day."""
+    """Create a table that is partitioned by day, with an equal number of files for each day."""
     with catalog.transaction() as transaction:
         columns = [ColumnSpec(*one) for one in _COLUMNS]
         transaction.create_table(DAILY, columns, partition_by=[("day", "identity")])
@@ -145,7 +145,7 @@ def load_daily(catalog: Catalog, count: int) -> Table:
 
 
 def add_daily(catalog: Catalog, numbers: range) -> None:
-    """Add files, one of each day in turn."""
+    """Add files, one for each day in turn."""
     state = catalog.now().state
     table = state.table(DAILY)
     partition_id = state.partitioning(table)[0].partition_id
@@ -181,10 +181,10 @@ def _day(number: int) -> str:
 def _actions(version: int, time: int) -> list[AnyAction]:
     info = {"timestamp": time, "operation": "WRITE", "txnId": f"key-{version}"}
     numbers = range(EACH * (version - 1), EACH * version)
-    said: list[AnyAction] = [CommitInfo(extra=info)]
+    actions: list[AnyAction] = [CommitInfo(extra=info)]
     if version > 1:
-        said.append(_remove(EACH * (version - 2), time))
-    return [*said, *(_add(number, time) for number in numbers)]
+        actions.append(_remove(EACH * (version - 2), time))
+    return [*actions, *(_add(number, time) for number in numbers)]
 
 
 def _add(number: int, time: int) -> Add:

@@ -1,4 +1,4 @@
-"""Metastores in a file: commits a second and forks, in SQLite and in DuckDB."""
+"""Benchmarks of metastores in a file: commits per second and forks, in SQLite and in DuckDB."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WRITERS = {"sqlite": (1, 16), "duckdb": (1,)}  # a DuckDB file belongs to one p
 
 
 def embedded(setting: Setting) -> Iterator[Figure]:
-    """Each kind of file, with as many processes as it allows."""
+    """Measure each kind of file, with as many processes as it allows."""
     for kind, crews in _WRITERS.items():
         with tempfile.TemporaryDirectory(prefix="forklake-bench-") as folder:
             uri = f"ducklake:{kind}:{Path(folder) / 'metastore'}"
@@ -36,7 +36,7 @@ def embedded(setting: Setting) -> Iterator[Figure]:
 
 
 def _prepare(uri: str, forks: int) -> list[float]:
-    """Make catalogs for all writers and fork one; the seconds of each fork."""
+    """Create catalogs for all writers and fork one; return the seconds of each fork."""
     with forklake.open(uri, create=True) as metastore:
         for number in range(max(max(counts) for counts in _WRITERS.values())):
             catalog = metastore.create_catalog(f"writer_{number}", data_path=DATA_PATH)

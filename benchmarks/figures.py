@@ -1,4 +1,4 @@
-"""Figures: one measured number each, what it is compared with, and whether that is good enough."""
+"""Figures: measured numbers, each with its baseline, ratio and target."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class Figure:
     met: bool | None = None
 
     def line(self) -> str:
-        """The figure as JSON."""
+        """Return the figure as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """At what size to measure."""
+    """Choice between a full and a quick run."""
 
     quick: bool = False
 
     def size(self, full: int, quick: int) -> int:
-        """One number for a full run and another for a quick one."""
+        """Return `full` or, in a quick run, `quick`."""
         return quick if self.quick else full
 
 
 @dataclass(frozen=True, slots=True)
 class Setting(Sizes):
-    """Where and at what size to measure the metastore."""
+    """Server and size for benchmarks of the metastore."""
 
     server: Server
     index_scans: dict[str, int] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def figure(
     ratio: float | None = None,
     target: str = "",
 ) -> Figure:
-    """A figure; the target, such as `≥ 0.7`, is for the ratio if there is one."""
+    """Return a figure. A target such as `≥ 0.7` refers to the ratio, or else to the value."""
     met = None
     if target:
         comparison, limit = target.split()[:2]
@@ -74,36 +74,36 @@ def figure(
 
 
 def _short(value: float | None) -> Any:
-    """Four significant digits: more would be noise."""
+    """Round to four significant digits: more would be noise."""
     return None if value is None else float(f"{value:.4g}")
 
 
 def median(values: Iterable[float]) -> float:
-    """The median."""
+    """Return the median."""
     return statistics.median(values)
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """The value that so many percent do not exceed."""
+    """Return the value that `percent` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
 
 
 def read_figures(path: Path) -> list[Figure]:
-    """The figures of earlier runs."""
+    """Read the figures of earlier runs."""
     if not path.exists():
         return []
     return [Figure(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
 def keep_figures(path: Path, figures: Iterable[Figure]) -> None:
-    """Put figures in the place of those of an earlier run."""
+    """Write figures to a file. Those with the same name are replaced, others are kept."""
     fresh = {one.figure: one for one in figures}
     kept = [fresh.pop(one.figure, one) for one in read_figures(path)]
     write_figures(path, [*kept, *fresh.values()])
 
 
 def write_figures(path: Path, figures: Iterable[Figure]) -> None:
-    """Keep figures, one a line."""
+    """Write figures to a file, one per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(one.line() + "\n" for one in figures), "utf-8")

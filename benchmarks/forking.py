@@ -1,4 +1,4 @@
-"""Forks: how long one takes, how many bytes it is, and what a million of them do to the rest."""
+"""Benchmarks of forks: latency, size, and how a million forks affect other operations."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COLUMNS = 10
 
 
 def seconds_of(action: Callable[[], object]) -> float:
-    """How long an action takes."""
+    """Return the seconds that an action takes."""
     begin = time.perf_counter()
     action()
     return time.perf_counter() - begin
 
 
 def stored_bytes(dsn: str) -> int:
-    """The size of all tables of a metastore, their indexes included."""
+    """Return the size of all tables of a metastore with their indexes."""
     with psycopg.connect(dsn) as connection:
         rows = connection.execute(
             "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
@@ -44,7 +44,7 @@ def stored_bytes(dsn: str) -> int:
 
 
 def fork_latency(setting: Setting) -> Iterator[Figure]:
-    """Forks of a parent with many files, and copies of it."""
+    """Measure forks of a parent with many files, and copies of it."""
     files = setting.size(100_000, 5_000)
     count = setting.size(2_000, 100)
     with setting.server.database() as dsn, open_postgres(dsn) as metastore:
@@ -83,7 +83,7 @@ def fork_latency(setting: Setting) -> Iterator[Figure]:
 
 
 def _full_copy_seconds(dsn: str, catalog_id: int, times: int) -> float:
-    """How long a copy takes that also copies the statistics of files, which forks share."""
+    """Return the seconds of a copy that includes the statistics of files, which forks share."""
     tables = ("data_file", "file_column_stats")
     found = []
     with psycopg.connect(dsn) as connection:
@@ -109,7 +109,7 @@ def _fork_seconds(metastore: Metastore, number: int) -> float:
 
 
 def _list_and_commit(metastore: Metastore) -> None:
-    """What happens most often: looking a catalog up, forking, listing files, committing."""
+    """Run frequent operations: look a catalog up, fork it, list files, commit."""
     metastore.fork("parent", "looked_at")
     for name in ("parent", "looked_at"):
         catalog = metastore.catalog(name)
@@ -124,7 +124,7 @@ def _list_and_commit(metastore: Metastore) -> None:
 
 
 def million_forks(setting: Setting) -> Iterator[Figure]:
-    """A million forks of one catalog, and whether anything is slower among them."""
+    """Create a million forks of one catalog, and compare operations with those among few."""
     many, few = setting.size(1_000_000, 20_000), 1_000
     batch = 10_000
     with setting.server.database() as large, setting.server.database() as small:
@@ -187,7 +187,7 @@ def _use_forks(metastore: Metastore) -> None:
 
 
 def _compared(setting: Setting, large: tuple[str, int], small: tuple[str, int]) -> Iterator[Figure]:
-    """Look-ups and commits among many catalogs against the same among few."""
+    """Compare look-ups and commits among many catalogs with the same among few."""
     chance = random.Random(7)
     processes = 4
     for name, prepare, unit in (

@@ -1,4 +1,4 @@
-"""Catalogs, tables and data files for benchmarks. The files exist in the metadata only."""
+"""Catalogs, tables and data files for benchmarks. The files exist only in the metadata."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ FOOTER_BYTES = 1_024
 
 
 def open_postgres(dsn: str) -> Metastore:
-    """The metastore in a database, which is made if it is not there."""
+    """Open the metastore in a database; create it if it does not exist."""
     return forklake.open(postgres_uri(dsn), create=True)
 
 
 def postgres_uri(dsn: str) -> str:
-    """The attach string of a metastore in a database."""
+    """Return the attach string of a metastore in a database."""
     return f"ducklake:postgres:{dsn}"
 
 
 def create_table(catalog: Catalog, name: str = "events", *, columns: int = 3) -> Table:
-    """A table of integer columns."""
+    """Create a table of integer columns."""
     with catalog.transaction() as transaction:
         transaction.create_table(
             name, [ColumnSpec(f"c{number}", "bigint") for number in range(columns)]
@@ -37,7 +37,7 @@ def create_table(catalog: Catalog, name: str = "events", *, columns: int = 3) ->
 
 @lru_cache
 def bounds(columns: int) -> tuple[ColumnBounds, ...]:
-    """The same bounds for every file: a table's bounds are widened once and hold from then on."""
+    """Return bounds that all files share, so that commits do not have to widen those of a table."""
     return tuple(
         ColumnBounds(ColumnId(number), 80_000, ROWS_PER_FILE, 0, "1000000", "1009999")
         for number in range(1, columns + 1)
@@ -45,7 +45,7 @@ def bounds(columns: int) -> tuple[ColumnBounds, ...]:
 
 
 def data_file(number: int, *, columns: int = 3) -> NewDataFile:
-    """A data file with bounds of its columns."""
+    """Return a data file with bounds of its columns."""
     return NewDataFile(
         path=f"main/events/ducklake-{number:032x}.parquet",
         record_count=ROWS_PER_FILE,
@@ -56,7 +56,7 @@ def data_file(number: int, *, columns: int = 3) -> NewDataFile:
 
 
 def data_files(first: int, count: int, *, columns: int) -> Iterator[NewDataFile]:
-    """Data files with a column each whose bounds follow each other, as in a table sorted by it."""
+    """Yield data files whose bounds of the first column are consecutive, as if sorted by it."""
     fixed = bounds(columns)[1:]
     for number in range(first, first + count):
         low = number * ROWS_PER_FILE
@@ -75,7 +75,7 @@ def data_files(first: int, count: int, *, columns: int) -> Iterator[NewDataFile]
 def add_files(
     catalog: Catalog, table: Table, count: int, *, columns: int, first: int = 0, batch: int = 10_000
 ) -> None:
-    """Load a table, so many files a commit."""
+    """Add files to a table, `batch` files per commit."""
     for start in range(0, count, batch):
         with catalog.transaction() as transaction:
             wanted = min(batch, count - start)

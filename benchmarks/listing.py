@@ -1,4 +1,4 @@
-"""Listing the files of a table in forks of forks, against a catalog that inherits nothing."""
+"""Benchmark of listing the files of a table in nested forks, against an unforked catalog."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from forklake.model.entities import Table
 
 DEPTHS = (1, 5, 20)
 COLUMNS = 3
-CHURN = 5  # files that each fork adds, and that it ends of what it inherits
-GROWTH = 0.2  # how much the root grows after it was forked
+CHURN = 5  # files that each fork adds, and inherited files that it ends
+GROWTH = 0.2  # growth of the root after it was forked
 
 
 def listing_depth(setting: Setting) -> Iterator[Figure]:
-    """Listings at several depths and sizes, in a different order each time."""
+    """Measure listings at several depths and sizes, in random order."""
     chance = random.Random(7)
     for count in (10_000, setting.size(100_000, 20_000)):
         with setting.server.database() as dsn, open_postgres(dsn) as metastore:
@@ -56,7 +56,7 @@ def _loaded(metastore: Metastore, name: str, count: int) -> tuple[Catalog, Table
 
 
 def _line(metastore: Metastore, count: int) -> list[tuple[Catalog, Table]]:
-    """A catalog and forks of forks of it, each with some own files in the place of inherited ones.
+    """Create a catalog and nested forks of it, each with some inherited files replaced by its own.
 
     All but the last grow after they were forked.
     """

@@ -1,8 +1,8 @@
-"""Measure the metastore: forks, commits and reads.
+"""Benchmarks of the metastore: forks, commits and reads.
 
 python -m benchmarks.metadata                       all figures; writes results and report
 python -m benchmarks.metadata --only bulk_commit    some of them
-python -m benchmarks.metadata --quick               small and fast, only printed
+python -m benchmarks.metadata --quick               small and fast, printed only
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.figures import Figure, Setting, keep_figures, read_figures
 from benchmarks.report import write_report
 from benchmarks.server import running_server
 
-# In the order in which they are run and reported.
+# In the order of measurement and of the report.
 GROUPS: dict[str, Callable[[Setting], Iterator[Figure]]] = {
     "commits_different_catalogs": committing.different_catalogs,
     "commits_one_catalog": committing.one_catalog,
@@ -34,10 +34,12 @@ DOCUMENTS = Path(__file__).parent.parent / "docs"
 
 
 def main() -> None:
-    """Run the groups that were asked for."""
+    """Run the groups that the command line selects."""
     parser = argparse.ArgumentParser(description="Measure the metastore.")
-    parser.add_argument("--quick", action="store_true", help="small sizes; keep nothing")
-    parser.add_argument("--only", choices=GROUPS, action="append", help="only these figures")
+    parser.add_argument("--quick", action="store_true", help="use small sizes and write no results")
+    parser.add_argument(
+        "--only", choices=GROUPS, action="append", help="measure only this group; repeatable"
+    )
     arguments = parser.parse_args()
     with running_server() as server:
         setting = Setting(server, quick=arguments.quick)
@@ -51,7 +53,7 @@ def main() -> None:
         if not arguments.quick:
             write_report(DOCUMENTS, read_figures(RESULTS), server.description())
     unused = sorted(name for name, scans in setting.index_scans.items() if not scans)
-    print(f"Indexes that were not used: {', '.join(unused) or 'none'}.", file=sys.stderr)
+    print(f"Unused indexes: {', '.join(unused) or 'none'}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

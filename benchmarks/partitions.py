@@ -1,11 +1,11 @@
-"""PostgreSQL at scale: the same catalogs with and without partitions, side by side.
+"""Benchmark of PostgreSQL at scale: the same catalogs with and without partitions.
 
 python -m benchmarks.partitions                     up to 10,000,000 files in 100,000 catalogs
-python -m benchmarks.partitions --quick             small and fast, only printed
+python -m benchmarks.partitions --quick             small and fast, printed only
 python -m benchmarks.partitions --partitions 64     another number of partitions
 
-Rows are made on the server, 100 files a catalog. Each operation is measured in turn on both
-metastores, on catalogs that were chosen by chance and not touched before.
+Rows are generated on the server, 100 files per catalog. Each operation is measured alternately on
+both metastores, on random catalogs that were not used before.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from forklake import Metastore
 from forklake.store.completing import complete
 
 RESULTS = Path(__file__).parent / "results" / "partitions.jsonl"
-FILES = 100  # of a catalog
+FILES = 100  # per catalog
 SIZES = (1_000, 10_000, 100_000)  # catalogs
 QUICK = (100, 500)
 REPEATS = 300
-# The rows of one table with its files for each catalog that has none, in the snapshot that made it.
+# Adds a table with files to each catalog that has none, in the snapshot that created the catalog.
 _LOAD = (
     "DROP INDEX ducklake_data_file_number, ducklake_data_file_path",
     """
@@ -78,7 +78,7 @@ FROM fresh, generate_series(0, {files} - 1) n""",
 
 
 class Side:
-    """One of the two metastores."""
+    """One of the two metastores that are compared."""
 
     def __init__(self, dsn: str, partitions: int) -> None:
         self.dsn = dsn
@@ -89,19 +89,19 @@ class Side:
         self.used = 0
 
     def grow(self, count: int) -> float:
-        """Have so many catalogs with files; the seconds that it took."""
+        """Create catalogs with files until there are `count`; return the seconds."""
         begin = time.perf_counter()
         names = [f"lake_{number:06}" for number in range(self.count, count)]
         self.metastore.create_catalogs(names, data_path=DATA_PATH)
         with psycopg.connect(self.dsn) as connection:
             for text in _LOAD:
                 connection.execute(text.format(files=FILES).encode())
-        complete(self.metastore.database)  # indexes are made faster than they are kept up
+        complete(self.metastore.database)  # rebuilds the indexes, which is faster than updating
         self.count = count
         return time.perf_counter() - begin
 
     def vacuum(self) -> float:
-        """Clean up and analyse all tables; the seconds that it took."""
+        """Vacuum and analyze all tables; return the seconds."""
         begin = time.perf_counter()
         with psycopg.connect(self.dsn, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
@@ -135,7 +135,7 @@ def _drop_fork(side: Side, name: str) -> None:
     side.metastore.drop_catalog(f"fork_of_{name}")
 
 
-# In this order, on the same catalogs.
+# Operations in order; each runs on the same catalogs.
 OPERATIONS: dict[str, Callable[[Side, str], None]] = {
     "lookup": _look_up,
     "open_and_list": _list,
@@ -147,7 +147,7 @@ OPERATIONS: dict[str, Callable[[Side, str], None]] = {
 
 
 def measure(setting: Setting, partitions: int) -> Iterator[Figure]:
-    """All figures, growing step by step."""
+    """Yield all figures, at increasing sizes."""
     with setting.server.database() as plain_dsn, setting.server.database() as parts_dsn:
         sides = (Side(plain_dsn, 0), Side(parts_dsn, partitions))
         for count in QUICK if setting.quick else SIZES:
@@ -174,8 +174,8 @@ def _operations(sides: tuple[Side, Side], count: int, repeats: int) -> Iterator[
                 begin = time.perf_counter()
                 run(side, name)
                 found.append(1e3 * (time.perf_counter() - begin))
-        kept = [found[2:] for found in times]  # the first ones plan their statements
-        # What other work on the machine disturbed least.
+        kept = [found[2:] for found in times]  # the first statements include their planning
+        # The fast times are disturbed least by other work on the machine.
         best = [percentile(one, 10) for one in kept]
         yield from _compared(f"{operation}_p10_{count}", "ms", best)
         yield from _compared(f"{operation}_{count}", "ms", [median(one) for one in kept])
@@ -184,7 +184,7 @@ def _operations(sides: tuple[Side, Side], count: int, repeats: int) -> Iterator[
 
 
 def _bulk(sides: tuple[Side, Side], count: int) -> Iterator[Figure]:
-    """Dropping very many catalogs, and removing all their rows."""
+    """Drop very many catalogs, and delete all their rows."""
     steps: dict[str, Callable[[Side], object]] = {
         "drop_all": lambda side: side.metastore.drop_catalogs(
             [row.catalog_name for row in side.metastore.all_catalogs(prefix="lake_")]
@@ -216,8 +216,10 @@ def _compared(name: str, unit: str, values: list[float]) -> Iterator[Figure]:
 def main() -> None:
     """Measure, print and keep the figures."""
     parser = argparse.ArgumentParser(description="Measure PostgreSQL at scale.")
-    parser.add_argument("--quick", action="store_true", help="small sizes; keep nothing")
-    parser.add_argument("--partitions", type=int, default=16, help="of the large tables")
+    parser.add_argument("--quick", action="store_true", help="use small sizes and write no results")
+    parser.add_argument(
+        "--partitions", type=int, default=16, help="number of partitions of the large tables"
+    )
     arguments = parser.parse_args()
     with running_server() as server:
         found = []

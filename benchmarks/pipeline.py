@@ -1,10 +1,10 @@
-"""A workbook over very many rows on a Spark of several processes: how long, and in what memory.
+"""Benchmark of a workbook over very many rows on a Spark cluster: duration and memory.
 
     python -m benchmarks.pipeline --rows 50000000
 
-Rows go from files into a table by several worktasks at once, are transformed, summed up two ways,
-checked, and published from the fork in which all of that happened. A standalone master, two workers
-and their executors are processes of this machine; the driver is this one and its Java machine.
+Several worktasks load rows from files into a table in parallel. The rows are then transformed,
+aggregated in two ways and checked, and the fork in which this happens is merged. A standalone
+master, two workers and their executors run on this machine; the driver is this process and its JVM.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from forklake.reagent import LocalPlace, RunReport, Workbook, make_workbook, run
 PARTS = 4
 RESULTS = Path(__file__).with_name("results") / "pipeline.json"
 _DRIVER = "org.apache.spark.deploy.SparkSubmit"
-_INTERVAL = 0.5  # seconds between looks at memory
+_INTERVAL = 0.5  # seconds between two samples of memory
 _SOURCE = f"""
     SELECT id, CAST(pmod(hash(id), 1000000) AS INT) AS user,
       timestamp_ntz'2026-01-01' + make_dt_interval(0, 0, 0, pmod(id * 7919, 31536000)) AS at,
@@ -47,7 +47,7 @@ _SOURCE = f"""
 
 
 def workbook(folder: Path, rows: int) -> Workbook:
-    """Ingest, transform, sum up, check; in a fork."""
+    """Return the workbook: ingest, transform, aggregate and check, in a fork."""
     columns = 'id BIGINT, "user" INTEGER, at TIMESTAMP, amount DOUBLE, kind VARCHAR'
     tasks: dict[str, Any] = {"table": {"sql": f"CREATE TABLE events ({columns})"}}
     for part in range(PARTS):
@@ -85,7 +85,7 @@ def workbook(folder: Path, rows: int) -> Workbook:
 
 
 def make_source(spark: SparkSession, folder: Path, rows: int) -> float:
-    """Write the rows that are ingested; the seconds that it took."""
+    """Write the rows to ingest; return the seconds."""
     began = time.monotonic()
     tasks = max(PARTS, rows // 2_000_000)
     data = spark.sql(_SOURCE.format(rows=rows, tasks=tasks))
@@ -97,7 +97,7 @@ def make_source(spark: SparkSession, folder: Path, rows: int) -> float:
 
 
 class Memory:
-    """The resident bytes of each process of the run, looked at again and again."""
+    """Resident bytes of each process of the run, sampled at intervals."""
 
     def __init__(self) -> None:
         this = psutil.Process()
@@ -109,7 +109,7 @@ class Memory:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Look while the block runs."""
+        """Take samples while the block runs."""
         watcher = threading.Thread(target=self._watch, name="memory", daemon=True)
         watcher.start()
         try:
@@ -123,12 +123,12 @@ class Memory:
         while not self._is_over.wait(_INTERVAL):
             moment = {"seconds": round(time.monotonic() - began, 2)}
             for name, process in self._processes.items():
-                with suppress(psutil.Error):  # an executor that was lost
+                with suppress(psutil.Error):  # the executor has died
                     moment[name] = process.memory_info().rss
             self.series.append(moment)
 
     def peaks(self) -> dict[str, float]:
-        """The most that each process had."""
+        """Return the maximum memory of each process."""
         return {
             name: max((one.get(name, 0.0) for one in self.series), default=0.0)
             for name in self._processes
@@ -139,7 +139,7 @@ class Memory:
 
 
 def run(folder: Path, rows: int) -> tuple[RunReport, Memory, float]:
-    """All of it: the report, the memory, and the seconds for the source."""
+    """Run the benchmark; return the report, the memory, and the seconds for the source."""
     with ExitStack() as stack:
         master = stack.enter_context(cluster(folder / "cluster"))
         spark = users_spark(master)
@@ -155,7 +155,7 @@ def run(folder: Path, rows: int) -> tuple[RunReport, Memory, float]:
 
 
 def results(report: RunReport, memory: Memory, rows: int, source: float) -> dict[str, Any]:
-    """What was measured."""
+    """Return the results as a document."""
     return {
         "rows": rows,
         "succeeded": report.succeeded,
@@ -169,8 +169,8 @@ def results(report: RunReport, memory: Memory, rows: int, source: float) -> dict
     }
 
 
-def tell(found: dict[str, Any]) -> None:
-    """Print what was measured, in a few lines."""
+def print_results(found: dict[str, Any]) -> None:
+    """Print a summary of the results."""
     print(f"{found['rows']:,} rows in {found['seconds']} s: {found['rows_per_second']:,} rows/s")
     for task in found["tasks"]:
         rows = "" if task["rows"] is None else f"{task['rows']:,} rows"
@@ -182,7 +182,7 @@ def tell(found: dict[str, Any]) -> None:
 
 
 def plot(found: dict[str, Any], path: str) -> None:
-    """Memory over time, with the times of the worktasks below."""
+    """Plot memory over time, above the times of the worktasks."""
     import matplotlib.pyplot as plt
 
     figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(9, 6))
@@ -201,23 +201,25 @@ def plot(found: dict[str, Any], path: str) -> None:
         below.barh(at, task["seconds"], left=left)
     below.set_yticks(range(len(ran)), [one["name"] for one in ran])
     below.set_xlabel("seconds")
-    figure.suptitle(f"{found['rows']:,} rows: ingest, transform, publish")
+    figure.suptitle(f"{found['rows']:,} rows: ingest, transform, merge")
     figure.tight_layout()
     figure.savefig(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run it, print and keep the results."""
+    """Run the benchmark, print the results and write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=50_000_000)
-    parser.add_argument("--folder", help="for source, lake and cluster; else a temporary one")
-    parser.add_argument("--results", default=str(RESULTS))
-    parser.add_argument("--plot", help="draw memory over time to this file")
+    parser.add_argument("--rows", type=int, default=50_000_000, help="number of rows")
+    parser.add_argument(
+        "--folder", help="folder of source, lake and cluster; defaults to a temporary folder"
+    )
+    parser.add_argument("--results", default=str(RESULTS), help="file of the results")
+    parser.add_argument("--plot", help="plot memory over time to this file")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         report, memory, source = run(Path(folder), given.rows)
         found = results(report, memory, given.rows, source)
-    tell(found)
+    print_results(found)
     Path(given.results).write_text(json.dumps(found, indent=1) + "\n")
     if given.plot:
         plot(found, given.plot)

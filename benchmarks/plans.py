@@ -1,4 +1,4 @@
-"""How PostgreSQL runs the statements of the product: which plans, and which indexes it uses."""
+"""Query plans of PostgreSQL for statements of Forklake, and which indexes they use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Recorded = dict[str, Mapping[str, Any]]
 
 
 class _RecordingConnection:
-    """Passes everything on and remembers the statements."""
+    """Connection that records statements and forwards all calls."""
 
     def __init__(self, inner: Connection, recorded: Recorded) -> None:
         self._inner = inner
@@ -48,7 +48,7 @@ class _RecordingConnection:
 
 
 class RecordingDatabase:
-    """A database that remembers each statement with the parameters it last had."""
+    """Database that records each statement with its latest parameters."""
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
@@ -87,7 +87,7 @@ class RecordingDatabase:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A table read from end to end."""
+    """Sequential scan of a table by a statement."""
 
     table: str
     rows: int
@@ -97,12 +97,12 @@ class Scan:
 def sequential_scans(
     metastore: Metastore, dsn: str, action: Callable[[Metastore], object], *, least_rows: int = 1000
 ) -> list[Scan]:
-    """The tables of some size that an action of the product reads from end to end."""
+    """Return the sequential scans of large tables that an action causes."""
     recording = RecordingDatabase(metastore.database)
     action(Metastore(recording))
     found = []
     with psycopg.connect(dsn) as connection:
-        # The plan for any parameters: the one that prepared statements settle for.
+        # Generic plans: prepared statements use them after a few executions.
         connection.execute("SET plan_cache_mode = force_generic_plan")
         for sql, parameters in recording.recorded.items():
             if "advisory" in sql:
@@ -138,7 +138,7 @@ def _rows_read(node: dict[str, Any]) -> int:
 
 
 def note_index_use(setting: Setting, dsn: str) -> None:
-    """Add how often each index of a metastore was used to what is known."""
+    """Add the number of scans of each index of a metastore to the setting."""
     with psycopg.connect(dsn) as connection:
         rows = connection.execute(
             "SELECT indexrelname, idx_scan FROM pg_stat_user_indexes"

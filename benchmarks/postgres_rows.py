@@ -1,7 +1,7 @@
-"""The rows of small commits, written straight into PostgreSQL: what commits are held against.
+"""Bare inserts of the rows of small commits into PostgreSQL, as the baseline of commits.
 
-The same rows of the same tables by the same driver, in one round trip, but without locks, without
-reading or checking anything, and with ids that may come in any order.
+They write the same rows to the same tables with the same driver in one round trip, but take no
+locks, read and check nothing, and may use ids in any order.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _HEAD = (
 
 
 def prepare_bare_writer(dsn: str, catalog_id: int, table_id: int) -> Work:
-    """A process that writes the rows of small commits to a catalog of its own."""
+    """Prepare a process that writes the rows of small commits to its own catalog."""
     connection = psycopg.connect(dsn)
     connection.prepare_threshold = 2
     connection.adapters.register_dumper(int, Int8Dumper)

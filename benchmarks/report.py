@@ -1,6 +1,6 @@
-"""The report: a part with figures in words for each kind of benchmark, and a chart.
+"""Report: one part with a table of figures for each kind of benchmark, and a chart.
 
-A run writes its own part of the document and leaves the others as they are.
+A run replaces its own part of the document and keeps the others.
 """
 
 from __future__ import annotations
@@ -19,52 +19,52 @@ from benchmarks.listing import CHURN, DEPTHS
 
 _OURS, _LIMIT, _PEER = "#2a6f97", "#9aa5b1", "#d98f4e"
 
-# What a figure says; those that are not listed here are details.
+# Descriptions of the figures in the main table. Figures without one are listed as details.
 _WORDS = {
     "fork_latency": "A fork of a catalog with 100,000 files, median",
-    "fork_bytes": "Bytes that a fork takes",
+    "fork_bytes": "Bytes in the metastore per fork",
     "fork_against_copy": 'A fork, against a fork with `mode="copy"`',
-    "fork_against_full_copy": "A fork, against a copy that shares nothing",
+    "fork_against_full_copy": "A fork, against a copy that shares no rows",
     "listing_depth_1_of_10000_files": "Listing 10,000 files in a fork",
     "listing_depth_5_of_10000_files": "… in a fork of a fork, 5 deep",
     "listing_depth_20_of_10000_files": "… 20 deep",
     "listing_depth_1_of_100000_files": "Listing 100,000 files in a fork",
     "listing_depth_5_of_100000_files": "… in a fork of a fork, 5 deep",
     "listing_depth_20_of_100000_files": "… 20 deep",
-    "million_forks": "A million forks, made in batches of 10,000",
-    "million_forks_bytes": "Bytes that each of them takes",
-    "million_forks_lookup": "Finding a catalog by name among a million",
+    "million_forks": "A million forks, created in batches of 10,000",
+    "million_forks_bytes": "Bytes in the metastore for each of them",
+    "million_forks_lookup": "Lookup of a catalog by name among a million",
     "million_forks_commit": "Commits to forks among a million",
-    "commits_different_catalogs": "16 writers in catalogs of their own, against bare inserts",
+    "commits_different_catalogs": "16 writers, one catalog each, against bare inserts",
     "commits_different_catalogs_against_stock": "… against stock, a metadata schema each",
     "commits_different_catalogs_against_stock_tables": "… against stock, a table each",
     "commits_different_catalogs_failures": "Commits that failed",
     "commits_one_catalog": "16 writers in one table, against stock",
-    "commits_one_catalog_slowest_writer": "The slowest writer's share of the mean",
+    "commits_one_catalog_slowest_writer": "Rate of the slowest writer, relative to the mean",
     "commits_one_catalog_failures": "Commits that failed",
     "bulk_commit": "One commit of 100,000 files with 10 columns, against COPY",
-    "fork_sequential_scans": "Tables read from end to end, 100,000 files",
-    "million_forks_sequential_scans": "Tables read from end to end, a million forks",
+    "fork_sequential_scans": "Tables read sequentially, with 100,000 files",
+    "million_forks_sequential_scans": "Tables read sequentially, with a million forks",
     "sqlite_fork_latency": "SQLite: a fork, median",
     "sqlite_commits_of_1": "SQLite: one writer",
     "sqlite_commits_of_16": "SQLite: 16 writers",
     "duckdb_fork_latency": "DuckDB: a fork, median",
     "duckdb_commits_of_1": "DuckDB: one writer",
     "expiry": "Expiry of 10,000 snapshots, with 100,000 files and 100 forks",
-    "cleanup_planning": "Planning the clean-up of these files",
+    "cleanup_planning": "Planning the clean-up of these files (dry run)",
     "sqlite_expiry": "SQLite: the same expiry",
     "sqlite_cleanup_planning": "SQLite: the same planning",
     "duckdb_expiry": "DuckDB: the same expiry",
     "duckdb_cleanup_planning": "DuckDB: the same planning",
     "delta_latest_version": "Delta, 100,000 files in 50,000 versions: the newest version",
-    "delta_version_at_time": "… the version at a time",
+    "delta_version_at_time": "… the version at a given time",
     "delta_snapshot": "… all files with statistics, as Arrow, p95",
-    "delta_time_travel": "… the same of the version in the middle",
-    "delta_path_lookup": "… the file of a path",
-    "delta_one_day": "… the files of one day, in as large a table that is partitioned by it",
+    "delta_time_travel": "… the same for the version in the middle",
+    "delta_path_lookup": "… lookup of a file by path",
+    "delta_one_day": "… the files of one day, in a table of the same size partitioned by day",
     "delta_plan": "… opening it and finding the file of an id, against deltalake",
-    "delta_load": "… opening it with all files, against a fresh checkpoint",
-    "delta_load_without_checkpoint": "… against the commits alone",
+    "delta_load": "… opening it with all files, against deltalake with a fresh checkpoint",
+    "delta_load_without_checkpoint": "… against deltalake with commits only",
     "delta_checkpoint": "… writing a checkpoint, against deltalake",
     "delta_commits": "Delta, 4 writers in one table, against deltalake",
     "delta_commits_failures": "Commits that failed",
@@ -78,44 +78,44 @@ _HEADER = """\
 _PAGE = """\
 # Benchmarks of the metastore
 
-![The most important figures](benchmarks.svg)
+![Chart of commits, forks and listings](benchmarks.svg)
 
 {summary}
 
 {table}
 
-## How they were measured
+## Method
 
-- On a machine with {cores} cores that it shares with other work. All clients and the database run
-  on it at once, so 16 writers compete with the server for the same {cores} cores: what is measured
-  is processor time far more than the disk.
+- The machine has {cores} cores, which it shares with other work. All clients and the database run
+  on it: 16 writers compete with the server for the same {cores} cores. The benchmarks measure CPU
+  time much more than the disk.
 - {server}.
-- What is compared was measured in turn in the same run, in several rounds; the numbers are
-  medians. Absolute numbers of one run differ from those of the next by a third and more, because
-  of the other work; the ratios are what counts. The ratio of commits is the median over
-  neighboring rounds, so it need not be the quotient of the two numbers beside it.
-- Python {python}, one process a writer, each with a metastore object of its own.
+- Compared operations run alternately in the same run, in several rounds; the numbers are medians.
+  Absolute numbers of two runs can differ by a third and more, because of the other work; ratios are
+  stable. The ratio of commits is the median over adjacent rounds, so it can differ from the
+  quotient of the two numbers beside it.
+- Python {python}, one process per writer, each with its own metastore object.
 
-## What is compared
+## Baselines
 
 - **Bare inserts** are the rows of a commit (snapshot, changes, data file, statistics of three
-  columns, the table's statistics and the head) written through the same driver in one pipelined
-  round trip, one statement a table: no lock, no check, nothing read.
-- **Stock** is DuckDB with the DuckLake extension on the same server, inserting one row a
-  transaction, with and without inlining; the better of the two counts. Its writers have a metadata
-  schema each, which keeps them from ever meeting, or a table each in one catalog. An insert
-  includes running the statement, and without inlining writing a file; ours commits a file that is
-  there already.
+  columns, statistics of the table and the head) written with the same driver in one pipelined round
+  trip, one statement per table: without locks, checks and reads.
+- **Stock** is DuckDB with the DuckLake extension on the same server, which inserts one row per
+  transaction, with and without inlining; the faster of the two counts. Its writers have a metadata
+  schema each, so that they never conflict, or a table each in one catalog. An insert includes the
+  execution of the statement, and without inlining a write of a file; our commits add an existing
+  file.
 - **COPY** writes the same rows into tables with the same keys, row by row with the same driver.
-- **A copy** is a fork with `mode="copy"`, which gives the fork rows of its own. The statistics of
-  files are shared even then; the copy that shares nothing has rows of its own for them too.
+- **A copy** is a fork with `mode="copy"`, which has its own metadata rows. It still shares the
+  statistics of files; the copy that shares no rows has its own statistics too.
 - **deltalake** reads and writes the log of the same Delta table in files: the same versions, and
-  the checkpoint that ours wrote. Its writers, like ours, commit files that are there already.
+  the checkpoint that Forklake wrote. Its writers also commit existing files.
 - The files of both large Delta tables are in a [listing](maintenance.md#very-many-files), as
-  maintenance leaves them; of the partitioned one, one in 50 came later. What is called unlisted
-  was measured before.
-- Forks to be listed have {churn} files of their own at each level in the place of inherited ones,
-  and the catalogs that they were forked from grew afterwards.
+  maintenance leaves them; in the partitioned table, one file in 50 was added after the listing.
+  Figures named "unlisted" were measured before it.
+- In the benchmark of listings, each nested fork replaces {churn} inherited files by its own, and
+  the catalogs that it was forked from grew afterwards.
 
 ## Details
 
@@ -123,13 +123,13 @@ _PAGE = """\
 |---|---:|---|
 {details}
 
-`make bench-metadata` measures all of it again; `--only` and `--quick` of
-`python -m benchmarks.metadata` measure less.
+`make bench-metadata` repeats all measurements. `python -m benchmarks.metadata` with `--only` or
+`--quick` measures less.
 """
 
 
 def write_report(folder: Path, figures: Sequence[Figure], server: str) -> None:
-    """Write the page and its chart."""
+    """Write the part of the page about the metastore, and its chart."""
     folder.mkdir(parents=True, exist_ok=True)
     by_name = {figure.figure: figure for figure in figures}
     put_part(folder / "benchmarks.md", _page(by_name, server))
@@ -137,7 +137,7 @@ def write_report(folder: Path, figures: Sequence[Figure], server: str) -> None:
 
 
 def put_part(document: Path, part: str) -> None:
-    """Put a part of the document, known by its first line, in the place of the earlier one."""
+    """Replace the part of a document that has the same first line, or append it."""
     text = document.read_text("utf-8") if document.exists() else ""
     parts = {f"{_PART}{one.splitlines()[0]}": f"{_PART}{one}" for one in text.split(_PART)[1:]}
     parts[part.splitlines()[0]] = part
@@ -145,20 +145,20 @@ def put_part(document: Path, part: str) -> None:
 
 
 def summary(figures: Mapping[str, Figure], words: Mapping[str, str]) -> str:
-    """How many of the targets are met."""
+    """Return how many of the targets are met."""
     judged = [one for name, one in figures.items() if name in words and one.met is not None]
     return f"{sum(bool(one.met) for one in judged)} of {len(judged)} targets are met."
 
 
 def table(figures: Mapping[str, Figure], words: Mapping[str, str]) -> str:
-    """The figures that there are words for."""
+    """Return the table of the figures that have descriptions."""
     return _HEADER + "\n".join(
         _row(figures[name], words[name]) for name in words if name in figures
     )
 
 
 def details(figures: Mapping[str, Figure], words: Mapping[str, str]) -> str:
-    """The other figures."""
+    """Return the table rows of the other figures."""
     return "\n".join(
         f"| {one.figure.replace('_', ' ')} | {_number(one.value)} | {one.unit} |"
         for name, one in figures.items()

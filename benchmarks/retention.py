@@ -1,4 +1,4 @@
-"""Expiry of very many snapshots, and the planning of a clean-up of very many files."""
+"""Benchmarks of expiring very many snapshots, and of planning the clean-up of very many files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forklake.store.operations import Statement
 
 FILES_OF_A_COMMIT = 10
 FORKS = 100
-# As if each commit had put its files in the place of those of the one before.
+# As if each commit had replaced the files of the previous one.
 _END_FILES = """
 UPDATE ducklake_data_file SET end_snapshot = (
     SELECT min(h.snapshot_id) FROM ducklake_snapshot_changes h
@@ -27,7 +27,7 @@ UPDATE ducklake_data_file SET end_snapshot = (
 
 
 def retention(setting: Setting) -> Iterator[Figure]:
-    """The same history on each database, with forks of some of its snapshots."""
+    """Measure the same history on each database, with forks of some of its snapshots."""
     snapshots = setting.size(10_000, 300)
     with setting.server.database() as dsn:
         with forklake.open(postgres_uri(dsn), create=True) as metastore:
@@ -50,7 +50,7 @@ def _measured(metastore: Metastore, prefix: str, snapshots: int) -> Iterator[Fig
     planning = seconds_of(
         lambda: planned.extend(catalog.cleanup_old_files(cleanup_all=True, dry_run=True))
     )
-    assert len(planned) == waiting, "files that nobody sees wait in vain"
+    assert len(planned) == waiting, "files that no snapshot needs were not planned for deletion"
     yield figure(f"{prefix}cleanup_planning", planning, "s", target="≤ 10 s")
 
 

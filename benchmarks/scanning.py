@@ -1,4 +1,4 @@
-"""Reading tables, against folders with the same files; planning for very many files."""
+"""Benchmarks of scans, against folders with the same files, and of planning very many files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROWS = 10_000_000
 
 
 def read_all(data: DataFrame) -> object:
-    """An aggregate that reads every value of every column."""
+    """Run an aggregate that reads all values of all columns."""
     return data.agg(
         F.sum("id"), F.sum("k"), F.max("at"), F.sum("x"), F.max("name"), F.sum("price")
     ).collect()
 
 
 def scans(files: int, setting: SparkSetting) -> Iterator[Figure]:
-    """Scans of a whole table in so many files, as it was written and with some rows deleted."""
+    """Scan a whole table, as it was written and after deleting some rows."""
     files, rounds = setting.size(files, min(files, 50)), setting.size(4, 2)
     create_table(setting, "scanned", setting.size(ROWS, 100_000), files)
     folder = plain_folder(setting, "scanned")
@@ -38,7 +38,7 @@ def scans(files: int, setting: SparkSetting) -> Iterator[Figure]:
 
 
 def planning(setting: SparkSetting) -> Iterator[Figure]:
-    """From the name of a table to tasks with files, for files that are in the metastore only."""
+    """Plan scans, from the name of a table to Spark tasks, of files that exist only as metadata."""
     for files, seconds in ((10_000, 1), (setting.size(100_000, 20_000), 5)):
         name = f"planned_{files}"
         catalog = setting.session.attachment(LAKE).catalog
@@ -59,14 +59,14 @@ def _plan(setting: SparkSetting, name: str, where: str) -> int:
 
 
 def planned(data: DataFrame) -> int:
-    """How many tasks would read the data, after Spark has planned for it."""
+    """Plan a query, and return how many tasks would read the data."""
     frame: Any = data
     tasks: int = frame._jdf.queryExecution().toRdd().getNumPartitions()
     return tasks
 
 
 def selective(setting: SparkSetting) -> Iterator[Figure]:
-    """The rows of one file out of very many."""
+    """Read the rows of one file out of very many."""
     files, count = setting.size(10_000, 300), setting.size(1_000_000, 30_000)
     create_table(setting, "many", count, files)
     folder = plain_folder(setting, "many")
@@ -90,7 +90,7 @@ def selective(setting: SparkSetting) -> Iterator[Figure]:
 
 
 def _files_read(data: DataFrame) -> int:
-    """How many files Spark has read for a plan of one scan."""
+    """Return how many files Spark reads for a plan with one scan."""
     frame: Any = data
     execution = frame._jdf.queryExecution()
     execution.toRdd().count()

@@ -1,7 +1,7 @@
-"""The PostgreSQL server that benchmarks run against, and fresh databases on it.
+"""PostgreSQL server for benchmarks, with a new database for each.
 
-FORKLAKE_BENCH_POSTGRES (a libpq connection string) puts another server in the place of the one
-that is started otherwise.
+Set FORKLAKE_BENCH_POSTGRES to a libpq connection string to use another server than the one that is
+started by default.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ SETTINGS: dict[str, str | int] = {
 
 
 class Server:
-    """A running PostgreSQL server."""
+    """Running PostgreSQL server."""
 
     def __init__(self, postgres: Postgres, kind: str) -> None:
         self._postgres = postgres
         self._kind = kind
 
     def dsn(self, database: str = "postgres") -> str:
-        """How to reach a database, in libpq's keyword form, which DuckDB takes too."""
+        """Return the connection string of a database in the keyword form, which DuckDB accepts."""
         return make_conninfo("", **conninfo_to_dict(self._postgres.dsn(database)))
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """The address of a fresh, empty database that goes away afterwards."""
+        """Create an empty database, yield its connection string, and drop it at the end."""
         name = f"forklake_bench_{uuid.uuid4().hex}"
         create, drop = "CREATE DATABASE {} TEMPLATE template0", "DROP DATABASE {} WITH (FORCE)"
         self._administer(sql.SQL(create).format(sql.Identifier(name)))
@@ -51,12 +51,12 @@ class Server:
             connection.execute(statement)
 
     def checkpoint(self) -> None:
-        """Write out what is dirty, so that a measurement does not pay for the one before it."""
+        """Write dirty pages to disk, so that the next measurement does not include it."""
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
             connection.execute("CHECKPOINT")
 
     def description(self) -> str:
-        """What it is and how it is set up."""
+        """Describe the server and its settings."""
         with psycopg.connect(self.dsn()) as connection:
             version, *values = (
                 connection.execute(f"SHOW {name}".encode()).fetchall()[0][0]
@@ -66,7 +66,7 @@ class Server:
         return f"PostgreSQL {version} {self._kind} with {', '.join(settings)}"
 
     def cpu_seconds(self) -> float | None:
-        """The processor time of all its processes so far; None if it runs elsewhere."""
+        """Return the CPU time of all its processes so far, or None for a remote server."""
         with psycopg.connect(self.dsn()) as connection:
             pid = connection.execute("SELECT pg_backend_pid()").fetchall()[0][0]
             with suppress(psutil.NoSuchProcess):
@@ -77,7 +77,7 @@ class Server:
 
 
 def _cpu_of(postmaster: psutil.Process) -> float:
-    # Processes that have ended are in the postmaster's account of its children.
+    # The postmaster accounts for ended processes in the times of its children.
     own = postmaster.cpu_times()
     seconds: float = own.children_user + own.children_system
     for process in [postmaster, *postmaster.children()]:
@@ -89,9 +89,9 @@ def _cpu_of(postmaster: psutil.Process) -> float:
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """The server to measure; one of our own ends with the benchmarks."""
+    """Yield the server to measure. A server that was started here is stopped at the end."""
     if conninfo := os.environ.get("FORKLAKE_BENCH_POSTGRES"):
-        yield Server(ExternalPostgres(conninfo), "that runs already,")
+        yield Server(ExternalPostgres(conninfo), "on an existing server,")
         return
     with PostgresServer(SETTINGS) as server:
         yield Server(server, "from a Python wheel, on the same machine,")

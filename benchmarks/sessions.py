@@ -1,10 +1,10 @@
-"""Many sessions of a service at once: mixed small statements, errors, and memory over time.
+"""Benchmark of many concurrent sessions of a service: small statements, errors, and memory.
 
     python -m benchmarks.sessions --sessions 64 --seconds 300
 
-The service runs in a process of its own, this one sends statements to it over HTTP. Reported are
-statements a second, times, errors, and the memory of the service and of its Java, sampled once a
-second: its slope is that of a line through the second half of the run.
+The service runs in its own process; this one sends statements over HTTP. The results are statements
+per second, latencies, errors, and the memory of the service and of its JVM, sampled every second.
+The slope of memory is that of a regression line through the second half of the run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 import httpx
 import psutil
 
-# What sessions do, with how often: `{n}` is another number each time.
+# Statements with their weights; `{n}` is replaced by a random number.
 STATEMENTS: tuple[tuple[int, str], ...] = (
     (6, "SELECT {n} + 1 AS x, 'a' || {n} AS y"),
     (6, "SELECT count(*), max(id) FROM t"),
@@ -43,12 +43,12 @@ STATEMENTS: tuple[tuple[int, str], ...] = (
     (1, "SELECT sum(a.range) FROM range(2000) a JOIN range(2000) b ON a.range = b.range"),
     (1, "DELETE FROM t WHERE id > 100000 AND id % 3 = {n} % 3"),
 )
-REOPENED = 200  # one in so many statements closes the session and opens another
+REOPENED = 200  # on average, sessions are closed and reopened after this many statements
 
 
 @dataclass
 class Tally:
-    """What came of all statements."""
+    """Results of all statements."""
 
     seconds: list[float] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)
@@ -58,7 +58,7 @@ class Tally:
 
 @contextmanager
 def service(folder: Path, sessions: int, heap: str) -> Iterator[tuple[str, psutil.Process]]:
-    """A service over a new metastore in a process of its own, whose Java has a small heap."""
+    """Run a service over a new metastore in its own process, with a small heap for its JVM."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     settings = folder / "settings.toml"
@@ -83,7 +83,7 @@ def service(folder: Path, sessions: int, heap: str) -> Iterator[tuple[str, psuti
 
 
 def serve(path: str) -> None:
-    """The service itself."""
+    """Run the service in this process."""
     from forklake.crucible.app import create_app
     from forklake.crucible.serving import server
     from forklake.crucible.settings import read_settings
@@ -93,13 +93,13 @@ def serve(path: str) -> None:
 
 
 def memory(process: psutil.Process) -> tuple[float, float]:
-    """Megabytes of the service, and of the Java that it started."""
+    """Return the memory of the service and of its JVM in megabytes."""
     java = [one for one in process.children(recursive=True) if one.name() == "java"]
     return process.memory_info().rss / 2**20, sum(one.memory_info().rss for one in java) / 2**20
 
 
 def work(address: str, number: int, until: float, tally: Tally) -> None:
-    """The life of one user."""
+    """Run random statements as one user until a deadline."""
     chance = random.Random(number)
     weights, texts = zip(*STATEMENTS, strict=True)
     with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
@@ -118,14 +118,14 @@ def work(address: str, number: int, until: float, tally: Tally) -> None:
 
 
 def opened(client: httpx.Client, catalog: str) -> str:
-    """The id of a new session."""
+    """Open a session and return its id."""
     answer = client.post("/v1/sessions", json={"catalog": catalog, "alias": "lake"})
     answer.raise_for_status()
     return str(answer.json()["session"])
 
 
 def run(client: httpx.Client, session: str, sql: str, tally: Tally) -> None:
-    """One statement and its rows."""
+    """Run one statement, fetch its rows, and record the result."""
     start = time.perf_counter()
     path = f"/v1/sessions/{session}/statements"
     found: dict[str, Any] = client.post(path, json={"sql": sql, "wait_seconds": 30}).json()
@@ -140,7 +140,7 @@ def run(client: httpx.Client, session: str, sql: str, tally: Tally) -> None:
 
 
 def warm_up(address: str) -> None:
-    """Start Spark, and let Java compile what all statements run."""
+    """Start Spark, and run all statements until the JVM has compiled them."""
     with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
         client.post("/v1/catalogs", json={"name": "warm"})
         session = opened(client, "warm")
@@ -152,7 +152,7 @@ def warm_up(address: str) -> None:
 
 
 def slope(samples: list[tuple[float, float]]) -> float:
-    """Megabytes a minute, by a line through the second half."""
+    """Return the growth in megabytes per minute, by a line through the second half."""
     half = samples[len(samples) // 2 :]
     if len(half) < 2:
         return 0.0
@@ -161,7 +161,7 @@ def slope(samples: list[tuple[float, float]]) -> float:
 
 
 def measure(sessions: int, seconds: float, heap: str) -> dict[str, Any]:
-    """Run it all."""
+    """Run the benchmark and return its results."""
     tally = Tally()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -206,12 +206,14 @@ def measure(sessions: int, seconds: float, heap: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Run the benchmark as the command line defines."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=64)
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--heap", default="1g", help="of Java, small enough to be full soon")
-    parser.add_argument("--serve")
+    parser.add_argument("--sessions", type=int, default=64, help="number of sessions")
+    parser.add_argument("--seconds", type=float, default=300, help="duration")
+    parser.add_argument(
+        "--heap", default="1g", help="maximum heap of the JVM, small enough to fill up soon"
+    )
+    parser.add_argument("--serve", help="run the service with this settings file (internal)")
     given = parser.parse_args()
     if given.serve:
         serve(given.serve)

@@ -1,8 +1,8 @@
-"""Measure tables on Spark: scans, planning, writes, deletes and inserts.
+"""Benchmarks of tables on Spark: scans, planning, writes, deletes and inserts.
 
 python -m benchmarks.spark                     all figures; writes results and report
 python -m benchmarks.spark --only selective    some of them
-python -m benchmarks.spark --quick             small and fast, only printed
+python -m benchmarks.spark --quick             small and fast, printed only
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.figures import Figure, keep_figures, read_figures
 from benchmarks.spark_report import write_spark_report
 from benchmarks.tables import LAKE, SparkSetting
 
-# In the order in which they are run and reported.
+# In the order of measurement and of the report.
 GROUPS: dict[str, Callable[[SparkSetting], Iterator[Figure]]] = {
     "scan_of_10_files": partial(scanning.scans, 10),
     "scan_of_1000_files": partial(scanning.scans, 1_000),
@@ -36,10 +36,12 @@ DOCUMENTS = Path(__file__).parent.parent / "docs"
 
 
 def main() -> None:
-    """Run the groups that were asked for."""
+    """Run the groups that the command line selects."""
     parser = argparse.ArgumentParser(description="Measure tables on Spark.")
-    parser.add_argument("--quick", action="store_true", help="small sizes; keep nothing")
-    parser.add_argument("--only", choices=GROUPS, action="append", help="only these figures")
+    parser.add_argument("--quick", action="store_true", help="use small sizes and write no results")
+    parser.add_argument(
+        "--only", choices=GROUPS, action="append", help="measure only this group; repeatable"
+    )
     arguments = parser.parse_args()
     for name in arguments.only or GROUPS:
         found = []
@@ -55,7 +57,7 @@ def main() -> None:
 def _measured(
     group: Callable[[SparkSetting], Iterator[Figure]], *, quick: bool
 ) -> Iterator[Figure]:
-    """The figures of a group, on a lake of its own."""
+    """Yield the figures of a group, on a new lake."""
     with (
         tempfile.TemporaryDirectory(prefix="forklake-bench-") as folder,
         forklake.connect() as session,

@@ -1,4 +1,4 @@
-"""How long small statements of SQL take, from the text to the answer."""
+"""Benchmarks of small SQL statements, from the text to the result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WARM = 20
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement, whose text has a number that is another each time, and how long it may take.
+    """SQL statement with a placeholder for a changing number, and its target time.
 
-    A change is done when `sql` returns, a query when its rows are here.
+    A change is timed until `sql` returns, a query until its rows are fetched.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Statement:
     is_query: bool = False
 
 
-# In this order: what is altered, read or dropped was made before.
+# In this order: later statements use objects that earlier ones create.
 _STATEMENTS = (
     Statement("ddl", "CREATE TABLE made_{} (id BIGINT, at TIMESTAMP)", "≤ 30 ms"),
     Statement("alter", "ALTER TABLE made_{} ADD COLUMN name VARCHAR", "≤ 30 ms"),
@@ -49,7 +49,7 @@ _STATEMENTS = (
 
 
 def statements(setting: SparkSetting) -> Iterator[Figure]:
-    """Definitions, inserts and small queries."""
+    """Measure definitions, inserts and small queries."""
     session = setting.session
     session.set_option(LAKE, "data_inlining_row_limit", INLINED)
     session.sql("CREATE TABLE small (id BIGINT, name VARCHAR, price DECIMAL(9, 2))")
@@ -59,13 +59,13 @@ def statements(setting: SparkSetting) -> Iterator[Figure]:
         times = _timed(_runner(setting, one), setting)
         yield figure(f"sql_{one.name}", median(times), "ms", target=one.target)
         yield figure(f"sql_{one.name}_p99", percentile(times, 99), "ms")
-    times = _timed(_asks_a_new_node(setting), setting)
+    times = _timed(_query_new_node(setting), setting)
     yield figure("node_of_a_fork", median(times), "ms", target="≤ 30 ms")
     yield figure("node_of_a_fork_p99", percentile(times, 99), "ms")
 
 
-def _asks_a_new_node(setting: SparkSetting) -> Callable[[int], None]:
-    """DuckDB over a fork that nobody has read, opened for one question to an open metastore."""
+def _query_new_node(setting: SparkSetting) -> Callable[[int], None]:
+    """Return a function that opens DuckDB over a fork not read before, and runs one query."""
     metastore = setting.session.attachment(LAKE).metastore
     count = setting.size(100, 10) + _WARM
     metastore.fork_many(LAKE, [f"fork-{number}" for number in range(count)])

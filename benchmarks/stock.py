@@ -1,4 +1,4 @@
-"""Stock DuckLake, the peer: DuckDB with its ducklake extension on the same PostgreSQL server."""
+"""Stock DuckLake for comparison: DuckDB with its ducklake extension on the same PostgreSQL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXTENSIONS = ("postgres_scanner", "ducklake")
 
 
 def _extension(name: str) -> Path:
-    """Where the wheel of an extension put it, for this version of DuckDB."""
+    """Return the file of an extension, which its wheel installed for this version of DuckDB."""
     found = importlib.util.find_spec(f"duckdb_extension_{name}")
     if found is None or found.origin is None:
         raise RuntimeError(f"The package duckdb-extension-{name} is not installed.")
@@ -25,7 +25,7 @@ def _extension(name: str) -> Path:
 
 
 def attach(dsn: str, data_path: str, schema: str, *, inlines: bool) -> duckdb.DuckDBPyConnection:
-    """A connection with the catalog of a metadata schema as `lake`, made if it is not there."""
+    """Attach the catalog of a metadata schema as `lake`; create it if it does not exist."""
     connection = duckdb.connect(config={"threads": 1})
     connection.execute("SET enable_progress_bar = false")
     for name in _EXTENSIONS:
@@ -38,11 +38,11 @@ def attach(dsn: str, data_path: str, schema: str, *, inlines: bool) -> duckdb.Du
     return connection
 
 
-Place = tuple[str, str]  # the schema that holds a catalog, and a table in it
+Place = tuple[str, str]  # the metadata schema of a catalog, and a table in the catalog
 
 
 def create_tables(dsn: str, data_path: str, places: Iterable[Place], *, inlines: bool) -> None:
-    """Catalogs and tables with a row each; one after the other: they cannot be made at once."""
+    """Create catalogs and tables with a row each, in sequence: concurrent creation would fail."""
     for schema, table in dict.fromkeys(places):
         with psycopg.connect(dsn, autocommit=True) as administrator:
             administrator.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'.encode())
@@ -52,7 +52,7 @@ def create_tables(dsn: str, data_path: str, places: Iterable[Place], *, inlines:
 
 
 def prepare_stock_writer(dsn: str, data_path: str, place: Place, inlines: bool) -> Work:
-    """A process that inserts one row a commit."""
+    """Prepare a process that inserts one row per commit."""
     schema, table = place
     connection = attach(dsn, f"{data_path}/{schema}/", schema, inlines=inlines)
     numbers = itertools.count()

@@ -1,4 +1,4 @@
-"""Processes that commit: what each member of a crew prepares and then repeats."""
+"""Preparation of writer processes: the operations that members of a crew repeat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklake import ForklakeError
 
 
 def prepare_writer(uri: str, names: Sequence[str]) -> Work:
-    """A process that adds one small data file a commit, to each of some catalogs in turn."""
+    """Prepare a process that adds one small data file per commit, to some catalogs in turn."""
     metastore = forklake.open(uri)
     catalogs = [metastore.catalog(name) for name in names]
     targets = itertools.cycle(
@@ -29,7 +29,7 @@ def prepare_writer(uri: str, names: Sequence[str]) -> Work:
 
 
 def prepare_finder(uri: str, names: Sequence[str]) -> Work:
-    """A process that looks catalogs up by name."""
+    """Prepare a process that looks up catalogs by name."""
     metastore = forklake.open(uri)
     wanted = itertools.cycle(names)
 

@@ -1,4 +1,4 @@
-"""A workbook in Python: readings of many stations, each loaded by a task of its own.
+"""Workbook in Python: readings of several stations, each loaded by its own worktask.
 
 forklake run examples/readings.py --catalog weather
 """
@@ -39,5 +39,5 @@ workbook: dict[str, Any] = {
     checks=[{"row_count": {"equals": STATIONS}}, {"unique": ["station"]}],
 )
 def warmest(readings: DataFrame) -> DataFrame:
-    """The highest reading of each station."""
+    """Return the highest reading of each station."""
     return readings.groupBy("station").agg({"t": "max"}).withColumnRenamed("max(t)", "t")

@@ -1,4 +1,4 @@
-"""Steps of workbooks that are easier to say in Python than in SQL."""
+"""Steps of workbooks that are easier to write in Python than in SQL."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 
 def customers(orders: DataFrame, least: float) -> DataFrame:
-    """What each customer has spent, without trifles."""
+    """Return the total amount per customer, without orders below `least`."""
     dear = orders.where(F.col("amount") >= least)
     return dear.groupBy("customer").agg(F.sum("amount").alias("amount"))

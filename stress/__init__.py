@@ -1,1 +1,1 @@
-"""The stress suite: many processes at work on one lake, faults in all of it, and what must hold."""
+"""Stress suite: many processes work on one lake under faults, and invariants are verified."""

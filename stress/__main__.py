@@ -1,7 +1,7 @@
-"""Run the stress suite: rounds of all scenarios, with faults, until the time is over.
+"""Run the stress suite: rounds of all scenarios, with faults, for a given time.
 
-python -m stress                                    some minutes
-python -m stress --minutes 60 --report DIR          an hour; the report goes to the folder
+python -m stress                                    run for five minutes
+python -m stress --minutes 60 --report DIR          run for an hour, write the report to DIR
 python -m stress --only transactions --backend sqlite
 """
 
@@ -21,12 +21,12 @@ from stress.sampling import Sampler
 from stress.scenarios.scenario import Size
 from stress.workers import keep_quiet
 
-_SHORTEST, _LONGEST = 5.0, 30.0  # seconds of a round
-_FAULTS = 10  # in a round, if none takes long
+_SHORTEST, _LONGEST = 5.0, 30.0  # limits of the duration of a round, in seconds
+_FAULTS = 10  # in a round, if faults are short
 
 
 def main() -> int:
-    """Play rounds as asked for; 1 if anything was wrong."""
+    """Run rounds as the arguments define. Return 1 if there were problems."""
     arguments = _arguments()
     names, backends = arguments.only or list(SCENARIOS), arguments.backend or list(BACKENDS)
     share = 60 * arguments.minutes / (len(names) * len(backends))
@@ -35,7 +35,7 @@ def main() -> int:
     until = time.monotonic() + 60 * arguments.minutes
     rounds: list[Round] = []
     keep_quiet()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the server must not stay behind
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # exit normally, to stop the server too
     with ExitStack() as stack:
         needs_server = "postgresql" in backends
         server = stack.enter_context(running_server()) if needs_server else None
@@ -52,13 +52,24 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="stress", description="Stress a lake, with faults.")
-    parser.add_argument("--minutes", type=float, default=5.0, help="how long (5)")
-    parser.add_argument("--only", choices=SCENARIOS, action="append", help="only these scenarios")
-    parser.add_argument("--backend", choices=BACKENDS, action="append", help="only this metastore")
-    parser.add_argument("--seed", type=int, default=0, help="of the dice that choose faults (0)")
+    parser = argparse.ArgumentParser(
+        prog="stress", description="Run concurrent scenarios on a lake while faults are injected."
+    )
+    parser.add_argument("--minutes", type=float, default=5.0, help="duration (default: 5)")
     parser.add_argument(
-        "--report", type=Path, default=Path("build/stress"), help="folder (build/stress)"
+        "--only", choices=SCENARIOS, action="append", help="run only this scenario; repeatable"
+    )
+    parser.add_argument(
+        "--backend", choices=BACKENDS, action="append", help="use only this metastore; repeatable"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the random faults (default: 0)"
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        default=Path("build/stress"),
+        help="folder of the report (default: build/stress)",
     )
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Crews: the processes of one round. Whoever is killed is replaced, whoever fails is told of."""
+"""Crews: the worker processes of a round. Killed workers are replaced, failures are reported."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.concurrency.processes import CONTEXT
 from stress.workers import Role, Worker, work
 
 Record = dict[str, Any]
-# Every fourth worker has a clock that is wrong, by turns ahead and behind.
+# Every fourth worker has a clock that is wrong by an hour, alternately fast and slow.
 CLOCK_ERRORS = (0, 0, 0, 1, 0, 0, 0, -1)
 _PATIENCE_SECONDS = 600.0
 
 
 @dataclass
 class _Post:
-    """A role, and the process that has it now."""
+    """Role and the process that currently performs it."""
 
     role: Role
     worker: Worker
@@ -35,7 +35,7 @@ class _Post:
 
 
 def warm_up() -> None:
-    """Start what all processes are forks of: it loads much, and no round should wait for it."""
+    """Start the fork server of all processes in advance, as its imports take long."""
     first = CONTEXT.Process(target=_do_nothing)
     first.start()
     first.join()
@@ -45,7 +45,7 @@ def _do_nothing() -> None: ...
 
 
 class Crew:
-    """Processes with a role each, at work until a moment or until they are done."""
+    """Worker processes, one for each role, that run until a deadline or until they are done."""
 
     def __init__(
         self, roles: Sequence[Role], folder: Path, until: float, *, seed: str = ""
@@ -54,7 +54,7 @@ class Crew:
         self._until = until
         self._seed = seed
         self.problems: list[str] = []
-        self.pids: list[int] = []  # of those who were at work a moment ago
+        self.pids: list[int] = []  # processes that were alive at the last check
         self._posts = [self._hired(role, number, 0) for number, role in enumerate(roles)]
 
     def _hired(self, role: Role, number: int, life: int) -> _Post:
@@ -68,9 +68,10 @@ class Crew:
         return _Post(role, worker, process)
 
     def is_at_work(self) -> bool:
-        """Whether anybody still works, after the killed were replaced.
+        """Replace killed workers; return whether any worker still runs.
 
-        One thread asks for the ends of processes: of two, one would be told nonsense.
+        Call it from one thread only: if two threads wait for the same process, one of them gets a
+        wrong exit code.
         """
         for place, post in enumerate(self._posts):
             if post.process.exitcode == -signal.SIGKILL:
@@ -83,13 +84,13 @@ class Crew:
         return bool(self.pids)
 
     def kill_one(self, random: Random) -> None:
-        """Kill somebody who is at work."""
+        """Kill a random running worker."""
         if alive := self.pids:
             with suppress(psutil.NoSuchProcess):
                 psutil.Process(random.choice(alive)).kill()
 
     def end(self) -> None:
-        """End all who are still there, and see how the others ended."""
+        """End the remaining workers, and record workers that failed."""
         self.pids = []
         for post in self._posts:
             if (code := post.process.exitcode) not in (None, 0):
@@ -99,7 +100,7 @@ class Crew:
 
 
 def read_journals(folder: Path) -> Iterator[Record]:
-    """The lines of the journals of a round."""
+    """Yield the records of all journals of a round. Skip lines that were cut by a kill."""
     for path in sorted(folder.glob("journal-*.jsonl")):
         with path.open("rb") as lines:
             for line in lines:

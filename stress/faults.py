@@ -1,4 +1,4 @@
-"""Faults: what goes wrong during a round, as a table, and a thread that lets it go wrong."""
+"""Faults that can be injected during a round, and the thread that injects them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from stress.grounds import Ground, Server
 
 _FULL_SECONDS = 0.5
 _RECOVERY_SECONDS = 60.0
-# What may happen to a fault itself.
+# Errors that can occur while a fault is injected or repaired.
 _MISHAPS = (OSError, RuntimeError, subprocess.SubprocessError, psutil.Error, psycopg.Error)
 _UNLIMITED = (psutil.RLIM_INFINITY, psutil.RLIM_INFINITY)
 
 
 class Restartable(Protocol):
-    """A process besides the workers that can be killed and begun again."""
+    """Process besides the workers that can be killed and restarted."""
 
     def kill(self) -> None: ...
 
@@ -34,7 +34,7 @@ class Restartable(Protocol):
 
 @dataclass(frozen=True)
 class Scene:
-    """All that can be broken in a round."""
+    """Targets of faults in a round."""
 
     ground: Ground
     crew: Crew
@@ -43,13 +43,13 @@ class Scene:
 
     @property
     def server(self) -> Server:
-        """The server, where there is one."""
+        """Database server. Fails if the round has none."""
         assert self.ground.server is not None
         return self.ground.server
 
 
 class Happened(NamedTuple):
-    """A fault, and when it began and was over."""
+    """Fault that was injected, with its begin and end."""
 
     what: str
     began: float
@@ -57,35 +57,35 @@ class Happened(NamedTuple):
 
 
 def kill_worker(scene: Scene) -> None:
-    """A worker is gone at once."""
+    """Kill a worker."""
     scene.crew.kill_one(scene.random)
 
 
 def cut_connections(scene: Scene) -> None:
-    """All connections through the proxy break, whatever is under way on them."""
+    """Break all connections through the proxy, with whatever is in progress on them."""
     scene.server.proxy.cut()
 
 
 def kill_server(scene: Scene) -> None:
-    """The database server is gone at once, and begins again."""
+    """Kill and restart the database server."""
     scene.server.postgres.kill()
     scene.server.postgres.start()
 
 
 def fill_disk(scene: Scene) -> None:
-    """No worker can write to a file for a while."""
+    """Let no worker write to files for a while."""
     _limited_files(scene.crew.pids)
 
 
 def fill_disk_of_server(scene: Scene) -> None:
-    """The database server cannot write to files for a while, which it does not survive."""
+    """Let the database server not write to files for a while. It crashes and recovers."""
     with suppress(psutil.Error, psycopg.Error):
         _limited_files([process.pid for process in _postmaster(scene.server).children()])
     await_server(scene.server)
 
 
 def kill_service(scene: Scene) -> None:
-    """The service is gone at once, and begins again."""
+    """Kill and restart the service."""
     assert scene.service is not None
     scene.service.kill()
     scene.service.start()
@@ -93,7 +93,7 @@ def kill_service(scene: Scene) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that can go wrong: how often in comparison with others, and where it can."""
+    """Fault with its relative frequency and the condition under which it is possible."""
 
     cause: Callable[[Scene], None]
     weight: int
@@ -115,7 +115,7 @@ FAULTS: dict[str, Fault] = {
 
 
 class Mischief(threading.Thread):
-    """Lets one fault after another happen until told to end."""
+    """Thread that injects one fault after another until it is ended."""
 
     def __init__(self, scene: Scene, every: float, names: Sequence[str] = ()) -> None:
         super().__init__(name="mischief")
@@ -128,7 +128,7 @@ class Mischief(threading.Thread):
         self.problems: list[str] = []
 
     def run(self) -> None:
-        """Each fault in turn first, then as the dice fall."""
+        """Inject each possible fault once in random order, then random ones."""
         random = self._scene.random
         due = random.sample(list(self._possible), len(self._possible))
         weights = [one.weight for one in self._possible.values()]
@@ -138,17 +138,17 @@ class Mischief(threading.Thread):
             try:
                 self._possible[name].cause(self._scene)
             except _MISHAPS as reason:
-                self.problems.append(f"the fault {name!r} could not be mended: {reason!r}")
+                self.problems.append(f"the fault {name!r} could not be repaired: {reason!r}")
             self.happened.append(Happened(name, began, time.monotonic()))
 
     def end(self) -> None:
-        """No more faults; all that was broken is whole again."""
+        """Stop injecting faults. Return when the last one is repaired."""
         self._is_over.set()
         self.join()
 
 
 def _limited_files(pids: Sequence[int]) -> None:
-    """Let processes write nothing beyond the beginning of files for a moment."""
+    """Limit the size of files that processes can write for a moment, as a full disk would."""
     for limit in ((0, psutil.RLIM_INFINITY), _UNLIMITED):
         for pid in pids:
             with suppress(psutil.Error):
@@ -164,7 +164,7 @@ def _postmaster(server: Server) -> psutil.Process:
 
 
 def await_server(server: Server) -> None:
-    """Return once the server takes connections; it begins again by itself, or is helped."""
+    """Wait until the server accepts connections. Restart it if it does not recover itself."""
     deadline = time.monotonic() + _RECOVERY_SECONDS
     while time.monotonic() < deadline:
         if not server.postgres.running:
@@ -174,4 +174,4 @@ def await_server(server: Server) -> None:
             psycopg.connect(server.postgres.dsn(), connect_timeout=5).close()
             return
         time.sleep(0.1)
-    raise RuntimeError("the PostgreSQL server does not come back")
+    raise RuntimeError("the PostgreSQL server does not accept connections again")

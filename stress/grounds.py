@@ -1,6 +1,6 @@
-"""Grounds: where rounds take place. One PostgreSQL server or SQLite file, and room for files.
+"""Environments of rounds: a new metastore (PostgreSQL schema or SQLite file) and a folder.
 
-Every second worker on PostgreSQL goes through a proxy that can be cut.
+Every second worker on PostgreSQL connects through a proxy whose connections can be cut.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BACKENDS = ("postgresql", "sqlite")
 
 @dataclass(frozen=True)
 class Server:
-    """A PostgreSQL server to break, and the proxy in front of it."""
+    """PostgreSQL server, and the proxy in front of it."""
 
     postgres: PostgresServer
     proxy: CuttableProxy
@@ -30,7 +30,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Ground:
-    """A fresh metastore and an empty folder, and what stands behind it."""
+    """Fresh metastore with an empty folder, and its server if it has one."""
 
     place: Place
     folder: Path
@@ -38,11 +38,11 @@ class Ground:
 
     @property
     def lake(self) -> Path:
-        """The folder for data files."""
+        """Folder of data files."""
         return self.folder / "lake"
 
     def places(self) -> Iterator[Place]:
-        """Where workers find the metastore: by turns straight and through the proxy."""
+        """Yield addresses of the metastore for workers, alternately direct and via the proxy."""
         if self.server is None:
             return itertools.repeat(self.place)
         address = f"ducklake:postgres:{self.server.proxy.dsn()}"
@@ -52,14 +52,14 @@ class Ground:
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """A server of our own."""
+    """Start a PostgreSQL server with a proxy, and stop both at the end."""
     with PostgresServer(SETTINGS) as postgres, CuttableProxy(postgres.dsn()) as proxy:
         yield Server(postgres, proxy)
 
 
 @contextmanager
 def fresh_ground(backend: str, server: Server | None) -> Iterator[Ground]:
-    """A ground that is gone afterwards, with everything on it."""
+    """Create a ground, and delete it with all its files at the end."""
     with tempfile.TemporaryDirectory(prefix="forklake-stress-") as name:
         folder = Path(name)
         (folder / "lake").mkdir()

@@ -1,4 +1,4 @@
-"""Plots of a run over time: how much was done, how long it took, what was held, what broke."""
+"""Plots of a run over time: throughput, latencies, memory, connections and faults."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MINUTE = 60.0
 
 
 def draw(rounds: Sequence[Round], samples: Sequence[Sample], began: float, path: Path) -> None:
-    """Draw everything over one axis of time."""
+    """Draw all plots above one time axis."""
     figure = Figure(figsize=(11, 13), layout="constrained")
     panels: tuple[tuple[str, Callable[[Axes], None]], ...] = (
-        ("Operations a second", lambda axes: _throughput(axes, rounds, began)),
-        ("Milliseconds: median, and p99 above it", lambda axes: _times(axes, rounds, began)),
+        ("Operations per second", lambda axes: _throughput(axes, rounds, began)),
+        ("Latency in milliseconds, median to p99", lambda axes: _times(axes, rounds, began)),
         ("Memory, MB", lambda axes: _memory(axes, samples, began)),
         ("Connections to PostgreSQL", lambda axes: _connections(axes, samples, began)),
         ("Faults", lambda axes: _faults(axes, rounds, began)),
@@ -55,7 +55,7 @@ def _throughput(axes: Axes, rounds: Sequence[Round], began: float) -> None:
 
 
 def _times(axes: Axes, rounds: Sequence[Round], began: float) -> None:
-    """One line a round, from the median of its most frequent operation to its p99."""
+    """Draw a line for each round, from the median of its most frequent operation to its p99."""
     for one in rounds:
         if not one.milliseconds:
             continue

@@ -1,4 +1,4 @@
-"""The report of a run: all figures as JSON, the important ones as Markdown, plots of them."""
+"""Report of a run: all numbers as JSON, a summary in Markdown, and plots."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from stress.plots import draw
 from stress.rounds import Round
 from stress.sampling import Sample
 
-# By how much memory and files may grow once every scenario was played.
+# Growth of memory (MB) and of open files that is allowed once every scenario has run.
 SLACK = {"driver_memory": 30.0, "files": 10}
 
 
 @dataclass(frozen=True)
 class Run:
-    """All rounds that were played and all samples that were taken."""
+    """Rounds and samples of one run of the suite."""
 
     rounds: Sequence[Round]
     samples: Sequence[Sample]
 
     @property
     def began(self) -> float:
-        """The beginning, to which all times are told."""
+        """Start time, to which all times are relative."""
         return self.rounds[0].began
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Duration of the run."""
         return self.rounds[-1].ended - self.began
 
     def problems(self) -> list[str]:
-        """All that was wrong, in rounds and over all of them."""
+        """Return the problems of all rounds, and resources that grew over the rounds."""
         found = [f"round {one.number}: {what}" for one in self.rounds for what in one.problems]
         return [*found, *self._growth()]
 
     def _growth(self) -> list[str]:
-        """What is still held after the last round, and was not when all had been played once."""
+        """Return resources that are held after the last round but not after the first cycle."""
         rests = [one.rest for one in self.rounds if one.rest is not None]
         early, late = rests[self._cycle() - 1], rests[-1]
         found = []
@@ -52,15 +52,15 @@ class Run:
             if after > before + slack:
                 found.append(f"{name} grew from {before:.0f} to {after:.0f}")
         if late.connections:
-            found.append(f"{late.connections} connections are open though nobody works")
+            found.append(f"{late.connections} connections are open after all workers ended")
         return found
 
     def _cycle(self) -> int:
-        """After how many rounds each scenario had been played on each ground."""
+        """Return the number of rounds in which each scenario runs once on each backend."""
         return len({(one.scenario, one.backend) for one in self.rounds})
 
     def facts(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return the whole report for JSON."""
         return {
             "machine": f"{platform.system()}, {psutil.cpu_count()} cores",
             "python": platform.python_version(),
@@ -72,7 +72,7 @@ class Run:
 
 
 def write_report(run: Run, folder: Path) -> None:
-    """Write `stress.json`, `stress.md` and the plots into a folder, if there were any rounds."""
+    """Write `stress.json`, `stress.md` and the plots to a folder, if there were any rounds."""
     if not run.rounds:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def _page(run: Run) -> str:
     faults = Counter(one.what for found in run.rounds for one in found.faults)
     problems = run.problems()
     parts = [
-        "# A run of the stress suite",
+        "# Run of the stress suite",
         f"{len(run.rounds)} rounds in {run.seconds / 60:.0f} minutes on"
         f" {psutil.cpu_count()} cores, {sum(faults.values())} faults,"
         f" {len(problems)} problems.",
@@ -96,7 +96,7 @@ def _page(run: Run) -> str:
         ),
         _table(("Operation", "Count", "Median ms", "Largest p99 ms"), _operation_rows(run.rounds)),
         _table(("Fault", "Times"), sorted(faults.items())),
-        _table(("Held", "After the first round", "At most", "After the last"), _held_rows(run)),
+        _table(("Resource", "After the first round", "Maximum", "After the last"), _held_rows(run)),
         _worktasks(run.rounds),
         "## Problems\n\n" + ("\n".join(f"- {one}" for one in problems) or "None."),
     ]
@@ -124,7 +124,7 @@ def _scenario_rows(rounds: Sequence[Round]) -> list[Sequence[Any]]:
     ]
 
 
-# What outcomes mean: done, refused because somebody else was faster, or not known.
+# Outcomes of operations that a concurrent transaction refused. All but these and "ok" are unknown.
 _REFUSED = ("Conflict", "failed")
 
 
@@ -154,7 +154,7 @@ def _summary(several: Sequence[dict[str, float]]) -> tuple[float, float]:
 
 
 def _held_rows(run: Run) -> list[Sequence[Any]]:
-    """What was held after the first round, at most, and after the last one."""
+    """Return the resources held after the first round, at most, and after the last round."""
     rests = [one.rest for one in run.rounds if one.rest is not None]
     rows: list[Sequence[Any]] = []
     for name, title in (
@@ -170,7 +170,7 @@ def _held_rows(run: Run) -> list[Sequence[Any]]:
 
 
 def _worktasks(rounds: Sequence[Round]) -> str:
-    """The tasks of the last round that had some."""
+    """Return a section about the worktasks of the last round that had some."""
     for one in reversed(rounds):
         if tasks := one.facts.get("tasks"):
             title = f"## Worktasks of round {one.number} ({one.backend})"

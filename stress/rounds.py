@@ -1,4 +1,4 @@
-"""Rounds: one scenario on one ground, with faults, and what came of it; and many of them."""
+"""Rounds: one scenario in a fresh environment, with faults, and the result; plans of rounds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
 
 @dataclass
 class Round:
-    """What came of a round: operations by kind and outcome, times, faults, and what was wrong."""
+    """Result of a round: operations by kind and outcome, latencies, faults and problems."""
 
     number: int
     scenario: str
@@ -41,15 +41,15 @@ class Round:
     faults: list[Happened] = field(default_factory=list)
     operations: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     milliseconds: dict[str, dict[str, float]] = field(default_factory=dict)
-    throughput: Counter[int] = field(default_factory=Counter)  # by second since the beginning
+    throughput: Counter[int] = field(default_factory=Counter)  # by second of the round
     facts: dict[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    rest: Sample | None = None  # what was still held when it was over
+    rest: Sample | None = None  # resources held after the round
 
     def line(self) -> str:
-        """The round in a few words."""
+        """Return a summary in one line."""
         done = sum(outcomes["ok"] for outcomes in self.operations.values())
-        what = "; ".join(self.problems)[:2000] or "all is well"
+        what = "; ".join(self.problems)[:2000] or "no problems"
         return (
             f"{self.number:4} {self.scenario:12} {self.backend:10} {self.ended - self.began:6.1f} s"
             f" {done:7} operations {len(self.faults):3} faults: {what}"
@@ -57,7 +57,7 @@ class Round:
 
 
 def play(scenario: Scenario, found: Round, sampler: Sampler, random: Random) -> None:
-    """Let a scenario take its course, then see whether all is well."""
+    """Run a scenario with faults, verify its result, and record everything in `found`."""
     size, ground = scenario.size, scenario.ground
     journals = ground.folder / "journals"
     journals.mkdir()
@@ -86,7 +86,7 @@ def play(scenario: Scenario, found: Round, sampler: Sampler, random: Random) -> 
 
 
 def _watch(crew: Crew, mischief: Mischief, calm_from: float) -> None:
-    """Wait for all to be done; towards the end nothing goes wrong any more."""
+    """Wait until all workers are done. Stop faults at `calm_from`."""
     mischief.start()
     while crew.is_at_work():
         time.sleep(0.02)
@@ -98,7 +98,7 @@ def _count(found: Round, records: Iterator[Record]) -> None:
     times: dict[str, list[float]] = defaultdict(list)
     for record in records:
         if record["kind"] == "crash":
-            found.problems.append(record["told"])
+            found.problems.append(record["error"])
         if "outcome" not in record:
             continue
         found.operations[record["kind"]][record["outcome"]] += 1
@@ -118,7 +118,7 @@ def _percentiles(seconds: list[float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which rounds are played, in which order, and until when."""
+    """Scenarios and backends of a run, and its deadline."""
 
     names: Sequence[str]
     backends: Sequence[str]
@@ -128,12 +128,12 @@ class Plan:
 
     @property
     def cycle(self) -> list[tuple[type[Scenario], str]]:
-        """The scenarios on each ground that they are for, once each."""
+        """Each scenario with each backend that it supports, once."""
         pairs = product((SCENARIOS[name] for name in self.names), self.backends)
         return [(scenario, backend) for scenario, backend in pairs if backend in scenario.backends]
 
     def rounds(self, server: Server | None, sampler: Sampler) -> Iterator[Round]:
-        """Play one round after another until the time is over, each scenario at least once."""
+        """Yield finished rounds until the time is over. Each scenario runs at least once."""
         warm_up()
         for number in count():
             if number >= len(self.cycle) and time.monotonic() > self.until:
@@ -148,7 +148,7 @@ class Plan:
     def _play(
         self, scenario: type[Scenario], found: Round, server: Server | None, sampler: Sampler
     ) -> None:
-        """A round on a ground of its own; one that breaks off is a problem, and not the end."""
+        """Run a round on a fresh ground. An exception is a problem of the round."""
         random = Random(f"{self.seed}-{found.number}")
         try:
             with fresh_ground(found.backend, server) as ground:

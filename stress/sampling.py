@@ -1,4 +1,4 @@
-"""Samples: what the processes and the server take, second by second, for as long as it goes on."""
+"""Samples of the resources that the processes and the server use, taken every second."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _REST_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look. Memory is in megabytes; what could not be learnt is None."""
+    """Resources at one time. Memory is in megabytes. None stands for unknown."""
 
     at: float
     driver_memory: float
     workers: int
     worker_memory: float  # of the largest one
     connections: int | None
-    files: int  # that the driver has open
+    files: int  # open files of the driver
 
 
 class Sampler(threading.Thread):
-    """Takes a sample every so often."""
+    """Thread that takes samples at regular intervals."""
 
     def __init__(self, server: Server | None, every: float = 1.0) -> None:
         super().__init__(name="sampler", daemon=True)
@@ -40,22 +40,22 @@ class Sampler(threading.Thread):
         self._every = every
         self._is_over = threading.Event()
         self._self = psutil.Process(os.getpid())
-        self._files: int | None = None  # least number of open files between rounds
+        self._files: int | None = None  # minimum number of open files between rounds
         self.crew: Crew | None = None
         self.samples: list[Sample] = []
 
     def run(self) -> None:
-        """Take samples until told to end."""
+        """Take samples until the sampler is ended."""
         while not self._is_over.wait(self._every):
             self.samples.append(self.taken())
 
     def end(self) -> None:
-        """Take no more samples."""
+        """Stop taking samples."""
         self._is_over.set()
         self.join()
 
     def at_rest(self) -> Sample:
-        """A sample between rounds, once what they held had time to go."""
+        """Return a sample between rounds, after waiting for resources to be released."""
         deadline = time.monotonic() + _REST_SECONDS
         while self._holds_more(found := self.taken()) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -63,12 +63,12 @@ class Sampler(threading.Thread):
         return found
 
     def _holds_more(self, found: Sample) -> bool:
-        """Whether anything is open that was not, at the best of times, between rounds."""
+        """Return whether more is open than in the best sample between rounds."""
         return bool(found.connections) or found.files > (self._files or found.files)
 
     def taken(self) -> Sample:
-        """A sample of now."""
-        crew = self.crew  # it may be gone the next moment
+        """Return a sample of the current state."""
+        crew = self.crew  # read once: the main thread may reset it at any time
         sizes = [_memory(pid) for pid in (crew.pids if crew else ())]
         return Sample(
             time.monotonic(),

@@ -1,8 +1,8 @@
-"""Workers: what a process of the suite has in its hands while it does its role.
+"""Worker processes: their context, journal and clock.
 
-A worker may be killed at any moment, so all that it did is in its journal, one line an operation,
-written before anything else happens. Deadlines are moments of the machine's monotonic clock, which
-all processes share; its wall clock may be set wrong on purpose.
+A worker can be killed at any time, so it writes each operation to its journal, one line each,
+before it does anything else. Deadlines are times of the monotonic clock, which all processes of a
+machine share; the wall clock of a worker may be wrong on purpose.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from forklake import Catalog, Metastore
 from forklake.errors import Conflict, Unavailable
 
 T = TypeVar("T")
-# What faults and rivals cause: an operation ends so, and the next one may go well.
+# Errors that faults and concurrent transactions cause. A later operation may succeed.
 EXPECTED = (Conflict, Unavailable, OSError)
 _PAUSE_SECONDS = 0.05
 
 
 class Role(Protocol):
-    """What a worker does until its time is over or its work is done. It can be pickled."""
+    """Work of a worker until its time is over or the work is done. Must be picklable."""
 
     def __call__(self, worker: Worker) -> None: ...
 
 
 @dataclass(frozen=True)
 class Worker:
-    """One process; `number` is its place in the crew, `life` tells those in one place apart."""
+    """Context of one process: its number in the crew, and how often it was replaced (`life`)."""
 
     number: int
     life: int
@@ -52,23 +52,23 @@ class Worker:
 
     @cached_property
     def random(self) -> Random:
-        """Its own dice."""
+        """Random generator of this worker."""
         return Random(f"{self.seed}-{self.name}")
 
     @property
     def name(self) -> str:
-        """A name that no other worker of the crew ever has."""
+        """Name that is unique in the crew, also after a replacement."""
         return f"{self.number}.{self.life}"
 
     def turns(self) -> Iterator[int]:
-        """0, 1, 2 … until the time is over."""
+        """Yield 0, 1, 2 … until the deadline."""
         count = 0
         while time.monotonic() < self.until:
             yield count
             count += 1
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a line into the journal, also while the disk is full."""
+        """Write a line to the journal. Wait while the disk is full."""
         left = (json.dumps({"kind": kind, "worker": self.name, **facts}) + "\n").encode()
         while left:
             try:
@@ -81,61 +81,61 @@ class Worker:
         return os.open(self.journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def attempt(self, kind: str, action: Callable[[], T], **facts: Any) -> T | None:
-        """Do something and note how it went; None if it failed in a way that is expected."""
+        """Run an action and record its outcome. Return None after an expected error."""
         began = time.monotonic()
         result = None
         try:
             result = action()
             facts |= {"outcome": "ok", "result": result if isinstance(result, int | str) else None}
         except EXPECTED as error:
-            facts |= {"outcome": type(error).__name__, "told": str(error)[:200]}
+            facts |= {"outcome": type(error).__name__, "error": str(error)[:200]}
         self.note(kind, at=began, seconds=time.monotonic() - began, **facts)
         return result
 
     def persist(self, kind: str, action: Callable[[], T], **facts: Any) -> T:
-        """The same over and over until it goes well or all hope is lost."""
+        """Repeat an action until it succeeds. Raise TimeoutError after 600 attempts."""
         for _ in range(600):
             if (result := self.attempt(kind, action, **facts)) is not None:
                 return result
             time.sleep(_PAUSE_SECONDS)
-        raise TimeoutError(f"{kind} never goes well")
+        raise TimeoutError(f"{kind} does not succeed")
 
     @contextmanager
     def opened(self, place: Place) -> Iterator[Metastore]:
-        """The metastore, as soon as it can be reached."""
+        """Open the metastore as soon as it is available."""
         found = self.persist("open", place.open)
         with found:
             yield found
 
     def catalog(self, metastore: Metastore, name: str) -> Catalog:
-        """A catalog, as soon as it can be found."""
+        """Return a catalog as soon as it can be read."""
         return self.persist("find", partial(metastore.catalog, name))
 
 
 def keep_quiet() -> None:
-    """Libraries need not tell of what is broken on purpose."""
+    """Silence libraries that log connections which faults break on purpose."""
     for name in ("asyncio", "psycopg.pool"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def work(role: Role, worker: Worker) -> None:
-    """The whole life of a process."""
+    """Run a role; entry point of worker processes."""
     keep_quiet()
     if worker.clock_error:
         shift_clock(worker.clock_error)
     try:
         role(worker)
     except BaseException:
-        worker.note("crash", told=traceback.format_exc())
+        worker.note("crash", error=traceback.format_exc())
         raise
 
 
 def shift_clock(error: timedelta) -> None:
-    """Let this process be wrong about the time: it asks `datetime` in modules of Forklake."""
+    """Make the wall clock of this process wrong: replace `datetime` in modules of Forklake."""
 
     class Wrong(datetime, metaclass=_LikeDatetime):
         def __new__(cls, *parts: Any, **named: Any) -> datetime:  # type: ignore[misc]
-            return datetime(*parts, **named)  # noqa: DTZ001 (as it was asked for)
+            return datetime(*parts, **named)  # noqa: DTZ001 (as the caller passes it)
 
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
@@ -147,7 +147,7 @@ def shift_clock(error: timedelta) -> None:
 
 
 class _LikeDatetime(type):
-    """Makes all moments instances of a class."""
+    """Metaclass that treats every datetime as an instance of the class."""
 
     def __instancecheck__(cls, one: object) -> bool:
         return isinstance(one, datetime)

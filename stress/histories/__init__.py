@@ -1,1 +1,1 @@
-"""Histories of transactions: what they are, and whether snapshot isolation explains them."""
+"""Histories of transactions, and the check that snapshot isolation explains them."""

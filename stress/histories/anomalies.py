@@ -1,4 +1,4 @@
-"""Anomalies that single transactions show: reads of what never was, and writes that are gone."""
+"""Anomalies of single transactions: reads of values never committed, and lost writes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Check = Callable[[History], Iterator[str]]
 
 
 def anomalies(history: History) -> list[str]:
-    """All that snapshot isolation in real time does not explain; each begins with its name."""
+    """Return violations of real-time snapshot isolation. Each begins with the name of its kind."""
     found = [f"{name}: {what}" for name, check in CHECKS.items() for what in check(history)]
     if found:
-        return found  # cycles are looked for among lists whose order is certain
+        return found  # the search for cycles needs lists whose order is consistent
     return list(cycles(history))
 
 
 def internal(history: History) -> Iterator[str]:
-    """A transaction sees its own appends, and otherwise the same list each time."""
+    """Check that a transaction sees its own appends, and else the same list in each read."""
     for one in history.transactions:
         known: dict[str, tuple[int, ...]] = {}
         own: dict[str, tuple[int, ...]] = {}
@@ -40,7 +40,7 @@ def internal(history: History) -> Iterator[str]:
 
 
 def duplicates(history: History) -> Iterator[str]:
-    """No value is in a list twice."""
+    """Check that no list contains a value twice."""
     for key, values in history.final.items():
         for value, count in Counter(values).items():
             if count > 1:
@@ -51,12 +51,12 @@ def duplicates(history: History) -> Iterator[str]:
 
 
 def aborted_reads(history: History) -> Iterator[str]:
-    """Nobody sees what a failed transaction wrote, nor what nobody did."""
+    """Check that no read returns values of failed transactions, or values never appended."""
     for key, values in history.final.items():
         for value in values:
             writer = history.writers.get(value)
             if writer is None:
-                yield f"{value} in {key} was appended by nobody"
+                yield f"{value} in {key} was not appended by any transaction"
             elif writer.outcome is Outcome.FAILED:
                 yield f"{value} in {key} is of {writer.name}, which failed"
     known = {key: set(values) for key, values in history.final.items()}
@@ -64,11 +64,11 @@ def aborted_reads(history: History) -> Iterator[str]:
         for value in set(read.values) - known.get(read.key, set()):
             writer = history.writers.get(value)
             if writer is None or writer.outcome is Outcome.FAILED:
-                yield f"{one.name} read {value} of {read.key}, which never was committed"
+                yield f"{one.name} read {value} of {read.key}, which was never committed"
 
 
 def intermediate_reads(history: History) -> Iterator[str]:
-    """Of what a transaction appended to a list, others see all or nothing."""
+    """Check that reads see all or none of the values that a transaction appended to a list."""
     for one, read in _reads(history):
         if not read.values or (writer := history.writers.get(read.values[-1])) in (None, one):
             continue
@@ -78,24 +78,24 @@ def intermediate_reads(history: History) -> Iterator[str]:
 
 
 def order(history: History) -> Iterator[str]:
-    """All reads of a list are beginnings of it as it ends."""
+    """Check that every read of a list is a prefix of its final state."""
     for one in history.transactions:
         for key, values in one.seen.items():
             if tuple(history.final.get(key, ())[: len(values)]) != values:
-                yield f"{one.name} read {_short(Read(key, values))} of {key}, which ends otherwise"
+                yield f"{one.name} read {_short(Read(key, values))} of {key}, not a prefix of it"
 
 
 def lost_appends(history: History) -> Iterator[str]:
-    """What took place is there at the end, all of it."""
+    """Check that the final lists contain all values of committed transactions."""
     known = {key: set(values) for key, values in history.final.items()}
     for one in history.committed:
         for key, values in one.appended.items():
             for value in set(values) - known.get(key, set()):
-                yield f"{value}, appended to {key} by {one.name}, is gone"
+                yield f"{value}, appended to {key} by {one.name}, is missing"
 
 
 def lost_updates(history: History) -> Iterator[str]:
-    """No two transactions both build on the same version of a chained list."""
+    """Check that no two transactions build on the same version of a chained list."""
     first: dict[tuple[str, int], Transaction] = {}
     for one in history.committed:
         for key in history.chained & one.appended.keys() & one.seen.keys():

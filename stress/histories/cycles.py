@@ -1,15 +1,16 @@
-"""Anomalies that only several transactions show together: cycles of dependencies.
+"""Anomalies of several transactions: cycles in the graph of their dependencies.
 
-Three kinds of edges say which of two transactions came first: it wrote what the other one replaced
-(ww), it wrote what the other one read (wr), it read what the other one replaced (rw). A fourth says
-that its answer was there before the other one began (rt).
+Three kinds of edges lead from a transaction to a later one: it wrote a version that the later one
+replaced (ww), it wrote a version that the later one read (wr), or it read a version that the later
+one replaced (rw). A fourth kind means that it was answered before the later one began (rt).
 
-Snapshot isolation is that no cycle goes without two rw edges in a row [1]. That is looked for in
-a graph in which every transaction is there twice, as reached by an rw edge or by another one: only
-from the latter an rw edge leaves. Chains of nodes in between keep the edges few: one for the ends
-of all transactions, one for the versions of a list up to a read, one for those after it.
+Snapshot isolation means that every cycle has two adjacent rw edges [1]. To find other cycles, every
+transaction has two nodes: one reached by rw edges and one reached by other edges. Only from the
+latter an rw edge leaves. Chains of additional nodes keep the number of edges small: one for the
+ends of all transactions, and for each list one for the versions up to a read and one for those
+after it.
 
-[1] Cerone and Gotsman, Analysing Snapshot Isolation, 2018.
+[1] A. Cerone and A. Gotsman, 2018: a graph characterization of snapshot isolation.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import rustworkx
 
 from stress.histories.history import History, Transaction
 
-# What a cycle is called, by the edges that it may have, in the order of how bad it is.
+# Names of cycles by the edges that they may contain, worst first.
 KINDS: dict[str, frozenset[str]] = {
     "G0": frozenset({"ww"}),
     "G1c": frozenset({"ww", "wr"}),
@@ -33,7 +34,7 @@ KINDS: dict[str, frozenset[str]] = {
 
 
 def cycles(history: History) -> Iterator[str]:
-    """One cycle of the worst kind there is, if there is any."""
+    """Yield one cycle of the worst kind that occurs, if there is one."""
     for name, kinds in KINDS.items():
         graph = DependencyGraph(history, kinds)
         if found := graph.cycle():
@@ -42,13 +43,13 @@ def cycles(history: History) -> Iterator[str]:
 
 
 def write_skews(history: History) -> int:
-    """How many transactions are part of cycles that snapshot isolation allows."""
+    """Return the number of transactions in cycles that snapshot isolation allows."""
     kinds = frozenset({"ww", "wr", "rw"})
     return len(DependencyGraph(history, kinds, allows_skew=False).entangled())
 
 
 class DependencyGraph:
-    """Which transactions came before which, by some kinds of edges."""
+    """Graph of the order of transactions, by some kinds of edges."""
 
     def __init__(
         self, history: History, kinds: frozenset[str], *, allows_skew: bool = True
@@ -56,7 +57,7 @@ class DependencyGraph:
         self._history = history
         self._kinds = kinds
         self._graph: rustworkx.PyDiGraph[Transaction | None, None] = rustworkx.PyDiGraph()
-        self._after: dict[str, int] = {}  # the node of a transaction reached by other edges
+        self._after: dict[str, int] = {}  # node of a transaction that is reached by other edges
         self._after_rw: dict[str, int] = {}
         self._edges: list[tuple[int, int]] = []
         for one in history.committed:
@@ -72,7 +73,7 @@ class DependencyGraph:
         self._graph.add_edges_from_no_data(self._edges)
 
     def cycle(self) -> list[Transaction]:
-        """The transactions of a cycle, or none."""
+        """Return the transactions of a cycle, or an empty list."""
         for part in self._entangled_parts():
             inside = self._graph.subgraph(part)
             steps = (inside[source] for source, _ in rustworkx.digraph_find_cycle(inside, 0))
@@ -80,12 +81,15 @@ class DependencyGraph:
         return []
 
     def entangled(self) -> set[str]:
-        """The names of all transactions on any cycle."""
+        """Return the names of all transactions on any cycle."""
         found = (self._graph[node] for part in self._entangled_parts() for node in part)
         return {one.name for one in found if one is not None}
 
     def _entangled_parts(self) -> Iterator[list[int]]:
-        """Nodes that lead to each other. A chain may lead from a transaction to itself: no part."""
+        """Yield strongly connected nodes of two transactions or more.
+
+        Chains can connect a transaction with itself, which is not a cycle.
+        """
         for part in rustworkx.strongly_connected_components(self._graph):
             if len({one.name for node in part if (one := self._graph[node]) is not None}) > 1:
                 yield list(part)
@@ -94,12 +98,12 @@ class DependencyGraph:
         self._edges.append((one, (self._after_rw if by_rw else self._after)[other.name]))
 
     def _follows(self, one: Transaction, other: int) -> None:
-        """An edge from a transaction, however it was reached, to a node."""
+        """Add edges from both nodes of a transaction to a node."""
         for node in {self._after[one.name], self._after_rw[one.name]}:
             self._edges.append((node, other))
 
     def _chain(self, length: int) -> list[int]:
-        """Nodes of which each leads to the next."""
+        """Add nodes that lead from one to the next."""
         nodes = list(self._graph.add_nodes_from([None] * length))
         self._edges += pairwise(nodes)
         return nodes

@@ -1,10 +1,10 @@
-"""What a history is: transactions that read lists and append to them, and how the lists end.
+"""History model: transactions that read lists and append to them, and the final lists.
 
-Every value is appended at most once in a history, so that a value tells who wrote it. A list is
-kept in one of two ways. A *chained* key is one row that each append replaces: two transactions
-that append to it at the same time exclude each other. The rows of any other key are added one by
-one, which excludes nobody: that two transactions both read such a key before either appends to it
-is what snapshot isolation allows.
+A value is appended at most once in a history, so that it identifies its writer. A list is stored in
+one of two ways. A *chained* key is one row that each append replaces: two concurrent transactions
+that append to it conflict. Appends to any other key insert rows, which do not conflict. That two
+transactions both read such a key before either appends to it (write skew) is allowed by snapshot
+isolation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from math import inf
 
 
 class Outcome(Enum):
-    """What became of a transaction, as its client knows."""
+    """Outcome of a transaction as its client observed it."""
 
     OK = "ok"
     FAILED = "failed"
@@ -26,7 +26,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A look at a whole list."""
+    """Read of a whole list."""
 
     key: str
     values: tuple[int, ...]
@@ -34,7 +34,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """One more value at the end of a list."""
+    """Append of a value to a list."""
 
     key: str
     value: int
@@ -45,7 +45,7 @@ Operation = Read | Append
 
 @dataclass(frozen=True)
 class Transaction:
-    """What one client did in one transaction, and when; without an answer it has no end."""
+    """Operations of one client in one transaction. Without an answer its end is infinite."""
 
     name: str
     operations: Sequence[Operation]
@@ -55,7 +55,7 @@ class Transaction:
 
     @cached_property
     def appended(self) -> dict[str, list[int]]:
-        """The values that it appended to each key."""
+        """Values that it appended, by key."""
         found: dict[str, list[int]] = {}
         for one in self.operations:
             if isinstance(one, Append):
@@ -64,7 +64,7 @@ class Transaction:
 
     @cached_property
     def seen(self) -> dict[str, tuple[int, ...]]:
-        """What it first read of each key, without values of its own."""
+        """First read of each key, without the values that it appended itself."""
         found: dict[str, tuple[int, ...]] = {}
         for one in self.operations:
             if isinstance(one, Read) and one.key not in found:
@@ -75,7 +75,7 @@ class Transaction:
 
 @dataclass(frozen=True)
 class History:
-    """Transactions, and what a last look at every list found once all were done."""
+    """Transactions, and the final state of every list after all of them."""
 
     transactions: Sequence[Transaction]
     final: Mapping[str, Sequence[int]]
@@ -83,12 +83,12 @@ class History:
 
     @cached_property
     def writers(self) -> dict[int, Transaction]:
-        """Who appended each value, or tried to."""
+        """Transactions that appended, or tried to append, each value."""
         return {value: one for one in self.transactions for value in _values(one)}
 
     @cached_property
     def committed(self) -> list[Transaction]:
-        """The transactions that took place: those that say so, and those that left a trace."""
+        """Transactions that were acknowledged, or whose values are in the final lists."""
         traces = {value for values in self.final.values() for value in values}
         return [
             one

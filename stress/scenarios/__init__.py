@@ -1,1 +1,1 @@
-"""Scenarios: what the workers of a round do, and what must hold when they are done."""
+"""Scenarios: the work of the workers of a round, and what must hold afterwards."""

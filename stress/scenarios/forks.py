@@ -1,4 +1,4 @@
-"""Very many forks of one parent, made while the parent and the forks change and all are read."""
+"""Scenario with very many forks of one parent, while parent and forks are changed and read."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from stress.workers import Role, Worker
 PARENT = "parent"
 _SNAPSHOTS_BEFORE = 25
 _FORKERS = 4
-_LOOKED_AT_CLOSELY = 200  # forks of which everything is compared, and not only the files
+_LOOKED_AT_CLOSELY = 200  # forks whose whole state is compared, not only their files
 
 
 def digest(catalog: Catalog, version: int | None = None) -> str:
-    """All that a catalog shows at a snapshot, in one number."""
+    """Return a hash of everything that a catalog contains at a snapshot."""
     return hashlib.sha256(repr(observe(catalog, version)).encode()).hexdigest()
 
 
 @dataclass
 class Forks(Scenario):
-    """What a snapshot of the parent shows is the same for ever, in the parent and in forks."""
+    """Invariant: a snapshot of the parent never changes, neither in the parent nor in its forks."""
 
     name = "forks"
-    digests: dict[int, str] = field(default_factory=dict)  # of the parent's first snapshots
+    digests: dict[int, str] = field(default_factory=dict)  # of the first snapshots of the parent
 
     def prepare(self) -> None:
         with self.ground.place.open() as metastore:
@@ -63,7 +63,7 @@ class Forks(Scenario):
             parent = metastore.catalog(PARENT)
             for version, expected in self.digests.items():
                 if digest(parent, version) != expected:
-                    yield f"snapshot {version} of the parent shows something else than before"
+                    yield f"snapshot {version} of the parent has changed"
             yield from _lost_changes(parent, acknowledged)
             yield from self._verify_forks(metastore, parent, acknowledged)
 
@@ -74,19 +74,19 @@ class Forks(Scenario):
         forks = list(metastore.all_catalogs(prefix="fork-"))
         self.facts |= {"forks": len(forks), "forks with commits": len(written)}
         if len(forks) != self.size.forks:
-            yield f"there are {len(forks)} forks and not {self.size.forks}"
+            yield f"there are {len(forks)} forks instead of {self.size.forks}"
         held = cache(partial(_paths, parent))
         for row in forks:
             own = {f"{row.catalog_name}.parquet"}
             found = _paths(Catalog(metastore, row))
             if found - own != held(row.fork_snapshot):
-                yield f"{row.catalog_name} has other files than its parent when it was forked"
+                yield f"{row.catalog_name} has other files than its parent at the forked snapshot"
             if row.catalog_name in written and not own <= found:
-                yield f"the commit to {row.catalog_name} is gone"
+                yield f"the commit to {row.catalog_name} is lost"
         for row in Random(0).sample(forks, min(_LOOKED_AT_CLOSELY, len(forks))):
             fork = Catalog(metastore, row)
             if digest(fork, row.begin_snapshot) != digest(parent, row.fork_snapshot):
-                yield f"{fork.name} does not show what its parent did when it was forked"
+                yield f"{fork.name} differs from its parent at the forked snapshot"
 
 
 def _paths(catalog: Catalog, version: int | None = None) -> frozenset[str]:
@@ -98,14 +98,14 @@ def _lost_changes(parent: Catalog, acknowledged: list[dict[str, Any]]) -> Iterat
     commits = (one["result"] for one in acknowledged if one["kind"] == "commit")
     numbers = [number for number in commits if number is not None]
     if len(set(numbers)) != len(numbers):
-        yield "a snapshot was given to two commits"
+        yield "two commits have the same snapshot"
     if lost := set(numbers) - {one.snapshot_id for one in parent.snapshots()}:
-        yield f"commits to the parent are gone: {sorted(lost)}"
+        yield f"commits to the parent are lost: {sorted(lost)}"
 
 
 @dataclass(frozen=True)
 class Forker:
-    """Makes its share of the forks, whatever happens, and commits to each of them."""
+    """Role that creates a share of the forks, with retries, and commits to each of them."""
 
     place: Place
     share: range
@@ -127,7 +127,7 @@ def _append_once(fork: Catalog) -> int:
 
 @dataclass(frozen=True)
 class Changer:
-    """Commits changes of all kinds to the parent."""
+    """Role that commits all kinds of changes to the parent."""
 
     place: Place
 
@@ -139,7 +139,7 @@ class Changer:
                 worker.attempt("commit", partial(self._change, parent, worker.random, name))
 
     def _change(self, parent: Catalog, random: Random, name: str) -> int | None:
-        """The snapshot of a change; None where there was nothing to change."""
+        """Make a random change. Return its snapshot, or None if there was nothing to change."""
         before = parent.last_committed_snapshot()
         parent.run(partial(change, random=random, name=name))
         after = parent.last_committed_snapshot()
@@ -148,7 +148,7 @@ class Changer:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads what was there at first, in the parent and in forks of it: it never changes."""
+    """Role that reads the first snapshots in the parent and in forks, and compares them."""
 
     place: Place
     digests: Mapping[int, str]
@@ -164,5 +164,5 @@ class Reader:
         page = metastore.catalogs(prefix="fork-", after=after, limit=1)
         catalog = Catalog(metastore, page[0]) if page else metastore.catalog(PARENT)
         if digest(catalog, version) != self.digests[version]:
-            raise AssertionError(f"{catalog.name} shows something else at {version} than before")
+            raise AssertionError(f"snapshot {version} has changed in {catalog.name}")
         return catalog.name

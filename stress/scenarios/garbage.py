@@ -1,4 +1,4 @@
-"""Writers, forks, readers of the past, expiry and clean-up in one lake: no file is ever missed."""
+"""Scenario with writers, forks, old readers, expiry and clean-up: no needed file is deleted."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _WARM_UP = "warm-up"
 
 
 class Cleaner(cleaning.Cleaner):
-    """Removes files at once; orphans only when they are older than any write under way can be."""
+    """Role that deletes files at once, but orphans only if no write in progress can own them."""
 
-    GRACE = timedelta(minutes=2)  # a commit waits for its server for a minute and more
+    GRACE = timedelta(minutes=2)  # longer than a commit waits for its server
 
     def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
         name = random.choice([row.catalog_name for row in files.metastore.catalogs()])
@@ -52,7 +52,7 @@ ROLES = (
 
 
 class Garbage(Scenario):
-    """Every file that any snapshot of any catalog needs is there; all else goes when told to."""
+    """Invariant: all files that snapshots need exist, and clean-up deletes all others."""
 
     name = "garbage"
     expires = True
@@ -78,7 +78,7 @@ class Garbage(Scenario):
             lake = Lake(metastore, self.ground.lake)
             raw = RawFiles(RawMetastore(self.ground.place))
             if missing := set(_needed(metastore, raw)) - lake.on_disk():
-                yield f"files that snapshots need are not there: {sorted(missing)[:5]}"
+                yield f"files that snapshots need are missing: {sorted(missing)[:5]}"
             clean_up(metastore)
             known = RawFiles(RawMetastore(self.ground.place)).known()
             there = {path for path in lake.on_disk() if not path.startswith(_WARM_UP)}
@@ -96,7 +96,7 @@ def _needed(metastore: Metastore, raw: RawFiles) -> Iterator[str]:
 
 
 def clean_up(metastore: Metastore) -> None:
-    """Remove all that nobody needs, now that nobody works."""
+    """Delete everything that no catalog needs, after all workers have ended."""
     while metastore.reclaim_dropped(cleanup_all=True).catalogs:
         pass
     for row in metastore.all_catalogs():
@@ -107,7 +107,7 @@ def clean_up(metastore: Metastore) -> None:
 
 @dataclass(frozen=True)
 class Actor:
-    """Does what a role of those who clean and those who read says, over and over."""
+    """Role that repeats an action of the cleaning tests."""
 
     place: Place
     folder: Path
@@ -115,7 +115,7 @@ class Actor:
     needs_right_clock: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # What is young enough to be somebody's unfinished write is told by the cleaner's clock.
+        # The cleaner compares ages of files with its clock to spare writes in progress.
         object.__setattr__(self, "needs_right_clock", self.role is Cleaner)
 
     def __call__(self, worker: Worker) -> None:
@@ -127,10 +127,10 @@ class Actor:
                 told: Counter[str] = Counter()
                 act = partial(actor.act, lake, worker.random, count, told)
                 worker.attempt(self.role.__name__.lower(), partial(_acted, act))
-                worker.note("told", told_of=told)
+                worker.note("counts", told_of=told)
 
 
 def _acted(act: Callable[[], None]) -> None:
-    """Act; a name that is taken is our own, of a fork whose answer was lost."""
+    """Act. Ignore names that exist: they are of a fork of this worker whose answer was lost."""
     with suppress(AlreadyExists):
         act()

@@ -1,4 +1,4 @@
-"""What every scenario has: a beginning, roles, and a check of what they left behind."""
+"""Base class of scenarios: preparation, roles of workers, and verification."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stress.workers import Role
 
 @dataclass(frozen=True)
 class Size:
-    """How long a round is and how much it does."""
+    """Duration and amount of work of a round."""
 
     seconds: float = 30.0
     seconds_between_faults: float = 3.0
@@ -26,34 +26,34 @@ class Size:
 
     @property
     def calm_seconds(self) -> float:
-        """The time at the end of a round in which nothing goes wrong any more."""
+        """Time at the end of a round without faults."""
         return min(5.0, self.seconds / 4)
 
 
 @dataclass
 class Scenario:
-    """One round of a kind of work on a ground of its own."""
+    """One round of a kind of work on a fresh ground."""
 
     ground: Ground
     size: Size
-    facts: dict[str, Any] = field(default_factory=dict)  # figures for the report
+    facts: dict[str, Any] = field(default_factory=dict)  # numbers for the report
     name: ClassVar[str]
     backends: ClassVar[Sequence[str]] = ("postgresql", "sqlite")
-    faults: ClassVar[Sequence[str]] = ()  # those that make sense; all if there are none
-    expires: ClassVar[bool] = False  # whether snapshots go, and with them what others would miss
+    faults: ClassVar[Sequence[str]] = ()  # names of the faults to inject; empty for all
+    expires: ClassVar[bool] = False  # whether snapshots expire, which some checks do not expect
 
     def prepare(self) -> None:
-        """Make what the workers find."""
+        """Create what the workers need."""
         raise NotImplementedError
 
     def roles(self) -> list[Role]:
-        """A role for each worker."""
+        """Return a role for each worker."""
         raise NotImplementedError
 
     def service(self) -> AbstractContextManager[Restartable | None]:
-        """What runs besides the workers."""
+        """Return a context that runs a service besides the workers, if the scenario needs one."""
         return nullcontext()
 
     def verify(self, journals: Path) -> Iterator[str]:
-        """All that is wrong when everybody is done."""
+        """Yield all problems after the workers have ended."""
         raise NotImplementedError

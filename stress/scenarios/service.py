@@ -1,4 +1,4 @@
-"""Forks for requests over HTTP, while the service is killed: what was answered was done."""
+"""Scenario with forks over HTTP while the service is killed: answered requests are not lost."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from stress.workers import Role, Worker
 PARENT = "parent"
 _START_SECONDS = 60.0
 _FORK_PER = "request"
-_LAST = 2  # requests of each worker when all is calm
+_LAST = 2  # requests of each worker after the last fault
 
 
 class Process:
-    """The service in a process of its own, always at the same address."""
+    """Service in its own process, always at the same address."""
 
     def __init__(self, place: Place, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -43,7 +43,7 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Begin, and answer."""
+        """Start the service and wait until it answers."""
         command = [sys.executable, "-m", "forklake.cli.main", "-m", self._place.uri]
         if self._place.metadata_schema is not None:
             command += ["--metadata-schema", self._place.metadata_schema]
@@ -59,7 +59,7 @@ class Process:
         raise RuntimeError(f"the service does not start: {self._log.read_text()[-2000:]}")
 
     def kill(self) -> None:
-        """End at once."""
+        """Kill the service."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -67,7 +67,7 @@ class Process:
 
 @dataclass
 class Service(Scenario):
-    """Clients that fork, change and drop through a service that may be gone at any moment."""
+    """Clients that fork, change and drop through a service that is killed repeatedly."""
 
     name = "service"
     backends = ("postgresql",)
@@ -93,7 +93,7 @@ class Service(Scenario):
 
     def verify(self, journals: Path) -> Iterator[str]:
         done: dict[str, set[str]] = {kind: set() for kind in ("fork", "table", "drop", "schema")}
-        doomed: set[str] = set()  # whoever was about to drop them may have done so
+        doomed: set[str] = set()  # a drop was requested, and may have succeeded without an answer
         for record in read_journals(journals):
             if record["kind"] == "doomed":
                 doomed.add(record["name"])
@@ -103,20 +103,20 @@ class Service(Scenario):
         with self.ground.place.open() as metastore:
             rows = {row.catalog_name: row for row in metastore.all_catalogs(prefix=_FORK_PER)}
             for name in done["fork"] - doomed - rows.keys():
-                yield f"the fork {name} was answered and is not there"
+                yield f"the fork {name} was answered and does not exist"
             for name in done["drop"] & rows.keys():
-                yield f"the fork {name} was dropped and is there"
+                yield f"the fork {name} was dropped and still exists"
             for name in done["table"] & rows.keys():
                 if not Catalog(metastore, rows[name]).refresh().tables("main"):
-                    yield f"the table of {name} is gone"
+                    yield f"the table of {name} is missing"
             state = metastore.catalog(PARENT).refresh()
             for name in done["schema"] - {one.schema_name for one in state.schemas()}:
-                yield f"the schema {name} was answered and is not there"
+                yield f"the schema {name} was answered and does not exist"
 
 
 @dataclass(frozen=True)
 class Requester:
-    """Forks for a request, works in the fork, and keeps it or drops it."""
+    """Role that forks for each request, works in the fork, and keeps or drops it."""
 
     address: str
 
@@ -127,7 +127,7 @@ class Requester:
                 name = f"{_FORK_PER}-{worker.name}-{number}"
                 if worker.attempt("fork", _forking(lake, name), name=name) is not None:
                     self._work(worker, lake, name, number)
-            # When nothing goes wrong any more, all goes well again.
+            # After the last fault, all requests must succeed again.
             for number in range(_LAST):
                 name = f"{_FORK_PER}-{worker.name}-last-{number}"
                 worker.persist("fork", _forking(lake, name), name=name)

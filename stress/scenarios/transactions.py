@@ -1,8 +1,7 @@
-"""Transactions that read and append to lists, in one catalog; their history is checked.
+"""Scenario with transactions that read and append to lists in one catalog; checks their history.
 
-A list is a table whose rows live in the metastore. Those of even number are one row that appends
-replace, so that two transactions that append at once exclude each other; those of odd number get a
-row for each append.
+A list is a table with inlined rows. Lists with even numbers are one row that every append replaces,
+so that concurrent appends conflict. In those with odd numbers, every append inserts a row.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ CATALOG = "ledger"
 KEYS = tuple(f"list_{number:02}" for number in range(40))
 CHAINED = frozenset(KEYS[::2])
 _VALUES_OF_A_WORKER = 1_000_000
-Wanted = tuple[str, int | None]  # a key, and the value to append; None to read it
+Wanted = tuple[str, int | None]  # a key with the value to append, or None to read it
 
 
 class Transactions(Scenario):
-    """Many clients of one catalog, each transaction a few reads and appends."""
+    """Invariant: the history of many clients of one catalog satisfies snapshot isolation."""
 
     name = "transactions"
 
@@ -59,7 +58,7 @@ class Transactions(Scenario):
         return [Client(place) for place in places]
 
     def verify(self, journals: Path) -> Iterator[str]:
-        # In a process of its own: a history takes memory that this one would keep.
+        # In a separate process, so that the memory of the history is released afterwards.
         with ProcessPoolExecutor(1, CONTEXT) as pool:
             found, facts = pool.submit(judge, self.ground.place, journals).result()
         self.facts |= facts
@@ -68,10 +67,10 @@ class Transactions(Scenario):
 
 @dataclass(frozen=True)
 class Client:
-    """Runs transactions and notes each before it begins and when it is answered."""
+    """Role that runs transactions and records each at its start and after its answer."""
 
     place: Place
-    most: int | None = None  # transactions; otherwise as many as there is time for
+    most: int | None = None  # maximum number of transactions; by default only time limits it
 
     def __call__(self, worker: Worker) -> None:
         first = (1000 * worker.number + worker.life) * _VALUES_OF_A_WORKER
@@ -106,7 +105,7 @@ class Client:
 
 
 def _wanted(random: Random, values: Iterator[int]) -> Iterator[Wanted]:
-    """What a transaction does: a few reads and appends, sometimes two appends to one list."""
+    """Yield the operations of a transaction: reads and appends, sometimes two to one list."""
     for _ in range(random.choice((1, 2, 2, 3, 4))):
         key = random.choice(KEYS)
         if random.random() < 0.6:
@@ -120,7 +119,7 @@ def _wanted(random: Random, values: Iterator[int]) -> Iterator[Wanted]:
 
 
 def _operated(transaction: Transaction, key: str, value: int | None) -> list[Any]:
-    """Do one operation; the key with what was read, or with what was appended."""
+    """Run one operation. Return the key with the values read or the value appended."""
     table = transaction.table(key)
     if value is None:
         return [key, _read(transaction, table)]
@@ -144,7 +143,7 @@ def _text_of(values: Any) -> str:
 
 
 def judge(place: Place, journals: Path) -> tuple[list[str], dict[str, Any]]:
-    """What is wrong with the history of a round, and figures of it."""
+    """Return the anomalies in the history of a round, and numbers about it."""
     history = History(recorded(journals), _final(place), CHAINED)
     outcomes = Counter(one.outcome.value for one in history.transactions)
     began = time.monotonic()
@@ -168,7 +167,7 @@ def _final(place: Place) -> dict[str, list[int]]:
 
 
 def recorded(journals: Path) -> list[told.Transaction]:
-    """The transactions of all journals; those that were only begun have no outcome."""
+    """Return the transactions of all journals. Those without an end have an unknown outcome."""
     begun: dict[str, dict[str, Any]] = {}
     done: list[told.Transaction] = []
     for record in read_journals(journals):

@@ -1,7 +1,7 @@
-"""Many worktasks of one workbook: each a process with a session of its own, all in one catalog.
+"""Scenario with many worktasks of one workbook: processes with sessions in one catalog.
 
-A task that is killed goes on where its own table ends. Every step has a key, so that one whose
-answer was lost is applied once whoever repeats it.
+A killed task is resumed at the last step that its table contains. Each step has an idempotency key:
+if its answer was lost and it is repeated, it is applied once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COLUMNS = (ColumnSpec("task", "bigint"), ColumnSpec("step", "bigint"))
 
 
 class Worktasks(Scenario):
-    """All tasks finish, each step happens once, and the catalog has one history."""
+    """Invariant: all tasks finish, each step happens once, and the catalog has one history."""
 
     name = "worktasks"
 
@@ -67,7 +67,7 @@ class Worktasks(Scenario):
         for task, count in steps.items():
             own = seen.statistics(seen.state.table(f"task_{task}")).record_count
             if own != count:
-                yield f"the table of worktask {task} has {own} rows and not {count}"
+                yield f"the table of worktask {task} has {own} rows instead of {count}"
 
     def _verify_history(
         self, catalog: Catalog, done: list[dict[str, Any]], expected: int
@@ -76,19 +76,19 @@ class Worktasks(Scenario):
         self.facts["snapshots"] = len(history)
         for one, other in pairwise(history):
             if one.snapshot_id >= other.snapshot_id or one.snapshot_time >= other.snapshot_time:
-                yield f"the history is not one line: {one} before {other}"
+                yield f"the history is not ordered: {one} before {other}"
         if len(history) != expected:
-            yield f"there are {len(history)} snapshots and not {expected}"
+            yield f"there are {len(history)} snapshots instead of {expected}"
         lost = {one["result"] for one in done} - {one.snapshot_id for one in history}
         if lost:
-            yield f"acknowledged snapshots are gone: {lost}"
+            yield f"acknowledged snapshots are lost: {lost}"
 
 
 @dataclass(frozen=True)
 class Worktask:
-    """Makes a table of its own, then adds rows to it and to that of all, step by step.
+    """Role that creates a table, then adds rows to it and to a shared table, step by step.
 
-    It takes so many steps at least, and goes on until the time is over.
+    It runs at least `steps` steps, and continues until the time is over.
     """
 
     place: Place
@@ -112,7 +112,7 @@ class Worktask:
         return True
 
     def _taken(self, catalog: Catalog) -> int:
-        """How many steps were taken before, by whoever had the task."""
+        """Return how many steps earlier processes of this task have completed."""
         seen = catalog.now()
         return seen.statistics(seen.state.table(f"task_{self.task}")).record_count
 
@@ -127,7 +127,7 @@ class Worktask:
 
 
 def _summaries(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each task with its sessions, its snapshots and the time that it took."""
+    """Return each task with its sessions, its snapshots and its duration."""
     by_task: dict[int, list[dict[str, Any]]] = {}
     for one in done:
         by_task.setdefault(one["task"], []).append(one)

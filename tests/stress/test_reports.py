@@ -63,7 +63,7 @@ def test_what_grows_over_a_run_is_a_problem() -> None:
     fat = [a_round(one, at_rest(one, memory=100.0 + 30 * one)) for one in range(6)]
     assert Run(fat, [busy(0)]).problems() == ["driver_memory grew from 100 to 250"]
     held = [a_round(number, at_rest(number, connections=2)) for number in range(6)]
-    assert Run(held, [busy(0)]).problems() == ["2 connections are open though nobody works"]
+    assert Run(held, [busy(0)]).problems() == ["2 connections are open after all workers ended"]
 
 
 def test_a_run_without_rounds_tells_nothing(tmp_path: Path) -> None:
