@@ -1,1 +1,1 @@
-"""The data plane on a real Spark."""
+"""Tests of the data plane on a real Spark."""

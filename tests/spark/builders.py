@@ -1,4 +1,4 @@
-"""Data files without Spark: written by Arrow as Spark would write them, and registered."""
+"""Data files written by Arrow in the layout of Spark, and registered without Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 
 def physically(field: Field) -> Field:
-    """A field under the names that files have."""
+    """Return a field under its physical names, which data files use."""
     return replace(field, name=field.physical_name, fields=tuple(map(physically, field.fields)))
 
 
@@ -63,13 +63,13 @@ def add_file(
 
 
 def write_parquet(path: str, table: pa.Table) -> None:
-    """A Parquet file, with its folder."""
+    """Write a Parquet file, and create its folder."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, path)
 
 
 def delete_rows(session: Session, name: str, positions: Mapping[DataFileId, Sequence[int]]) -> None:
-    """Delete rows by their positions in data files, with a delete file for each."""
+    """Delete rows by their positions in data files, with one delete file per data file."""
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
@@ -94,7 +94,7 @@ def delete_rows(session: Session, name: str, positions: Mapping[DataFileId, Sequ
 
 
 def insert(session: Session, name: str, rows: Sequence[Row]) -> None:
-    """Keep rows in the metastore."""
+    """Insert rows inline, into the metastore."""
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
@@ -102,5 +102,5 @@ def insert(session: Session, name: str, rows: Sequence[Row]) -> None:
 
 
 def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
-    """The rows, in order."""
+    """Return the rows of a DataFrame, sorted."""
     return sorted((tuple(row) for row in frame.collect()), key=repr)

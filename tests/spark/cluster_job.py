@@ -1,7 +1,7 @@
-"""What a user does with a Spark cluster of their own: a program for `test_cluster`.
+"""A user program on a Spark cluster that the user started, run by `test_cluster`.
 
-Whenever executors are at work the metastore is somewhere else: they cannot need it. They find no
-Python either.
+While executors run, the metastore is moved away, which proves that they do not need it. They find
+no Python either.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EXECUTORS = 2
 
 
 def users_spark(master: str) -> SparkSession:
-    """The session of somebody who knows nothing of us, with all executors there."""
+    """Return the session of a user without Forklake settings, once all executors are registered."""
     os.environ["PYSPARK_PYTHON"] = "/nowhere/python"
     settings = {
         "spark.master": master,
@@ -58,7 +58,7 @@ def users_spark(master: str) -> SparkSession:
 
 
 def executors() -> list[psutil.Process]:
-    """The processes that do the work, each of which is a child of a worker."""
+    """Return the executor processes, each a child of a worker."""
     return [
         process
         for process in psutil.process_iter()
@@ -83,7 +83,7 @@ def _driver_port() -> str:
 
 
 class Lake:
-    """A session, and the folder of its metastore, which may be away."""
+    """A session, and the folder of its metastore, which can be moved away."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.metastore = folder / "metastore"
@@ -106,7 +106,7 @@ class Lake:
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """Time in which the metastore is nowhere to be found."""
+        """Move the metastore away for the duration of the block."""
         elsewhere = self.metastore.with_name("elsewhere")
         self.metastore.rename(elsewhere)
         self.absences += 1
@@ -117,7 +117,7 @@ class Lake:
 
     @contextmanager
     def away_while_writing(self) -> Iterator[None]:
-        """The same from the start of a write until its files are there."""
+        """Move the metastore away from the start of a write until its files exist."""
         absence = self.away()
 
         def observe(phase: str) -> None:
@@ -134,30 +134,30 @@ class Lake:
         assert self.absences == before + 1
 
     def write(self, rows: DataFrame | str, name: str, **options: Any) -> int:
-        """Write rows, given by a query if need be."""
+        """Write a DataFrame, or the result of a query."""
         frame = self.spark.sql(rows) if isinstance(rows, str) else rows
         with self.away_while_writing():
             return self.session.write(frame, name, **options)
 
     def rows(self, name: str, where: str = "true", **options: Any) -> list[tuple[Any, ...]]:
-        """Rows that executors read while the metastore is away."""
+        """Return rows that executors read while the metastore is away."""
         return self.read(self.session.table(name, **options).where(where))
 
     def read(self, frame: DataFrame) -> list[tuple[Any, ...]]:
-        """The same of any query: its plan is made, files listed, and only then it is run."""
+        """Plan a query, listing its files, and then return its rows with the metastore away."""
         java_frame: Any = frame._jdf
         java_frame.queryExecution().toRdd()
         with self.away():
             return sorted(tuple(row) for row in frame.collect())
 
     def paths(self, name: str) -> list[str]:
-        """The data files of a table."""
+        """Return the paths of a table's data files."""
         place = self.session.resolve(name)
         view = self.session.viewing(place.attachment)
         return [one.path for one in view.scan_files(self.session.find_table(view, place))]
 
     def on_disk(self, name: str) -> list[str]:
-        """All that is in the folder of a table."""
+        """Return the paths of all files in a table's folder."""
         place = self.session.resolve(name)
         view = self.session.viewing(place.attachment)
         table = self.session.find_table(view, place)
@@ -165,12 +165,12 @@ class Lake:
         return sorted(str(path) for path in Path(folder).rglob("*"))
 
     def version(self) -> int:
-        """The newest snapshot."""
+        """Return the newest snapshot."""
         return self.session.attachment("lake").catalog.current_snapshot()
 
 
 def files_read(frame: DataFrame) -> int:
-    """How many files Spark has for a query."""
+    """Return the number of files that Spark reads for a query."""
     java_frame: Any = frame._jdf
     execution = java_frame.queryExecution()
     execution.toRdd()
@@ -180,11 +180,11 @@ def files_read(frame: DataFrame) -> int:
     )
 
 
-# What must work
+# Scenarios
 
 
 def plain_tables(lake: Lake) -> None:
-    """Rows, pruned by what Spark pushes down."""
+    """Read rows, pruned by the filters that Spark pushes down."""
     count = lake.write("select id, id * 2 as twice from range(0, 1000, 1, 4)", "t", mode="error")
     assert count == 1000
     assert len(lake.paths("t")) == 4
@@ -198,7 +198,7 @@ def plain_tables(lake: Lake) -> None:
 
 
 def deletes(lake: Lake) -> None:
-    """Rows deleted by files, and by positions in the metastore."""
+    """Delete rows with delete files, and by positions in the metastore."""
     before = lake.version()
     assert lake.session.delete("t", "id % 10 = 3") == 100
     lake.session.set_option("lake", "data_inlining_row_limit", 10, table="t")
@@ -213,13 +213,13 @@ def deletes(lake: Lake) -> None:
 
 
 def inlined_rows(lake: Lake) -> None:
-    """Rows of the metastore beside those of files."""
+    """Read inlined rows together with those of files."""
     assert insert_rows(lake.session, "t", [(5000, 1), (5001, None)]) == 2
     assert lake.rows("t", "id > 997") == [(998, 1996), (5000, 1), (5001, None)]
 
 
 def updates(lake: Lake) -> None:
-    """UPDATE and MERGE, by all executors."""
+    """Run UPDATE and MERGE INTO on all executors."""
     assert lake.session.update("t", {"twice": "twice + 1"}, "id between 100 and 199") == 90
     source = lake.spark.sql("select id, -id as twice from range(190, 10190, 1000)")
     counts = lake.session.merge(
@@ -238,7 +238,7 @@ def updates(lake: Lake) -> None:
 
 
 def changed_schemas(lake: Lake) -> None:
-    """Columns that are added, renamed and widened, over the files of before."""
+    """Add, rename and widen columns over files that were written before."""
     before = lake.version()
     lake.session.add_column("t", "kind", "varchar", default="old")
     lake.session.rename_column("t", "twice", "double")
@@ -249,7 +249,7 @@ def changed_schemas(lake: Lake) -> None:
 
 
 def partitions(lake: Lake) -> None:
-    """Partitioned writes, the columns still in the files."""
+    """Write partitioned tables whose files keep the partition columns."""
     query = """
         select id, make_date(int(2020 + id % 3), 5, 1) as d, 'k' || id % 2 as k
         from range(0, 60, 1, 3)
@@ -263,7 +263,7 @@ def partitions(lake: Lake) -> None:
 
 
 def nested_types(lake: Lake) -> None:
-    """Nested types, each node of the files with its id."""
+    """Write nested types, each node of the files with its field id."""
     query = """
         select id, array(named_struct('x', id)) as l, map('k', array(id)) as m
         from range(0, 8, 1, 2)
@@ -281,7 +281,7 @@ def nested_types(lake: Lake) -> None:
 
 
 def encryption(lake: Lake) -> None:
-    """Files and delete files whose keys executors are given."""
+    """Read encrypted files and delete files, whose keys are passed to executors."""
     lake.write("select id from range(0, 100, 1, 2)", "secret.main.e", mode="error")
     for path in lake.paths("secret.main.e"):
         assert Path(path).read_bytes()[:4] == b"PARE"
@@ -290,7 +290,7 @@ def encryption(lake: Lake) -> None:
 
 
 def failures(lake: Lake) -> None:
-    """A value that does not fit, found by an executor, is the user's to correct."""
+    """Report a value that does not fit, found by an executor, as invalid input."""
     lake.session.create_table("f", lake.spark.sql("select 1 as n").schema, partition_by=["n"])
     rows = lake.spark.sql("select if(id = 399, 3000000000, id % 4) from range(0, 400, 1, 4)")
     with pytest.raises(InvalidInput, match="3000000000"):
@@ -300,7 +300,7 @@ def failures(lake: Lake) -> None:
 
 
 def lost_executors(lake: Lake) -> None:
-    """An executor dies amid its task: another does the task again, and every row is there once."""
+    """Kill an executor amid its task: another one repeats the task, and every row exists once."""
     slowly = """
         select id, reflect('java.lang.Thread', 'sleep', bigint(if(id % 50 = 49, 3000, 0))) as s
         from range(0, 100, 1, 2)
@@ -322,14 +322,14 @@ def lost_executors(lake: Lake) -> None:
     killer.join()
     assert not victim.is_running()
     assert [row[0] for row in lake.rows("again")] == list(range(100))
-    # What the dead one had begun belongs to no table, and is no part of it.
+    # The file that the killed executor had begun belongs to no table.
     assert len(set(lake.on_disk("again")) - set(lake.paths("again"))) == 1
     tables = pa.concat_tables([pq.read_table(path, columns=["id"]) for path in lake.paths("again")])
     assert sorted(tables["id"].to_pylist()) == list(range(100))
 
 
-def the_work_was_theirs(lake: Lake) -> None:
-    """Every executor had tasks; none has our folders on its class path, or an open metastore."""
+def check_executors_did_the_work(lake: Lake) -> None:
+    """Check that every executor ran tasks without our class path and without an open metastore."""
     context: Any = lake.spark.sparkContext
     summaries = context._jsc.sc().statusStore().executorList(False)
     tasks = {
@@ -348,7 +348,7 @@ def the_work_was_theirs(lake: Lake) -> None:
 
 
 def main(master: str, folder: Path) -> None:
-    """Everything, one after the other."""
+    """Run all scenarios in order."""
     began = time.monotonic()
     spark = users_spark(master)
     lake = Lake(spark, folder)
@@ -363,13 +363,13 @@ def main(master: str, folder: Path) -> None:
         nested_types,
         encryption,
         failures,
-        the_work_was_theirs,
+        check_executors_did_the_work,
         lost_executors,
     ):
         check(lake)
         print(f"{time.monotonic() - began:.1f}", check.__name__, flush=True)
     lake.session.close()
-    assert spark.range(3).count() == 3  # it is the user's
+    assert spark.range(3).count() == 3  # the user owns it
     spark.stop()
 
 

@@ -115,7 +115,7 @@ TRANSACTIONS: dict[str, tuple[str, ...]] = {
     ),
     "insert, read": ("INSERT INTO t VALUES (23, 0)", "SELECT sum(v) FROM u WHERE id < 3"),
 }
-# How DuckDB spells what it lacks.
+# DuckDB spellings of statements that it lacks.
 _IN_DUCKDB = {
     "INSERT INTO t REPLACE WHERE id = 9 SELECT 9, 1": (
         "DELETE FROM t WHERE id = 9",
@@ -135,14 +135,14 @@ State = dict[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What transactions returned, by name, and the state that they left; no state: an error."""
+    """Results of reads by transaction, and the state afterwards (None after an error)."""
 
     reads: dict[str, tuple[Rows, ...]]
     state: State | None
 
 
 def ordered(rows: Sequence[Sequence[Any]]) -> Rows:
-    """Return rows in an order that does not depend on how they were found."""
+    """Return rows in an order that does not depend on how they were read."""
     return tuple(sorted((tuple(row) for row in rows), key=repr))
 
 
@@ -151,7 +151,7 @@ def ordered(rows: Sequence[Sequence[Any]]) -> Rows:
 
 @cache
 def serial(first: str, second: str | None = None) -> Outcome:
-    """Return the outcome of running transactions one after the other, in DuckDB."""
+    """Return the outcome of running one or two transactions in series in DuckDB."""
     with duckdb.connect() as connection:
         for text in SETUP:
             connection.execute(text)
@@ -202,7 +202,7 @@ _COLUMNS = (
 
 
 def _readable(read: Callable[[], list[tuple[Any, ...]]]) -> Rows | str:
-    """Return the rows of a table or view, which may name what is gone."""
+    """Return the rows of a table or view, or "unreadable" if it refers to a dropped object."""
     try:
         return ordered(read())
     except (duckdb.Error, ForklakeError):
@@ -213,7 +213,7 @@ def _readable(read: Callable[[], list[tuple[Any, ...]]]) -> Rows | str:
 
 
 def run(session: Session, text: str) -> Rows:
-    """Run one statement of a transaction, and return what a client can see of it."""
+    """Run one statement of a transaction, and return its rows as visible to a client."""
     rows = [tuple(row.values()) for row in session.execute(text).arrow().to_pylist()]
     return () if text.startswith(_UNCOUNTED) else ordered(rows)
 
@@ -248,10 +248,10 @@ def state_of(catalog: Catalog) -> State:
 
 
 def run_pair(base: Session, outer: str, inner: str) -> tuple[Outcome, bool]:
-    """Run a transaction on a fork, and another one between its first statement and the rest.
+    """Run a transaction on a fork, with another one between its first statement and the rest.
 
-    Every other fork has rows of its own instead of inherited ones.
-    Returns the outcome and whether the first one was refused.
+    Every other fork copies its rows instead of inheriting them.
+    Return the outcome, and whether the first transaction was refused.
     """
     number = next(_numbers)
     fork, mode = f"pair_{number}", ("inherit", "copy")[number % 2]
@@ -287,7 +287,7 @@ _numbers = count()
 
 
 def judge(outer: str, inner: str, found: Outcome, *, is_refused: bool) -> str | None:
-    """Return why an outcome is not that of a serial order; None if it is."""
+    """Return why an outcome matches no serial order, or None if it matches one."""
     expected = serial(inner) if is_refused else serial(inner, outer)
     if expected == found:
         return None
@@ -307,11 +307,11 @@ def is_needless(outer: str, inner: str) -> bool:
 
 @dataclass
 class Counts:
-    """How many pairs ended in which way."""
+    """Numbers of pairs by how they ended."""
 
     committed: int = 0
     refused: int = 0
-    needless: list[tuple[str, str]] = field(default_factory=list)  # refused without need
+    needless: list[tuple[str, str]] = field(default_factory=list)  # refused, but orders agree
 
     def add(self, outer: str, inner: str, *, is_refused: bool) -> None:
         """Count a pair."""

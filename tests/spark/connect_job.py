@@ -1,7 +1,7 @@
-"""A program on Spark Connect: all that a session does with tables, on a server's Spark.
+"""A program on Spark Connect that does everything a session can do with tables on a remote Spark.
 
-It takes the address of the server and an empty folder, and prints what each of its parts found, or
-the error that ended it, as JSON.
+Its arguments are the address of the server and an empty folder. It prints the results of each part,
+or the error that ended it, as JSON.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ class Lake:
         )
 
     def options(self, table: str, catalog: str = "main") -> dict[str, str]:
-        """Where the data source finds a table."""
+        """Return the options with which the data source finds a table."""
         return {"uri": self.uri, "catalog": catalog, "table": f"main.{table}"}
 
     def rows(self, name: str, *columns: str, **options: Any) -> list[list[Any]]:
-        """The rows of a table, or some columns of them."""
+        """Return the rows of a table, or some of its columns."""
         return rows_of(self.session.table(name, **options), *columns)
 
     def files(self) -> set[Path]:
-        """All data and delete files."""
+        """Return the paths of all data and delete files."""
         return set((self.folder / "data").rglob("*.parquet"))
 
     def version(self) -> int:
-        """The newest snapshot."""
+        """Return the newest snapshot."""
         return self.session.snapshots("lake")[-1].snapshot_id
 
 
 def rows_of(frame: DataFrame, *columns: str) -> list[list[Any]]:
-    """The rows of a DataFrame in order."""
+    """Return the rows of a DataFrame, sorted."""
     return sorted(list(row) for row in frame.selectExpr(*(columns or ["*"])).collect())
 
 
 def refusal(statement: Callable[[], object]) -> list[str]:
-    """The kind of error of ours that a statement ends with, and what it says."""
+    """Return the kind and message of the Forklake error that a statement raises."""
     try:
         statement()
     except ForklakeError as error:
@@ -78,11 +78,11 @@ def refusal(statement: Callable[[], object]) -> list[str]:
     return []
 
 
-# What is done
+# Parts
 
 
 def writing(lake: Lake) -> Found:
-    """Tables are made and written to, with DataFrames of the user's session."""
+    """Create tables, and write DataFrames of the user session to them."""
     lake.session.create_table(
         "t",
         [
@@ -108,7 +108,7 @@ def writing(lake: Lake) -> Found:
 
 
 def reading(lake: Lake) -> Found:
-    """Rows are read now and as they were, filtered, with virtual columns, and joined."""
+    """Read rows now and at a snapshot, filtered, with virtual columns, and joined."""
     table = lake.session.table("t")
     virtual = lake.session.table("t", virtual=["rowid", "filename", "file_row_number"])
     mine = lake.spark.sql("SELECT 7L AS id, 'mine' AS note")
@@ -131,7 +131,7 @@ def reading(lake: Lake) -> Found:
 
 
 def changing(lake: Lake) -> Found:
-    """Rows are deleted, updated and merged; they keep their ids."""
+    """Delete, update and merge rows, which keep their ids."""
     lake.session.write(lake.spark.range(0, 20, 1, 2).selectExpr("id", "0 AS n"), "c", mode="error")
     before = lake.files()
     found: Found = {"deleted": lake.session.delete("c", "id IN (1, 2)")}
@@ -162,7 +162,7 @@ def changing(lake: Lake) -> Found:
 
 
 def chance(lake: Lake) -> Found:
-    """A row that a random condition finds is found once: it ends, and goes on elsewhere."""
+    """Update and merge rows by a random condition, which selects each row once."""
     lake.session.write(lake.spark.range(200).selectExpr("id", "0 AS n"), "dice", mode="error")
     updated = lake.session.update("dice", {"n": "1"}, "rand() < 0.5")
     source = lake.spark.range(200).where("rand() < 0.5")
@@ -178,7 +178,7 @@ def chance(lake: Lake) -> Found:
 
 
 def evolving(lake: Lake) -> Found:
-    """Columns are added, renamed, dropped and promoted, also inside of others."""
+    """Add, rename, drop and promote columns and nested fields."""
     query = """
         SELECT int(id) AS id, int(id) AS a, named_struct('x', int(id), 'y', 'y') AS s,
                array(named_struct('z', id)) AS l, map('k', id) AS m
@@ -209,7 +209,7 @@ def evolving(lake: Lake) -> Found:
 
 
 def inlining(lake: Lake) -> Found:
-    """Few rows live in the metastore, beside those of files."""
+    """Keep small writes in the metastore, beside the rows of files."""
     lake.session.write(lake.spark.range(10).selectExpr("id", "'f' AS k"), "i", mode="error")
     lake.session.set_option("lake", "data_inlining_row_limit", 5, table="i")
     before = lake.files()
@@ -225,7 +225,7 @@ def inlining(lake: Lake) -> Found:
 
 
 def partitioning(lake: Lake) -> Found:
-    """Files lie in folders of their partitions, and hold the columns still."""
+    """Write files into partition folders; the files keep the partition columns."""
     query = "SELECT id, make_date(int(2020 + id % 2), 5, 1) AS d, 'k' || id % 2 AS k FROM range(8)"
     lake.session.write(lake.spark.sql(query), "p", mode="error", partition_by=["year(d)", "k"])
     some = lake.session.table("p", where="d = DATE '2021-05-01' AND k = 'k1'", virtual=["filename"])
@@ -238,7 +238,7 @@ def partitioning(lake: Lake) -> Found:
 
 
 def feeding(lake: Lake) -> Found:
-    """The change feed."""
+    """Read the change feed."""
     lake.session.write(lake.spark.range(4).selectExpr("id", "0 AS n"), "feed", mode="error")
     start = lake.version()
     lake.session.delete("feed", "id = 0")
@@ -252,7 +252,7 @@ def feeding(lake: Lake) -> Found:
 
 
 def transactions(lake: Lake) -> Found:
-    """All or nothing; forks go their own ways."""
+    """Roll back a transaction, and write to a fork without affecting its parent."""
     lake.session.write(lake.spark.range(3), "x", mode="error")
     before, version = lake.files(), lake.version()
     found: Found = {}
@@ -276,7 +276,7 @@ def transactions(lake: Lake) -> Found:
 
 
 def encryption(lake: Lake) -> Found:
-    """A session says that Spark cannot write and read encrypted files; few rows need no Spark."""
+    """Refuse Spark reads and writes of encrypted files; inlined rows work without Spark."""
     lake.attach("secret", "secret", encrypted=True)
     lake.session.create_table("secret.main.s", [ColumnSpec("id", "bigint")])
     return {
@@ -287,7 +287,7 @@ def encryption(lake: Lake) -> Found:
 
 
 def sources(lake: Lake) -> Found:
-    """The data source reads and writes tables, encrypted ones too."""
+    """Read and write tables with the data source, also encrypted ones."""
     lake.session.write(lake.spark.range(5).selectExpr("id", "'a' AS k"), "d", mode="error")
     frame = lake.spark.range(10, 12).selectExpr("'b' AS k", "id")
     frame.write.format("forklake").options(**lake.options("d")).mode("append").save()
@@ -296,7 +296,7 @@ def sources(lake: Lake) -> Found:
 
 
 def streams(lake: Lake) -> Found:
-    """A stream from a table to another."""
+    """Stream from one table into another."""
     lake.session.write(lake.spark.range(5).selectExpr("id", "'a' AS k"), "from", mode="error")
     lake.session.create_table("to", [ColumnSpec("n", "bigint"), ColumnSpec("k", "varchar")])
     rows = lake.session.read_stream("from")
@@ -318,7 +318,7 @@ def streams(lake: Lake) -> Found:
 
 
 def mistakes(lake: Lake) -> Found:
-    """Bad input is an error of ours, at once, and nothing is changed."""
+    """Return the errors for bad input, none of which changes anything."""
     session, sql = lake.session, lake.spark.sql
     session.create_table(
         "b", [ColumnSpec("id", "int", nulls_allowed=False), ColumnSpec("u", "uuid")]
@@ -345,7 +345,7 @@ def mistakes(lake: Lake) -> Found:
 
 
 def losses(lake: Lake) -> Found:
-    """Files that are not there any more."""
+    """Return the errors for missing files."""
 
     def change(name: str) -> int:
         return lake.session.update(name, {"id": "9"}, "id = 2")
@@ -366,7 +366,7 @@ def losses(lake: Lake) -> Found:
 
 
 def leftovers(lake: Lake) -> Found:
-    """Frames live as long as somebody has them, their lists of files no longer."""
+    """Check that file lists are deleted once loaded, while their DataFrames stay readable."""
     folder = Path(tempfile.gettempdir())
 
     def lists() -> int:
@@ -403,7 +403,7 @@ PARTS = (
 
 
 def main(address: str, folder: Path) -> None:
-    """Everything, one part after the other; parts do not stop each other."""
+    """Run all parts; an error ends only its own part."""
     spark = SparkSession.builder.remote(address).getOrCreate()
     lake = Lake(spark, folder)
     found: dict[str, Found] = {}
@@ -413,7 +413,7 @@ def main(address: str, folder: Path) -> None:
         except Exception:  # noqa: BLE001
             found[part.__name__] = {"error": traceback.format_exc()}
     lake.session.close()
-    found["users"] = {"count": spark.range(3).count()}  # the session is the user's
+    found["users"] = {"count": spark.range(3).count()}  # the user owns the session
     spark.stop()
     print(json.dumps(found, default=str))
 

@@ -1,6 +1,6 @@
-"""Writers that are killed at a phase: a program for `test_crashes`.
+"""Writers that are killed at a phase, run by `test_crashes`.
 
-Without Spark each dies as a fork of this process; a Spark takes this process and its Java along.
+Without Spark, each writer is a fork of this process. With Spark, this process and its Java die.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from forklake.store import phases
 
 ALIAS = "lake"
 NUMBERS = [ColumnSpec("id", "int64")]
-# Phases of a write by Arrow, each on a table of its own: what goes with the making of the table
-# is committed in steps, and what is alone may be committed at once.
+# Phases of a write by Arrow, each on its own table. A write that is part of creating a table is
+# committed in several steps; a write alone may be committed at once.
 MAKING = [phase for phase in phases.PHASES if phase.startswith(("write.", "commit."))]
 APPENDING = ["write.files", "commit.begun", "commit.committed"]
-RUNNING = "running"  # in the middle of Spark's job
+RUNNING = "running"  # in the middle of a Spark job
 SPARK_PHASES = [
     "write.started",
     RUNNING,
@@ -38,7 +38,7 @@ SPARK_PHASES = [
 
 
 def opened(uri: str, metadata_schema: str | None, data_path: str) -> Session:
-    """A session that writes even a single row into a file."""
+    """Return a session that writes even a single row into a file."""
     session = forklake.connect()
     session.attach(
         uri,
@@ -54,18 +54,18 @@ def opened(uri: str, metadata_schema: str | None, data_path: str) -> Session:
 
 
 def table_of(phase: str) -> str:
-    """The table that is written to until the phase."""
+    """Return the name of the table that is written to until the phase."""
     return phase.replace(".", "_")
 
 
 def die() -> NoReturn:
-    """End as by a power cut."""
+    """Kill this process with SIGKILL, as a power cut would."""
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("a killed process goes on")
 
 
 def die_at(phase: str) -> None:
-    """Be killed when the phase is reached."""
+    """Kill this process when the phase is reached."""
 
     def observe(reached: str) -> None:
         if reached == phase:
@@ -78,7 +78,7 @@ def die_at(phase: str) -> None:
 
 
 def make(session: Session, phase: str) -> None:
-    """Be killed while a table is made with rows."""
+    """Die while a table is created with rows."""
     with session.transaction():
         session.create_table(f"made_{table_of(phase)}", NUMBERS)
         die_at(phase)
@@ -86,13 +86,13 @@ def make(session: Session, phase: str) -> None:
 
 
 def append(session: Session, phase: str) -> None:
-    """Be killed while rows are added to a table that has some."""
+    """Die while rows are appended to a table that has some."""
     die_at(phase)
     insert_rows(session, table_of(phase), [(1,), (2,)])
 
 
 def without_spark(*place: str | None) -> None:
-    """One after the other, each in a process that has loaded everything and holds nothing."""
+    """Run the jobs, each in a fork of a process that has loaded everything and has nothing open."""
     for job, when in ((make, MAKING), (append, APPENDING)):
         for phase in when:
             child = os.fork()
@@ -108,7 +108,7 @@ def without_spark(*place: str | None) -> None:
 
 
 def with_spark(phase: str, *place: str | None) -> None:
-    """Be killed with Spark, whose process is told first."""
+    """Die during a write with Spark, after printing the id of the Java process."""
     session = opened(*place)  # type: ignore[arg-type]
     spark = session.engine.spark
     (java,) = psutil.Process().children()
@@ -127,12 +127,12 @@ def with_spark(phase: str, *place: str | None) -> None:
     session.write(spark.sql(rows), "t")
 
 
-# A row that never comes.
+# A condition that never finishes.
 _ASLEEP = "reflect('java.lang.Thread', 'sleep', bigint(10000000)) is null"
 
 
 def _die_amid_files(folder: Path) -> None:
-    """Be killed when the first task has written its file and the second is at its own."""
+    """Die when the first task has written its file and the second one runs."""
     before = set(folder.rglob("*.parquet"))
     while not any(path.stat().st_size for path in set(folder.rglob("*.parquet")) - before):
         threading.Event().wait(0.01)
@@ -140,7 +140,7 @@ def _die_amid_files(folder: Path) -> None:
 
 
 def main() -> None:
-    """The arguments are a phase of a write with Spark, or nothing, and a place as JSON."""
+    """Run the job that the arguments name: a Spark phase or "", and a place as JSON."""
     phase, place = sys.argv[1], json.loads(sys.argv[2])
     if phase:
         with_spark(phase, *place)

@@ -1,4 +1,4 @@
-"""Rows are made to fit a table inside Spark's plan; what cannot fit is a typed error."""
+"""Adapting rows to a table inside the Spark plan; misfits are typed errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def column(
     default: str | None = None,
     default_type: str = "literal",
 ) -> Field:
-    """A column of a table that is not there."""
+    """Return a column of a table that does not exist."""
     return Field(
         column_id=ColumnId(next(_ids)),
         name=name,
@@ -45,7 +45,7 @@ def column(
 
 
 def row_of(df: DataFrame) -> dict[str, Any]:
-    """The one row of a DataFrame."""
+    """Return the only row of a DataFrame."""
     (row,) = df.toArrow().to_pylist()
     assert isinstance(row, dict)
     return row
@@ -54,12 +54,12 @@ def row_of(df: DataFrame) -> dict[str, Any]:
 def fitted(
     df: DataFrame, *fields: Field, by_name: bool = False, keep: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The one row as the table `t` holds it."""
+    """Return the only row as the table `t` stores it."""
     with translating():
         return row_of(aligned(df, fields, "t", by_name=by_name, keep=keep))
 
 
-# Spark's text of a value, the type that it goes into, and the same for DuckDB where it differs.
+# Spark SQL of a value, the target type, and the DuckDB SQL where it differs.
 CASTS = [
     ("2.5D", "int32", "2.5::DOUBLE"),
     ("3.5D", "int64", "3.5::DOUBLE"),
@@ -108,7 +108,7 @@ def test_values_are_cast_as_duckdb_casts_them_in_an_insert(engine: Engine) -> No
         f"{spark} AS {name}" for (spark, _, _), name in zip(CASTS, names, strict=True)
     )
     fields = [column(name, kind) for (_, kind, _), name in zip(CASTS, names, strict=True)]
-    # Not a local relation: the expressions are compiled and run as those of big data are.
+    # Not a local relation: its expressions are compiled and run like those of large inputs.
     source = engine.spark.sql(f"SELECT {given} FROM range(1) DISTRIBUTE BY rand()")
     got = fitted(source, *fields)
     expected = duckdb.sql(
@@ -142,7 +142,7 @@ MISFITS = [
 
 
 @pytest.mark.parametrize(("value", "kind", "shown"), MISFITS)
-def test_a_value_that_does_not_fit_names_table_column_type_and_value(
+def test_a_misfit_error_names_table_column_type_and_value(
     engine: Engine, value: str, kind: str, shown: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -150,7 +150,7 @@ def test_a_value_that_does_not_fit_names_table_column_type_and_value(
     assert caught.value.message == f"Column 't.c' of type {kind} cannot hold '{shown}'."
 
 
-def test_a_value_that_does_not_fit_is_found_inside_nested_ones(engine: Engine) -> None:
+def test_a_misfit_inside_a_nested_value_is_found(engine: Engine) -> None:
     inner = column(
         "s", "struct", column("x", "int8"), column("l", "list", column("element", "uint8"))
     )
@@ -164,14 +164,14 @@ def test_a_value_that_does_not_fit_is_found_inside_nested_ones(engine: Engine) -
             fitted(engine.spark.sql(f"SELECT {value} AS v"), inner)
 
 
-def test_types_that_nothing_converts_are_refused_before_any_job(engine: Engine) -> None:
+def test_inconvertible_types_are_refused_before_any_job(engine: Engine) -> None:
     for value, kind in (("date'2024-01-01'", "int32"), ("array(1)", "date"), ("1", "struct")):
         parts = (column("x", "int32"),) if kind == "struct" else ()
         with pytest.raises(InvalidInput, match=r"'t\.c' .* cannot take values of type"):
             aligned(engine.spark.sql(f"SELECT {value} AS v"), [column("c", kind, *parts)], "t")
 
 
-def test_columns_come_by_position_whatever_they_are_called(engine: Engine) -> None:
+def test_columns_match_by_position_regardless_of_their_names(engine: Engine) -> None:
     df = engine.spark.sql("SELECT 1 AS a, 'x' AS a, 2 AS `b.c`")
     got = fitted(df, column("p", "int64"), column("q", "varchar"), column("r", "int32"))
     assert got == {"p": 1, "q": "x", "r": 2}
@@ -179,7 +179,7 @@ def test_columns_come_by_position_whatever_they_are_called(engine: Engine) -> No
         fitted(df, column("p", "int64"), column("q", "varchar"))
 
 
-def test_columns_by_name_get_their_defaults_where_they_are_missing(engine: Engine) -> None:
+def test_missing_columns_get_defaults_when_matched_by_name(engine: Engine) -> None:
     fields = [
         column("a", "int32", default="7"),
         column("b", "varchar", physical="b_3"),
@@ -213,7 +213,7 @@ def test_columns_by_name_get_their_defaults_where_they_are_missing(engine: Engin
     ],
 )
 @pytest.mark.parametrize("kind", ["literal", "expression"])
-def test_a_default_that_duckdb_does_not_know_never_reaches_spark(
+def test_a_default_invalid_in_duckdb_never_reaches_spark(
     engine: Engine, text: str, kind: str
 ) -> None:
     field = column("g", "list", column("element", "varchar"), default=text, default_type=kind)
@@ -221,7 +221,7 @@ def test_a_default_that_duckdb_does_not_know_never_reaches_spark(
         fitted(engine.spark.sql("SELECT 1 AS a"), column("a", "int32"), field, by_name=True)
 
 
-def test_columns_that_a_table_does_not_have_are_named(engine: Engine) -> None:
+def test_unknown_columns_are_named_in_the_error(engine: Engine) -> None:
     df = engine.spark.sql("SELECT 1 AS a, 2 AS x, 3 AS y")
     with pytest.raises(InvalidInput, match="Table 't' has no column 'x', 'y'"):
         fitted(df, column("a", "int32"), by_name=True)
@@ -233,7 +233,7 @@ def test_columns_that_a_table_does_not_have_are_named(engine: Engine) -> None:
         fitted(nested, column("s", "struct", column("x", "int32"), column("y", "int32")))
 
 
-def test_structs_fit_by_the_names_of_their_fields(engine: Engine) -> None:
+def test_structs_match_by_field_name(engine: Engine) -> None:
     field = column(
         "s",
         "struct",
@@ -252,7 +252,7 @@ def test_structs_fit_by_the_names_of_their_fields(engine: Engine) -> None:
     assert len(rows) == 2
 
 
-def test_nulls_are_refused_where_the_column_has_none(engine: Engine) -> None:
+def test_nulls_are_refused_in_not_null_columns(engine: Engine) -> None:
     required = column("c", "int32", nullable=False)
     assert fitted(engine.spark.sql("SELECT 1 AS v"), required) == {"c": 1}
     nulls = engine.spark.sql("SELECT if(id = 1, NULL, id) AS v FROM range(3)")
@@ -263,12 +263,12 @@ def test_nulls_are_refused_where_the_column_has_none(engine: Engine) -> None:
         fitted(engine.spark.sql("SELECT 1 AS a"), column("a", "int32"), required, by_name=True)
 
 
-def test_columns_to_keep_follow_unchanged(engine: Engine) -> None:
+def test_kept_columns_are_appended_unchanged(engine: Engine) -> None:
     df = engine.spark.sql("SELECT 9L AS _row, 'x' AS b")
     assert fitted(df, column("b", "varchar"), keep=["_row"]) == {"b": "x", "_row": 9}
 
 
-def test_errors_of_the_users_own_expressions_are_told_without_a_stack_trace(engine: Engine) -> None:
+def test_errors_in_user_expressions_have_no_stack_trace(engine: Engine) -> None:
     for expression, said in (
         ("1 / (id - id)", "Division by zero"),
         ("CAST(concat('x', id) AS INT)", "cannot be cast"),
@@ -282,7 +282,7 @@ def test_errors_of_the_users_own_expressions_are_told_without_a_stack_trace(engi
         assert caught.value.__cause__ is None
 
 
-def test_a_full_disk_is_told_from_other_failures() -> None:
+def test_a_full_disk_is_distinguished_from_other_failures() -> None:
     full = translated(OSError("java.io.IOException: No space left on device"))
     assert isinstance(full, Unavailable)
     assert translated(OSError("something else")) is None

@@ -1,4 +1,4 @@
-"""Attaching catalogs, and what the names of tables mean. Needs no Spark."""
+"""Attaching catalogs, and resolving table names. Needs no Spark."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def metadata(tmp_path: Path) -> str:
 
 @pytest.fixture
 def bare() -> Iterator[Session]:
-    """A session with nothing attached."""
+    """Yield a session without attached catalogs."""
     with forklake.connect() as session:
         yield session
 
 
 @pytest.fixture
 def lake(bare: Session, metadata: str) -> Session:
-    """A session that uses a new catalog."""
+    """Return a session that uses a new catalog."""
     bare.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
     bare.use("lake")
     return bare
 
 
 def add_table(session: Session, name: str) -> None:
-    """A table without rows."""
+    """Create a table without rows."""
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
         change.transaction.create_table(place.table, COLUMNS, schema=place.schema)
@@ -56,7 +56,7 @@ def test_a_catalog_must_be_named(bare: Session, metadata: str) -> None:
     assert not Path(metadata.removeprefix("ducklake:")).exists()
 
 
-def test_a_missing_metastore_or_catalog_is_said_to_be_missing(lake: Session, metadata: str) -> None:
+def test_a_missing_metastore_or_catalog_is_not_found(lake: Session, metadata: str) -> None:
     with pytest.raises(NotFound, match=r"^DuckLake metadata not found"):
         lake.attach(f"{metadata}2", catalog="sales")
     with pytest.raises(NotFound, match=r"^Catalog 'x' does not exist"):
@@ -84,7 +84,7 @@ def test_on_every_backend_catalogs_of_one_metastore_share_its_connections(
         uri = place.uri.removeprefix("ducklake:")
         other.attach(uri, catalog="two", metadata_schema=place.metadata_schema)
         assert other.attachments()[0].metastore is first.metastore
-    add_table(bare, "two.main.t")  # the metastore is open while anybody uses it
+    add_table(bare, "two.main.t")  # the metastore stays open while an attachment uses it
     assert [table.table_name for table in bare.viewing(second).state.tables()] == ["t"]
 
 
@@ -104,7 +104,7 @@ def test_a_new_catalog_of_a_server_needs_a_data_path(bare: Session, shared_datab
         )
 
 
-def test_another_data_path_is_refused_unless_it_is_meant(
+def test_another_data_path_is_refused_without_the_override_option(
     lake: Session, metadata: str, tmp_path: Path
 ) -> None:
     other = str(tmp_path / "elsewhere")
@@ -130,7 +130,7 @@ def test_a_snapshot_is_attached_read_only(lake: Session, metadata: str) -> None:
             lake.create_schema(f"{alias}.s")
 
 
-def test_snapshots_that_cannot_be_are_refused(lake: Session, metadata: str) -> None:
+def test_impossible_snapshot_options_are_refused(lake: Session, metadata: str) -> None:
     now = datetime.now(UTC)
     with pytest.raises(InvalidInput, match="both SNAPSHOT_VERSION and SNAPSHOT_TIME"):
         lake.attach(metadata, "x", catalog="sales", snapshot_version=1, snapshot_time=now)
@@ -145,13 +145,13 @@ def test_snapshots_that_cannot_be_are_refused(lake: Session, metadata: str) -> N
     assert [one.alias for one in lake.attachments()] == ["lake"]
 
 
-def test_read_only_means_so(lake: Session, metadata: str) -> None:
+def test_a_read_only_attachment_refuses_changes(lake: Session, metadata: str) -> None:
     lake.attach(metadata, "seen", catalog="sales", read_only=True)
     with pytest.raises(Forbidden, match="read-only"):
         lake.create_schema("seen.s")
 
 
-def test_encryption_is_decided_when_a_catalog_is_made(lake: Session, metadata: str) -> None:
+def test_encryption_is_fixed_when_a_catalog_is_created(lake: Session, metadata: str) -> None:
     lake.attach(metadata, "secret", catalog="secret", encrypted=True, create_if_not_exists=True)
     secret = lake.attachment("secret")
     assert secret.option(secret.catalog.refresh(), "encrypted") == "true"
@@ -162,7 +162,7 @@ def test_encryption_is_decided_when_a_catalog_is_made(lake: Session, metadata: s
     lake.attach(metadata, "s4", catalog="secret", encrypted="AUTOMATIC")
 
 
-def test_the_inlining_limit_of_an_attachment_yields_to_a_set_one(
+def test_a_stored_inlining_limit_overrides_that_of_an_attachment(
     lake: Session, metadata: str
 ) -> None:
     lake.attach(metadata, "inlining", catalog="sales", data_inlining_row_limit=10)
@@ -176,7 +176,7 @@ def test_the_inlining_limit_of_an_attachment_yields_to_a_set_one(
         lake.attach(metadata, "x", catalog="sales", data_inlining_row_limit=-1)
 
 
-def test_an_alias_is_taken_once_whatever_its_case(lake: Session, metadata: str) -> None:
+def test_aliases_are_unique_ignoring_case(lake: Session, metadata: str) -> None:
     with pytest.raises(AlreadyExists, match="already exists"):
         lake.attach(metadata, "LAKE", catalog="sales")
     lake.attach(metadata, catalog="sales")
@@ -186,7 +186,7 @@ def test_an_alias_is_taken_once_whatever_its_case(lake: Session, metadata: str) 
 # Life of sessions
 
 
-def test_detaching_spares_what_is_in_use(lake: Session, metadata: str) -> None:
+def test_attachments_in_use_cannot_be_detached(lake: Session, metadata: str) -> None:
     lake.attach(metadata, "other", catalog="sales")
     with pytest.raises(InvalidInput, match="is the current catalog"):
         lake.detach("lake")
@@ -199,7 +199,7 @@ def test_detaching_spares_what_is_in_use(lake: Session, metadata: str) -> None:
         lake.detach("other")
 
 
-def test_sessions_know_nothing_of_each_other_and_cursors_share_attachments(
+def test_sessions_are_independent_and_cursors_share_attachments(
     lake: Session, metadata: str
 ) -> None:
     with forklake.connect() as other:
@@ -217,7 +217,7 @@ def test_sessions_know_nothing_of_each_other_and_cursors_share_attachments(
     cursor.close()
 
 
-def test_a_closed_session_says_so_and_can_be_closed_again(lake: Session) -> None:
+def test_a_closed_session_refuses_use_and_can_be_closed_again(lake: Session) -> None:
     lake.begin()
     lake.create_schema("s")
     lake.close()
@@ -248,17 +248,17 @@ def test_a_closed_session_says_so_and_can_be_closed_again(lake: Session) -> None
         (("lake", "a.b"), ("lake", "a.b")),
     ],
 )
-def test_names_have_parts(name: str, parts: tuple[str, ...]) -> None:
+def test_names_are_split_into_parts(name: str, parts: tuple[str, ...]) -> None:
     assert split_name(name) == parts
 
 
 @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", '"a', 'a"b', '""'])
-def test_what_is_no_name_is_refused(name: str) -> None:
+def test_invalid_names_are_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         split_name(name)
 
 
-def test_names_mean_a_place(lake: Session, metadata: str) -> None:
+def test_names_resolve_to_an_attachment_schema_and_table(lake: Session, metadata: str) -> None:
     lake.attach(metadata, "other", catalog="more", create_if_not_exists=True)
     lake.create_schema("Store")
     for name, place in {
@@ -281,7 +281,7 @@ def test_a_name_that_may_be_a_catalog_or_a_schema_is_ambiguous(lake: Session) ->
         lake.resolve("lake.t")
 
 
-def test_errors_tell_what_is_near(lake: Session) -> None:
+def test_errors_suggest_similar_names(lake: Session) -> None:
     lake.create_schema("shops")
     add_table(lake, "orders")
     with pytest.raises(NotFound, match="neither a schema nor an attached catalog 'shop'"):
@@ -298,7 +298,7 @@ def test_errors_tell_what_is_near(lake: Session) -> None:
     assert perhaps("zz", [], what="letters") == "No letters exist yet."
 
 
-def test_without_a_current_catalog_short_names_mean_nothing(bare: Session, metadata: str) -> None:
+def test_short_names_need_a_current_catalog(bare: Session, metadata: str) -> None:
     bare.attach(metadata, "lake", catalog="sales", create_if_not_exists=True)
     with pytest.raises(NotFound, match="No catalog is current"):
         bare.resolve("t")
@@ -308,7 +308,7 @@ def test_without_a_current_catalog_short_names_mean_nothing(bare: Session, metad
 # Forks
 
 
-def test_a_fork_is_made_by_alias_or_name_and_attached_if_wanted(lake: Session) -> None:
+def test_a_fork_is_created_by_alias_or_name_and_optionally_attached(lake: Session) -> None:
     add_table(lake, "t")
     at = lake.snapshots("lake")[-1].snapshot_id
     add_table(lake, "u")

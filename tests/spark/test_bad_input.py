@@ -1,4 +1,4 @@
-"""Bad input of every kind: an error of ours that names what is wrong, and nothing is changed."""
+"""Bad input of every kind: a Forklake error names the cause, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ COLUMNS = [
 ]
 ROW = (1, 2, "3.50", "2024-01-01", {"x": 1, "l": [1, 2]})
 Try = Callable[[], object]
-# What a user sees who reads a DataFrame, which is Spark's.
+# Errors that a user sees when a DataFrame is read; Spark raises them.
 READING = (PySparkException, Py4JJavaError)
 
 
 @pytest.fixture
 def shop(lake: Session) -> Session:
-    """A lake with a table of one row in a file."""
+    """Return a lake with a table of one row in a file."""
     lake.set_option("lake", "data_inlining_row_limit", 0)
     lake.create_table("t", COLUMNS)
     insert_rows(lake, "t", [ROW])
@@ -55,19 +55,19 @@ def shop(lake: Session) -> Session:
 
 
 def frame(session: Session, text: str) -> DataFrame:
-    """The result of a query of Spark's."""
+    """Return the result of a Spark query."""
     return session.engine.spark.sql(text)
 
 
 def files(session: Session) -> list[ScanFile]:
-    """The files of the table."""
+    """Return the files of the table."""
     view = session.viewing(session.attachment("lake"))
     return view.scan_files(view.state.table("t"))
 
 
 @contextmanager
 def nothing_changes(session: Session) -> Iterator[None]:
-    """Neither the snapshot nor any file."""
+    """Check that neither the snapshot nor any file changes."""
 
     def seen() -> tuple[int, set[Path]]:
         attachment = session.attachment("lake")
@@ -80,7 +80,7 @@ def nothing_changes(session: Session) -> Iterator[None]:
 
 
 def refused(kind: type[ForklakeError], *said: str, attempt: Try) -> None:
-    """An attempt fails with such an error, on one line, which says all that."""
+    """Check that an attempt raises such an error, on one line that contains the given texts."""
     with pytest.raises(kind) as caught:
         attempt()
     assert "\n" not in caught.value.message
@@ -93,7 +93,7 @@ def refused(kind: type[ForklakeError], *said: str, attempt: Try) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 10])
-def test_values_that_do_not_fit_are_refused_on_every_way_in(shop: Session, limit: int) -> None:
+def test_misfit_values_are_refused_by_every_way_to_write(shop: Session, limit: int) -> None:
     shop.set_option("lake", "data_inlining_row_limit", limit)
     bad: list[tuple[int, str, Any, tuple[str, ...]]] = [
         (0, "CAST(NULL AS BIGINT)", None, ("t.id", "NOT NULL")),
@@ -185,7 +185,7 @@ def test_rows_of_another_shape_are_refused(shop: Session) -> None:
 # Tables
 
 
-def test_tables_that_cannot_be_are_refused(shop: Session) -> None:
+def test_invalid_tables_are_refused(shop: Session) -> None:
     spark = shop.engine.spark
     nothing = spark.createDataFrame([], StructType())
     twice = frame(shop, "SELECT 1 AS a, 2 AS A")
@@ -258,11 +258,11 @@ def _damage(path: str, how: str) -> None:
         case "empty":
             file.write_bytes(b"")
         case "overwritten":
-            file.write_bytes(b"This is no Parquet file." * 50)
+            file.write_bytes(b"This is no Parquet file." * 50)  # language: ok
 
 
 @pytest.mark.parametrize("how", ["missing", "truncated", "empty", "overwritten"])
-def test_a_damaged_data_file_is_named_and_nothing_is_built_on_it(shop: Session, how: str) -> None:
+def test_a_damaged_data_file_is_named_and_no_change_is_committed(shop: Session, how: str) -> None:
     (file,) = files(shop)
     _damage(file.path, how)
     name = Path(file.path).name
@@ -283,7 +283,7 @@ def test_a_damaged_data_file_is_named_and_nothing_is_built_on_it(shop: Session, 
 
 @pytest.fixture
 def delete_file(shop: Session) -> str:
-    """The path of a delete file."""
+    """Return the path of a delete file."""
     number = add_file(shop, "t", [{"id": one} for one in range(10, 20)])
     delete_rows(shop, "t", {number: [0, 1]})
     path = files(shop)[-1].delete_path
@@ -292,7 +292,7 @@ def delete_file(shop: Session) -> str:
 
 
 @pytest.mark.parametrize("how", ["missing", "truncated", "overwritten"])
-def test_a_damaged_delete_file_is_named_and_nothing_is_built_on_it(
+def test_a_damaged_delete_file_is_named_and_no_change_is_committed(
     shop: Session, delete_file: str, how: str
 ) -> None:
     _damage(delete_file, how)
@@ -305,7 +305,7 @@ def test_a_damaged_delete_file_is_named_and_nothing_is_built_on_it(
         refused(kind, name, attempt=lambda: shop.write(shop.table("t"), "t"))
 
 
-def test_a_delete_file_of_another_file_is_not_built_on(shop: Session, delete_file: str) -> None:
+def test_a_delete_file_of_another_data_file_is_refused(shop: Session, delete_file: str) -> None:
     other = Deleted(files(shop)[0].path, [0, 1])
     (written,) = write_delete_files(str(Path(delete_file).parent), [other])
     os.replace(written.path, delete_file)
@@ -320,7 +320,7 @@ def test_a_delete_file_of_another_file_is_not_built_on(shop: Session, delete_fil
 
 @contextmanager
 def full_disk(process: int, most: int) -> Iterator[None]:
-    """No file of a process can be longer than so many bytes."""
+    """Limit the length of files that a process can write, as a full disk would."""
     before = resource.prlimit(process, resource.RLIMIT_FSIZE)
     resource.prlimit(process, resource.RLIMIT_FSIZE, (most, before[1]))
     try:

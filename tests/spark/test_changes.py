@@ -1,4 +1,4 @@
-"""The change feed: against a model of a table and its fork, and case by case."""
+"""The change feed, compared with a model of a table and its fork, and case by case."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Change = tuple[int, int, str, int, str]  # snapshot, row id, kind, values
 
 
 def snapshot(session: Session, alias: str = "lake") -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return session.attachment(alias).catalog.current_snapshot()
 
 
 def kinds(frame: DataFrame) -> Counter[tuple[Any, ...]]:
-    """The rows of a feed without snapshots and row ids, each as often as it is there."""
+    """Return the rows of a feed without snapshots and row ids, with their counts."""
     return Counter(tuple(row)[2:] for row in frame.collect())
 
 
@@ -44,7 +44,7 @@ def kinds(frame: DataFrame) -> Counter[tuple[Any, ...]]:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the model: its values, when they came, and where it is now."""
+    """A row of the model: its values, its first snapshot, and where it is stored."""
 
     id: int
     v: str
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass
 class World:
-    """A catalog with a table `t`, and what should be in it.
+    """A catalog with a table `t`, and the rows expected in it.
 
     Each step is one transaction, in which no row is touched twice.
     """
@@ -72,12 +72,12 @@ class World:
         return f"{self.alias}.main.t"
 
     def fork(self, alias: str) -> World:
-        """The same in a fork."""
+        """Fork the catalog together with its model."""
         self.session.fork(self.alias, alias, attach_as=alias)
         return replace(self, alias=alias, rows=dict(self.rows), changes=list(self.changes))
 
     def step(self) -> None:
-        """One transaction."""
+        """Run one random transaction."""
         place = self.session.resolve(self.table)
         if self.dice.random() < 0.1:
             self.session.truncate(self.table)
@@ -105,12 +105,12 @@ class World:
         self.rows |= {one: replace(row, since=now) for one, row in (new | updated).items()}
 
     def between(self, start: int, end: int) -> list[Change]:
-        """The feed as it should be."""
+        """Return the expected feed."""
         return sorted(change for change in self.changes if start <= change[0] <= end)
 
 
 class _Step:
-    """What one transaction does."""
+    """The random changes of one transaction."""
 
     def __init__(self, world: World, transaction: Transaction) -> None:
         self.world = world
@@ -120,7 +120,7 @@ class _Step:
         self.untouched = set(world.rows)
         self.next_row_id = transaction.committed_view().statistics(self.table).next_row_id
         self.gone: set[int] = set()
-        self.left_files: set[int] = set()  # rows that are no longer where they were
+        self.left_files: set[int] = set()  # rows that moved away from their file
         self.moves: dict[ChangeKind, set[int]] = {
             ChangeKind.MERGED: set(),
             ChangeKind.FLUSHED: set(),
@@ -158,7 +158,7 @@ class _Step:
         self.gone |= self._take(self.world.rows)
 
     def move(self) -> None:
-        """All untouched rows of a file go to another one, or all in the metastore to a file."""
+        """Move all untouched rows of a file to another file, or all inlined rows to a file."""
         rows = self.world.rows
         places = sorted({rows[one].path or "" for one in self.untouched})
         if places:
@@ -167,7 +167,7 @@ class _Step:
             self.untouched -= moving
             self.moves[ChangeKind.MERGED if place else ChangeKind.FLUSHED] |= moving
 
-    # How it is done
+    # Applying the changes
 
     def apply(self) -> None:
         moving = set().union(*self.moves.values())
@@ -184,7 +184,7 @@ class _Step:
         self.new = [self._placed(rows, None) for rows in self.new]
 
     def _write(self, rows: list[tuple[int, Row]], kind: ChangeKind | None) -> list[tuple[int, Row]]:
-        """Write rows with their ids, and if they move, with their snapshots."""
+        """Write rows with their ids; rows that move keep their snapshots."""
         if not rows:
             return []
         extra = {ROW_ID: [one for one, _ in rows]}
@@ -213,7 +213,7 @@ class _Step:
         return [replace(row, path=path, position=at) for at, row in enumerate(rows)]
 
     def _leave(self, leaving: set[int], moving: set[int]) -> None:
-        """Rows end where they are: whole files, or by position; those in the metastore too."""
+        """End rows where they are stored: whole files, positions in files, or inlined rows."""
         rows = self.world.rows
         for one in self.transaction.scan_files(self.table):
             here = {number for number, row in rows.items() if row.path == one.path}
@@ -242,7 +242,7 @@ class _Step:
         return dict(enumerate(rows, self.next_row_id))
 
 
-def test_the_feed_tells_what_happened_whatever_it_was(lake: Session) -> None:
+def test_the_feed_matches_a_model_after_random_transactions(lake: Session) -> None:
     seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
     print(f"FORKLAKE_SEED={seed}")
     dice = random.Random(seed)
@@ -273,7 +273,7 @@ def test_the_feed_tells_what_happened_whatever_it_was(lake: Session) -> None:
 
 
 @pytest.mark.parametrize("inlined", [0, 100])
-def test_what_a_transaction_does_to_a_row_counts_once(
+def test_several_changes_of_a_row_in_one_transaction_count_once(
     session: Session, metadata: str, inlined: int
 ) -> None:
     session.attach(
@@ -330,7 +330,7 @@ def test_what_a_transaction_does_to_a_row_counts_once(
         assert rows_of(frame) == sorted(expected, key=repr)
 
 
-def test_rows_are_shown_as_the_table_is_at_the_end(lake: Session) -> None:
+def test_rows_have_the_schema_of_the_end_snapshot(lake: Session) -> None:
     columns = [
         ColumnSpec("id", "int8"),
         ColumnSpec("old", "varchar"),
@@ -375,7 +375,7 @@ def test_rows_are_shown_as_the_table_is_at_the_end(lake: Session) -> None:
         lake.table_changes("u", created, snapshot(lake))
 
 
-def test_bounds_are_snapshots_or_moments_and_both_are_included(lake: Session) -> None:
+def test_bounds_are_snapshots_or_times_and_both_are_inclusive(lake: Session) -> None:
     lake.create_table("t", COLUMNS)
     for number in range(3):
         insert(lake, "t", [{"id": number, "v": "x"}])
@@ -438,7 +438,7 @@ def test_rows_of_several_snapshots_may_be_in_one_file(lake: Session) -> None:
     )
 
 
-def test_encrypted_rows_that_went_are_read_with_their_keys(session: Session, metadata: str) -> None:
+def test_deleted_encrypted_rows_are_read_with_their_keys(session: Session, metadata: str) -> None:
     session.attach(
         metadata,
         "lake",

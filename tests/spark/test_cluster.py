@@ -1,4 +1,4 @@
-"""Tables on a Spark of several processes, which share nothing but the files."""
+"""Tables on a Spark of several processes that share only the files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 240
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[str]:
-    """A standalone master with workers on this machine, each a process; the master's address."""
+    """Start a standalone master with worker processes on this machine, and yield its address."""
     with ExitStack() as running:
         master = running.enter_context(daemon(folder, "master.Master", "--port", "0"))
         assert master.stderr is not None
@@ -40,7 +40,7 @@ def cluster(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def daemon(folder: Path, name: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A process of Spark's own, which ends with the block."""
+    """Start a Spark daemon, which ends with the block."""
     home = java_home(folder)
     command = [
         *(str(home / "bin" / "java"), *java.FLAGS),
@@ -66,7 +66,7 @@ def daemon(folder: Path, name: str, *arguments: str) -> Iterator[subprocess.Pope
 
 
 def java_home(folder: Path) -> Path:
-    """A Java that workers start executors with, even one without the module that Spark asks for."""
+    """Return a Java home for workers, whose Java starts without the module that Spark requires."""
     java_program = folder / "java" / "bin" / "java"
     if not java_program.exists():
         java_program.parent.mkdir(parents=True)
@@ -79,7 +79,7 @@ def java_home(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_executors_need_neither_the_metastore_nor_anything_of_the_driver(tmp_path: Path) -> None:
+def test_executors_need_neither_the_metastore_nor_the_driver(tmp_path: Path) -> None:
     with cluster(tmp_path / "cluster") as master:
         done = subprocess.run(
             [sys.executable, "-m", "tests.spark.cluster_job", master, tmp_path / "lake"],

@@ -1,4 +1,4 @@
-"""DuckDB over a catalog shows the rows that Spark shows, whatever became of its tables."""
+"""DuckDB nodes over a catalog, which must return the same rows as Spark."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ STATEMENTS = (
 
 
 def rows_of(table: pa.Table) -> Counter[str]:
-    """Rows as texts, so that they can be compared whatever is in them."""
+    """Return rows as texts, which compare whatever their values are."""
     return Counter(str(row) for row in table.to_pylist())
 
 
 def assert_same(session: Session, node: Node, *tables: str) -> None:
-    """DuckDB and Spark see the same."""
+    """Check that DuckDB and Spark return the same rows."""
     for table in tables:
         found = node.sql(f"SELECT * FROM {table}")
         assert found is not None
         shown = session.sql(f"SELECT * FROM {table}").toArrow()
         assert found.columns == shown.column_names
-        here = node.connection.sql("FROM shown")  # in DuckDB's types
+        here = node.connection.sql("FROM shown")  # with DuckDB types
         cast = ", ".join(
             f'CAST("{name}" AS {kind}) AS "{name}"'
             for name, kind in zip(found.columns, found.types, strict=True)
@@ -73,7 +73,7 @@ def assert_same(session: Session, node: Node, *tables: str) -> None:
 
 
 def node_of(session: Session, alias: str = "lake", version: int | None = None) -> Node:
-    """A node over the catalog of an alias."""
+    """Return a node over the catalog of an alias."""
     return Node(session.attachment(alias).catalog, version=version)
 
 
@@ -99,7 +99,7 @@ def test_rows_are_those_of_spark(lake: Session, limit: int) -> None:
         assert past.sql("SELECT count(*) FROM t").fetchall() == [(50,)]  # type: ignore[union-attr]
 
 
-def test_structs_all_of_whose_fields_are_new(lake: Session) -> None:
+def test_structs_with_only_new_fields_are_read(lake: Session) -> None:
     lake.sql("CREATE TABLE t (id INTEGER, s STRUCT(a INTEGER), l STRUCT(x INTEGER)[])")
     lake.sql("INSERT INTO t VALUES (1, {'a': 1}, [{'x': 1}, NULL]), (2, NULL, NULL), (3, NULL, [])")
     for change in (
@@ -116,7 +116,7 @@ def test_structs_all_of_whose_fields_are_new(lake: Session) -> None:
         assert_same(lake, node, "t")
 
 
-def test_defaults_of_very_long_numbers(lake: Session) -> None:
+def test_defaults_with_very_long_numbers_are_read(lake: Session) -> None:
     lake.sql("CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1), (2)")
     for name, kind, default in (
         ("big", "HUGEINT", "-12345678901234567890123456789012345678"),
@@ -132,7 +132,7 @@ def test_defaults_of_very_long_numbers(lake: Session) -> None:
     assert [row.id for row in chosen] == [1, 2]
 
 
-def test_files_of_others(lake: Session, tmp_path: Path) -> None:
+def test_files_of_other_writers_are_read(lake: Session, tmp_path: Path) -> None:
     for key in ("a", "b c"):
         folder = tmp_path / "hive" / f"k={key.replace(' ', '%20')}"
         folder.mkdir(parents=True)
@@ -155,7 +155,7 @@ MANY = (
 
 
 @pytest.mark.parametrize("rows", [FEW, MANY])
-def test_nobody_passes_over_nan(lake: Session, rows: str) -> None:
+def test_nan_is_never_pruned(lake: Session, rows: str) -> None:
     lake.sql(f"CREATE TABLE t (id INTEGER, d DOUBLE, s STRUCT(x REAL)); INSERT INTO t {rows}")
     with node_of(lake) as node:
         node.prepare("FROM t")
@@ -169,7 +169,7 @@ def test_nobody_passes_over_nan(lake: Session, rows: str) -> None:
             assert [row.id for row in lake.sql(small).collect()] == [0]
 
 
-def test_errors_are_ours(lake: Session) -> None:
+def test_errors_are_forklake_errors(lake: Session) -> None:
     lake.sql("CREATE TABLE t AS SELECT 1 AS id")
     with node_of(lake) as node:
         with pytest.raises(NotFound, match="nothing"):
@@ -184,7 +184,7 @@ def test_errors_are_ours(lake: Session) -> None:
         assert node.sql("SELECT id FROM t").fetchall() == [(1,)]  # type: ignore[union-attr]
 
 
-def test_moments_with_a_zone_and_columns_named_at_can_be_read(lake: Session) -> None:
+def test_timestamps_with_time_zone_and_columns_named_at_are_read(lake: Session) -> None:
     lake.execute("CREATE TABLE e (at TIMESTAMPTZ, kind VARCHAR)")
     lake.execute("INSERT INTO e VALUES ('2024-01-01 00:00:00+01', 'at')")
     with node_of(lake) as node:

@@ -1,4 +1,4 @@
-"""Tables over Spark Connect: a server in a process of its own, and a program that has no Java."""
+"""Tables over Spark Connect: a server process, and a program without Java."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
-    """The address of a server, which ends with the block."""
+    """Start a server, which ends with the block, and yield its address."""
     try:
         program = java.find_java()
     except Unsupported as reason:
@@ -66,7 +66,7 @@ def server(folder: Path) -> Iterator[str]:
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    """The address that a server tells once it is up."""
+    """Return the address that a server prints when it is ready."""
     for _ in range(TIMEOUT_SECONDS * 10):
         found = re.search(r"Spark Connect server started at: ([\d.]+:\d+)", log.read_text())
         if found:
@@ -81,7 +81,7 @@ def _address(process: subprocess.Popen[bytes], log: Path) -> str:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the program found."""
+    """Return the results of the program."""
     missing = [name for name in PACKAGES if not _is_installed(name)]
     if missing:
         pytest.skip(f"Spark Connect needs packages that are not installed: {', '.join(missing)}")
@@ -92,7 +92,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with server(folder) as address:
         done = subprocess.run(
             [sys.executable, "-m", "tests.spark.connect_job", address, lake],
-            # Without Java, so that nothing can be done by one of ours.
+            # Without Java, so that no local Spark can take over.
             env={**os.environ, "TMPDIR": str(temporary), "JAVA_HOME": "/nowhere"},
             cwd=Path(__file__).parents[2],
             capture_output=True,
@@ -150,11 +150,11 @@ def test_rows_are_changed(found: dict[str, Any]) -> None:
     }
 
 
-def test_random_conditions_find_rows_once(found: dict[str, Any]) -> None:
+def test_random_conditions_select_each_row_once(found: dict[str, Any]) -> None:
     assert found["chance"] == {"ids": True, "updated": True, "merged": True}
 
 
-def test_columns_change(found: dict[str, Any]) -> None:
+def test_columns_evolve(found: dict[str, Any]) -> None:
     assert found["evolving"] == {
         "rows": [
             [0, 0, 0, 7, 0, 0, "old"],
@@ -174,7 +174,7 @@ def test_few_rows_are_kept_in_the_metastore(found: dict[str, Any]) -> None:
     }
 
 
-def test_partitions_have_folders(found: dict[str, Any]) -> None:
+def test_partitions_are_written_into_folders(found: dict[str, Any]) -> None:
     assert found["partitioning"] == {
         "folders": ["year=2020/k=k0", "year=2021/k=k1"],
         "read": ["year=2021/k=k1"],
@@ -182,7 +182,7 @@ def test_partitions_have_folders(found: dict[str, Any]) -> None:
     }
 
 
-def test_changes_are_fed(found: dict[str, Any]) -> None:
+def test_change_feed_lists_changes(found: dict[str, Any]) -> None:
     assert found["feeding"] == {
         "changes": [
             *([0, "insert", n, 0] for n in range(4)),
@@ -195,7 +195,7 @@ def test_changes_are_fed(found: dict[str, Any]) -> None:
     }
 
 
-def test_transactions_and_forks(found: dict[str, Any]) -> None:
+def test_transactions_are_atomic_and_forks_isolated(found: dict[str, Any]) -> None:
     assert found["transactions"] == {
         "inside": [[1], [2], [10], [11]],
         "outside": [[0], [1], [2]],
@@ -215,7 +215,7 @@ def test_encrypted_files_are_refused_or_left_to_the_data_source(found: dict[str,
     assert found["sources"] == {"written": [[4, "a"], [10, "b"], [11, "b"]], "read": [[1], [2]]}
 
 
-def test_streams(found: dict[str, Any]) -> None:
+def test_stream_copies_a_table(found: dict[str, Any]) -> None:
     kind, message = found["streams"].pop("function")
     assert kind == "Unsupported"
     assert "foreachBatch" in message
@@ -245,11 +245,11 @@ def test_bad_input_changes_nothing(found: dict[str, Any]) -> None:
     assert {name: said[: len(expected[name])] for name, (_, said) in told.items()} == expected
 
 
-def test_lost_files_are_named(found: dict[str, Any]) -> None:
+def test_missing_files_are_named(found: dict[str, Any]) -> None:
     lost = ["NotFound", "The file 'it' does not exist."]
     assert found["losses"] == {"data": lost, "deletes": lost}
 
 
-def test_frames_outlive_their_session_and_leave_nothing(found: dict[str, Any]) -> None:
+def test_frames_outlive_their_session_and_leave_no_file_lists(found: dict[str, Any]) -> None:
     assert found["leftovers"] == {"lists": 1, "rows": [[1], [2]], "after": 0}
     assert found["users"] == {"count": 3}

@@ -1,4 +1,4 @@
-"""A writer dies at any moment: its rows are all there or not at all, and so are their files."""
+"""Writers killed at any moment: their rows and files exist completely or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SPARK_GONE_SECONDS = 60
 
 
 def run(phase: str, place: Place, data: Path) -> subprocess.CompletedProcess[str]:
-    """The program, for one phase with Spark or for all without."""
+    """Run the program for one phase with Spark, or for all phases without."""
     return subprocess.run(
         [
             *(sys.executable, "-m", "tests.spark.crash_job", phase),
@@ -47,13 +47,13 @@ def run(phase: str, place: Place, data: Path) -> subprocess.CompletedProcess[str
 
 
 def tables(session: Session) -> list[str]:
-    """The tables that are there."""
+    """Return the names of the existing tables."""
     state = session.viewing(session.attachment(ALIAS)).state
     return sorted(table.table_name for table in state.tables("main"))
 
 
 def ids(session: Session, name: str) -> list[int]:
-    """The rows of a table, as its files hold them; each file must be there."""
+    """Return the rows of a table as its files store them; each file must exist."""
     view = session.viewing(session.attachment(ALIAS))
     found: list[int] = []
     for file in view.scan_files(view.state.table(name)):
@@ -66,7 +66,7 @@ def ids(session: Session, name: str) -> list[int]:
 
 
 def left_over(session: Session, data: Path) -> list[str]:
-    """The files that no table refers to."""
+    """Return the files that no table refers to."""
     view = session.viewing(session.attachment(ALIAS))
     used = set()
     for table in view.state.tables("main"):
@@ -92,7 +92,7 @@ def test_killed_writer_leaves_all_or_nothing(place: Place, tmp_path: Path) -> No
             expected = [0, 1, 2] if phase == "commit.committed" else [0]
             assert ids(session, table_of(phase)) == expected
 
-        # Each that died later than it wrote its file has left that one.
+        # Each writer that died after it had written its file has left that file.
         began = [
             one for one in MAKING + APPENDING if one not in ("write.started", "commit.committed")
         ]
@@ -123,7 +123,7 @@ def test_killed_spark_leaves_all_or_nothing(phase: str, place: Place, tmp_path: 
         found = left_over(session, data)
         left = {"write.started": 0, "commit.committed": 0, "delete.files": 1}
         if phase == "running":
-            assert len(found) <= 2  # Spark may have had the time to remove them
+            assert len(found) <= 2  # Spark may have had time to remove them
         else:
             assert len(found) == left.get(phase, 2)
         remove(found)
@@ -132,6 +132,6 @@ def test_killed_spark_leaves_all_or_nothing(phase: str, place: Place, tmp_path: 
 
 
 def wait_for_the_end_of(process_id: int) -> None:
-    """Spark ends by itself when its driver does."""
+    """Wait until a Spark has ended; it ends by itself after its driver."""
     if psutil.pid_exists(process_id):
         assert psutil.wait_procs([psutil.Process(process_id)], SPARK_GONE_SECONDS)[1] == []

@@ -1,4 +1,4 @@
-"""`format("forklake")`: tables for any Spark session, read and written with Arrow."""
+"""`format("forklake")`: tables read and written with Arrow by any Spark session."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ COLUMNS = [ColumnSpec("id", "int64", nulls_allowed=False), ColumnSpec("name", "v
 
 
 def options(metadata: str, table: str = "t", **further: object) -> dict[str, str]:
-    """The options that name a table of the lake."""
+    """Return the options that name a table of the lake."""
     given = {"uri": metadata, "catalog": "sales", "table": table, **further}
     return {name: str(value) for name, value in given.items()}
 
 
 def loaded(lake: Session, metadata: str, table: str = "t", **further: object) -> DataFrame:
-    """A table by way of Spark and its Python processes."""
+    """Return a table read by Spark with its Python processes."""
     reader = lake.engine.spark.read.format("forklake")
     return reader.options(**options(metadata, table, **further)).load()
 
 
 def planned(metadata: str, table: str = "t", *filters: Filter, **further: object) -> list[ReadPart]:
-    """What tasks would read."""
+    """Return the parts that tasks would read."""
     source = ForklakeSource(options(metadata, table, pushdown=True, **further))
     reader = source.reader(source.schema())
     reader.pushFilters(list(filters))
@@ -51,7 +51,7 @@ def planned(metadata: str, table: str = "t", *filters: Filter, **further: object
 
 
 def read_here(metadata: str, table: str = "t", **further: object) -> list[tuple[Any, ...]]:
-    """A table as tasks read it, in this process."""
+    """Return the rows of a table as tasks read them, in this process."""
     source = ForklakeSource(options(metadata, table, **further))
     reader = TableReader(Place.of(source.options), When.of(source.options), source.schema())
     batches = [batch for part in reader.partitions() for batch in reader.read(part)]
@@ -59,22 +59,22 @@ def read_here(metadata: str, table: str = "t", **further: object) -> list[tuple[
 
 
 def people(*ids: int) -> list[dict[str, Any]]:
-    """Rows with a number and a name."""
+    """Return rows with a number and a name."""
     return [{"id": one, "name": f"n{one}"} for one in ids]
 
 
 def pairs(*ids: int) -> list[tuple[Any, ...]]:
-    """The same as they are read."""
+    """Return the rows of `people` as they are read."""
     return sorted(((one, f"n{one}") for one in ids), key=repr)
 
 
 def files_on_disk(lake: Session) -> list[Path]:
-    """All data files of the lake."""
+    """Return the paths of all data files of the lake."""
     return sorted(Path(lake.attachment("lake").data_path).rglob("*.parquet"))
 
 
 def same_rows(lake: Session, metadata: str, table: str = "t", **when: Any) -> int:
-    """Compare what tasks read with what the session shows; how many rows there are."""
+    """Compare what tasks read with what the session shows, and return the number of rows."""
     shown = lake.table(table, **when).toArrow().to_pylist()
     expected = [tuple(row.values()) for row in shown]
     assert read_here(metadata, table, **when) == sorted(expected, key=repr)
@@ -134,7 +134,9 @@ def test_a_dataframe_is_written_and_read_by_a_plain_spark_session(
     same_rows(lake, metadata)
 
 
-def test_filters_of_spark_leave_out_files_and_versions_stay(lake: Session, metadata: str) -> None:
+def test_spark_filters_prune_files_and_old_versions_stay_readable(
+    lake: Session, metadata: str
+) -> None:
     lake.create_table("t", COLUMNS)
     add_file(lake, "t", people(1, 2))
     doomed = files_on_disk(lake)
@@ -144,7 +146,7 @@ def test_filters_of_spark_leave_out_files_and_versions_stay(lake: Session, metad
     now = loaded(lake, metadata)
     insert(lake, "t", people(6))
     assert rows_of(now.where("id = 3")) == pairs(3)
-    assert rows_of(now) == pairs(1, 2, 3, 5)  # whatever was asked of it before
+    assert rows_of(now) == pairs(1, 2, 3, 5)  # regardless of earlier queries
     assert rows_of(loaded(lake, metadata, version=before)) == pairs(1, 2, 3, 4, 5)
     for path in doomed:
         path.unlink()
@@ -165,7 +167,7 @@ def test_overwriting_replaces_rows_and_a_failing_write_leaves_nothing(
     new.coalesce(1).write.format("forklake").mode("overwrite").options(**options(metadata)).save()
     assert rows_of(lake.table("t")) == [(7, "x"), (8, "y")]
     files, head = files_on_disk(lake), lake.attachment("lake").catalog.current_snapshot()
-    # In one task: another one that ends after the job was given up would leave a file to clean up.
+    # In one task: another one that ends after the job was aborted would leave a file behind.
     bad = spark.range(10, 40, 1, 1).selectExpr("IF(id = 39, NULL, id) AS id", "'z' AS name")
     with pytest.raises(PySparkException, match="NOT NULL constraint failed"):
         bad.write.format("forklake").mode("append").options(**options(metadata)).save()
@@ -173,7 +175,7 @@ def test_overwriting_replaces_rows_and_a_failing_write_leaves_nothing(
     assert lake.attachment("lake").catalog.current_snapshot() == head
 
 
-def test_bad_options_are_told(lake: Session, metadata: str) -> None:
+def test_bad_options_are_refused(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     with pytest.raises(PySparkException, match="options are missing: catalog, table"):
         lake.engine.spark.read.format("forklake").option("uri", metadata).load()
@@ -193,7 +195,7 @@ def test_bad_options_are_told(lake: Session, metadata: str) -> None:
             reader.partitions()
 
 
-def test_times_can_be_named_as_in_other_formats(lake: Session, metadata: str) -> None:
+def test_time_travel_options_of_other_formats_are_accepted(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     lake.execute("INSERT INTO t VALUES (1, 'one')")
     version = lake.snapshots("lake")[-1].snapshot_id
@@ -231,7 +233,7 @@ def test_unknown_options_are_refused(lake: Session, metadata: str) -> None:
 # What tasks read
 
 
-def test_evolved_columns_are_read_as_the_session_shows_them(lake: Session, metadata: str) -> None:
+def test_evolved_columns_are_read_like_in_the_session(lake: Session, metadata: str) -> None:
     inner = struct(x="int32", y="varchar")
     lake.create_table(
         "t",
@@ -276,7 +278,7 @@ def test_evolved_columns_are_read_as_the_session_shows_them(lake: Session, metad
     assert same_rows(lake, metadata, version=before) == 4
 
 
-def test_files_of_others_are_read_by_their_names(
+def test_files_of_other_writers_are_read_by_column_name(
     lake: Session, metadata: str, tmp_path: Path
 ) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("later", "int32", default="5")])
@@ -295,7 +297,7 @@ def test_files_of_others_are_read_by_their_names(
     assert same_rows(lake, metadata) == 2
 
 
-def test_folders_tell_values() -> None:
+def test_partition_values_are_parsed_from_folder_names() -> None:
     path = "/lake/P%20x=a%2Fb/day=__HIVE_DEFAULT_PARTITION__/f.parquet"
     assert folder_value("p x", path) == "a/b"
     assert folder_value("day", path) is None
@@ -316,7 +318,7 @@ def test_only_files_that_may_match_are_planned(lake: Session, metadata: str) -> 
         assert sum(len(one.part.added) for one in planned(metadata, "t", *filters)) == count
 
 
-def test_chosen_columns_alone_are_read(lake: Session, metadata: str) -> None:
+def test_only_selected_columns_are_read(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     add_file(lake, "t", people(1))
     schema = StructType([StructField("NAME", StringType())])
@@ -353,14 +355,14 @@ def test_a_damaged_file_is_a_clear_error(lake: Session, metadata: str) -> None:
 
 
 def written_here(metadata: str, rows: list[dict[str, Any]], table: str = "t") -> TableWriter:
-    """Rows that went through a writer's task and commit, in this process."""
+    """Write rows with a writer task and commit them, in this process."""
     writer = ForklakeSource(options(metadata, table)).writer(StructType(), False)
     assert isinstance(writer, TableWriter)
     writer.commit([writer.write(iter(pa.Table.from_pylist(rows).to_batches()))])
     return writer
 
 
-def test_files_are_rolled_and_partitioned(lake: Session, metadata: str) -> None:
+def test_files_are_split_by_size_and_partitioned(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS, partition_by=["name"])
     catalog = lake.attachment("lake").catalog
     catalog.set_option("target_file_size", 1)
@@ -386,7 +388,7 @@ def test_few_rows_are_kept_in_the_metastore(lake: Session, metadata: str) -> Non
     assert read_here(metadata) == rows_of(lake.table("t")) == pairs(1, 2, 3, 4, 5)
 
 
-def test_a_table_that_changed_meanwhile_is_not_written(lake: Session, metadata: str) -> None:
+def test_a_concurrently_changed_table_is_not_written(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     writer = ForklakeSource(options(metadata)).writer(StructType(), False)
     message = writer.write(iter(pa.Table.from_pylist(people(1)).to_batches()))
@@ -401,7 +403,7 @@ def test_an_aborted_job_removes_its_files(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     writer = ForklakeSource(options(metadata)).writer(StructType(), False)
     message = writer.write(iter(pa.Table.from_pylist(people(1)).to_batches()))
-    writer.abort([message])  # all tasks went well: the commit knows better
+    writer.abort([message])  # all tasks succeeded: the commit decides
     assert len(files_on_disk(lake)) == 1
     writer.abort([message, None])
     assert files_on_disk(lake) == []

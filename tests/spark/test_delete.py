@@ -1,4 +1,4 @@
-"""DELETE and TRUNCATE: which rows go, and what becomes of files."""
+"""DELETE and TRUNCATE: the deleted rows, and the effect on files."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "int32"), ColumnSpec("p", 
 
 
 def some(*ids: int) -> list[dict[str, Any]]:
-    """Rows; every fifth has no value."""
+    """Return rows; every fifth has no value."""
     return [{"id": one, "v": None if one % 5 == 0 else one % 3, "p": f"p{one % 2}"} for one in ids]
 
 
 def found(session: Session, name: str = "t", alias: str = "lake") -> Table:
-    """A table."""
+    """Return a table."""
     return session.viewing(session.attachment(alias)).state.table(name)
 
 
 def files(session: Session, name: str = "t", alias: str = "lake") -> list[ScanFile]:
-    """The files of a table, with their deletes."""
+    """Return the files of a table, with their deletes."""
     return session.viewing(session.attachment(alias)).scan_files(found(session, name, alias))
 
 
 def ids(session: Session, name: str = "t", **when: Any) -> list[int]:
-    """The ids of all rows."""
+    """Return the ids of all rows."""
     return sorted(row[0] for row in session.table(name, **when).select("id").collect())
 
 
 def snapshot(session: Session, alias: str = "lake") -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return session.attachment(alias).catalog.current_snapshot()
 
 
 def on_disk(session: Session, alias: str = "lake") -> set[str]:
-    """The names of all files of a catalog."""
+    """Return the names of all files of a catalog."""
     root = Path(session.attachment(alias).data_path)
     return {path.name for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
 def filled(lake: Session) -> Session:
-    """A table with three files of ten rows, and three rows in the metastore."""
+    """Return a session with a table of three files with ten rows each, and three inlined rows."""
     lake.create_table("t", COLUMNS)
     for start in (0, 10, 20):
         add_file(lake, "t", some(*range(start, start + 10)))
@@ -60,7 +60,7 @@ def filled(lake: Session) -> Session:
     return lake
 
 
-def test_deletes_follow_each_other_and_each_file_has_one_delete_file(filled: Session) -> None:
+def test_repeated_deletes_keep_one_delete_file_per_data_file(filled: Session) -> None:
     started = snapshot(filled)
     model = {row["id"]: row for row in some(*range(33))}
     for condition, keeps in (
@@ -101,7 +101,7 @@ def test_whole_files_end_without_a_delete_file(filled: Session) -> None:
     assert ids(filled) == [*range(10), 30, 31, 32]
 
 
-def test_nothing_that_matches_is_no_snapshot(filled: Session) -> None:
+def test_a_delete_without_matches_creates_no_snapshot(filled: Session) -> None:
     started, before = snapshot(filled), on_disk(filled)
     assert filled.delete("t", "v = 7") == 0
     assert filled.delete("t", "v = NULL") == 0
@@ -120,13 +120,13 @@ def test_few_rows_are_deleted_in_the_metastore(filled: Session) -> None:
     assert filled.delete("t", "id IN (3, 12)") == 2
     assert [one.deleted_positions for one in files(filled)] == [(2, 3), (1, 2), ()]
     assert on_disk(filled) == before
-    # More rows make delete files, which take over what was in the metastore.
+    # More rows make delete files, which absorb the positions that were in the metastore.
     assert filled.delete("t", "id BETWEEN 4 AND 8") == 5
     first, second, _ = files(filled)
     assert first.delete_file is not None
     assert first.delete_file.delete_count == 7
     assert (first.deleted_positions, second.deleted_positions) == ((), (1, 2))
-    # And a few more again lie beside the delete file, until the whole file is gone.
+    # Further small deletes are kept beside the delete file, until the whole file has ended.
     assert filled.delete("t", "id = 0") == 1
     assert files(filled)[0].deleted_positions == (0,)
     assert ids(filled) == [1, 9, 10, *range(13, 31), 32]
@@ -134,11 +134,11 @@ def test_few_rows_are_deleted_in_the_metastore(filled: Session) -> None:
     assert len(files(filled)) == 2
 
 
-def test_everything_is_counted_and_deleted_without_being_read(filled: Session) -> None:
+def test_deletes_of_all_rows_read_no_files(filled: Session) -> None:
     filled.delete("t", "id IN (1, 31)")
     before = on_disk(filled)
     for path in Path(filled.attachment("lake").data_path).rglob("*.parquet"):
-        path.write_bytes(b"")  # nobody looks
+        path.write_bytes(b"")  # they are not opened
     assert filled.delete("t", "TRUE") == 31
     assert (ids(filled), files(filled), on_disk(filled)) == ([], [], before)
     insert(filled, "t", some(1, 2))
@@ -146,7 +146,7 @@ def test_everything_is_counted_and_deleted_without_being_read(filled: Session) -
     assert ids(filled) == []
 
 
-def test_a_transaction_deletes_what_it_wrote_itself(filled: Session) -> None:
+def test_a_transaction_deletes_its_own_rows(filled: Session) -> None:
     started = snapshot(filled)
     before = on_disk(filled)
     filled.begin()
@@ -173,7 +173,9 @@ def test_a_transaction_deletes_what_it_wrote_itself(filled: Session) -> None:
     assert deletes == [2, 3]
 
 
-def test_a_fork_deletes_from_files_of_its_parent_under_its_own_folder(filled: Session) -> None:
+def test_a_fork_writes_delete_files_for_its_parents_files_into_its_own_folder(
+    filled: Session,
+) -> None:
     filled.delete("t", "id = 3")
     mine = on_disk(filled)
     fork = filled.fork("lake", "fork", attach_as="fork")
@@ -191,7 +193,7 @@ def test_a_fork_deletes_from_files_of_its_parent_under_its_own_folder(filled: Se
     assert ids(filled) == [0, 1, 2, *range(5, 33)]
 
 
-def test_rows_of_another_frame_say_what_is_deleted(filled: Session) -> None:
+def test_rows_matching_a_source_frame_are_deleted(filled: Session) -> None:
     others = filled.engine.spark.createDataFrame(
         [(1, "p1"), (1, "p1"), (2, "x")], "id int, p string"
     )
@@ -203,7 +205,7 @@ def test_rows_of_another_frame_say_what_is_deleted(filled: Session) -> None:
     assert filled.delete("t", "v = 2") == 0
 
 
-def test_virtual_columns_can_be_conditions(filled: Session) -> None:
+def test_conditions_may_use_virtual_columns(filled: Session) -> None:
     assert filled.delete("t", "rowid = 7 OR file_row_number = 9") == 4
     assert ids(filled) == [n for n in range(33) if n not in (7, 9, 19, 29)]
 
@@ -219,7 +221,7 @@ def test_very_many_positions_are_written_by_executors(
     assert ids(filled) == [5, 19, 20, 21, 22, 23, 24, 32]
     counts = [one.delete_file.delete_count for one in files(filled) if one.delete_file]
     assert (counts, [one.deleted_positions for one in files(filled)]) == ([9, 9, 5], [(), (), ()])
-    assert filled.delete("t", "id > 20") == 5  # few again, over what executors wrote
+    assert filled.delete("t", "id > 20") == 5  # small again, after a delete by executors
     assert filled.delete("t", "id = 5") == 1
     assert ids(filled) == [19, 20]
 
@@ -248,7 +250,9 @@ def test_encrypted_tables_have_encrypted_delete_files(
     assert ids(session) == list(range(50, 100))
 
 
-def test_what_others_deleted_meanwhile_is_a_conflict_that_leaves_no_files(filled: Session) -> None:
+def test_a_concurrent_delete_of_the_same_rows_conflicts_and_leaves_no_files(
+    filled: Session,
+) -> None:
     before = on_disk(filled)
     other = filled.cursor()
     filled.begin()

@@ -1,4 +1,4 @@
-"""The routes between Spark and files: relations, deleted rows, writes, and who owns Spark."""
+"""Routes between Spark and files: relations, deleted rows, writes, and ownership of Spark."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ NUMBER = StructType([StructField("__file", LongType())])
 
 @pytest.fixture(scope="module")
 def plain(engine: Engine) -> Engine:
-    """An engine that does without our Java classes."""
+    """Return an engine that does not use our Java classes."""
     return Engine(engine._base, native=False)
 
 
 @pytest.fixture(params=["native", "plain"])
 def either(request: pytest.FixtureRequest, engine: Engine) -> Engine:
-    """An engine with either kind of routes."""
+    """Return an engine with either kind of routes."""
     if request.param == "native":
         return engine
     found: Engine = request.getfixturevalue("plain")
@@ -68,7 +68,7 @@ def either(request: pytest.FixtureRequest, engine: Engine) -> Engine:
 
 
 def ids_file(path: Path, ids: Iterable[int], key: bytes | None = None) -> Path:
-    """A Parquet file with a column `id`."""
+    """Write a Parquet file with a column `id`, and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     properties = None if key is None else pe.create_encryption_properties(key)
     pq.write_table(
@@ -134,7 +134,7 @@ def listed_as_uri(path: Path, constants: tuple[object, ...]) -> ListedFile:
     return ListedFile(path.as_uri(), path.stat().st_size, constants)
 
 
-def test_relation_asks_for_files_with_the_filters_that_spark_pushes(
+def test_relation_lists_files_with_the_filters_that_spark_pushes(
     engine: Engine, tmp_path: Path
 ) -> None:
     files = numbered([ids_file(tmp_path / f"{n}.parquet", range(n, n + 2)) for n in range(4)])
@@ -151,7 +151,7 @@ def test_relation_asks_for_files_with_the_filters_that_spark_pushes(
     assert ids_of(df.where("id >= 2 and `__file` <> 2")) == [2, 3, 4]
     assert "(id >= 2L)" in asked[-1]
 
-    # Spark infers this one through the join.
+    # Spark infers this filter through the join.
     small = engine.spark.createDataFrame([(3,)], ID).withColumnRenamed("id", "other")
     assert ids_of(df.join(small, F.col("id") == F.col("other")).where("other = 3")) == [3, 3]
     assert "(id = 3L)" in asked[-1]
@@ -159,7 +159,7 @@ def test_relation_asks_for_files_with_the_filters_that_spark_pushes(
     assert df.inputFiles() == [f"file://{file.path}" for file in files]
 
 
-def test_filters_on_constants_are_applied_whatever_the_listing_does(
+def test_filters_on_constants_are_applied_even_if_the_listing_ignores_them(
     engine: Engine, tmp_path: Path
 ) -> None:
     files = numbered([ids_file(tmp_path / f"{n}.parquet", [n]) for n in range(5)])
@@ -169,7 +169,7 @@ def test_filters_on_constants_are_applied_whatever_the_listing_does(
     assert df.where("`__file` is null").count() == 0
 
 
-def test_timestamps_in_filters_are_told_in_utc(engine: Engine, tmp_path: Path) -> None:
+def test_timestamps_in_filters_are_passed_in_utc(engine: Engine, tmp_path: Path) -> None:
     session = engine.new_session()
     session.spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     asked: list[list[str]] = []
@@ -212,13 +212,13 @@ def test_missing_file_is_an_error(either: Engine, tmp_path: Path) -> None:
 
 
 def assert_is(error: BaseException, kind: type[ForklakeError], text: str) -> None:
-    """What Spark raised stands for an error of ours."""
+    """Check the Forklake error that an error raised by Spark translates to."""
     ours = translated(error)
     assert type(ours) is kind
     assert text in str(ours)
 
 
-def test_files_that_cannot_be_read_are_told_apart(engine: Engine, tmp_path: Path) -> None:
+def test_causes_of_unreadable_files_are_distinguished(engine: Engine, tmp_path: Path) -> None:
     good = ids_file(tmp_path / "good.parquet", range(100))
     cut = tmp_path / "cut.parquet"
     cut.write_bytes(good.read_bytes()[:-10])
@@ -246,7 +246,7 @@ def test_files_that_cannot_be_read_are_told_apart(engine: Engine, tmp_path: Path
         assert_is(caught.value, kind, str(path))
 
 
-def test_error_of_the_listing_is_the_error_of_the_query(engine: Engine) -> None:
+def test_listing_error_becomes_the_query_error(engine: Engine) -> None:
     def list_files(filters: list[str]) -> list[ListedFile]:
         raise Unavailable("The metastore is gone.", remedy='Start it with "pg_ctl".')
 
@@ -259,7 +259,7 @@ def test_error_of_the_listing_is_the_error_of_the_query(engine: Engine) -> None:
 # Deleted rows
 
 
-def test_deleted_rows_are_those_of_delete_files_and_further_positions(
+def test_deleted_rows_combine_delete_files_and_inlined_positions(
     either: Engine, tmp_path: Path
 ) -> None:
     paths = [ids_file(tmp_path / f"{n}.parquet", range(n * 10, n * 10 + 10)) for n in range(4)]
@@ -308,7 +308,7 @@ NESTED_IDS = {
 
 
 def parquet_ids(path: str) -> dict[str, int]:
-    """The field ids of a file by path of the node."""
+    """Return the field ids of a file by path of the node."""
     found: dict[str, int] = {}
 
     def visit(field: pa.Field, place: str) -> None:
@@ -381,7 +381,7 @@ def test_write_does_not_depend_on_the_session_of_the_rows(engine: Engine, tmp_pa
     rows = other.sql("select timestamp '2024-01-01 00:00:00' as at").coalesce(1)
     (path,) = engine.write(rows, str(tmp_path / "t"), field_ids={"at": 1})
     assert pq.ParquetFile(path).schema.column(0).physical_type == "INT64"
-    # The session's own writes are Spark's business.
+    # Writes of the session itself are not affected.
     engine.spark.range(3).write.parquet(str(tmp_path / "own"))
     assert engine.spark.read.parquet(str(tmp_path / "own")).count() == 3
 
@@ -448,7 +448,7 @@ def test_plain_routes_refuse_encryption(plain: Engine, tmp_path: Path) -> None:
 # Sessions
 
 
-def test_spark_without_our_classes_is_told_of_once(
+def test_spark_without_our_classes_is_logged_once(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     no_folder = tmp_path / "file"
@@ -476,7 +476,7 @@ def test_sessions_are_isolated_and_share_one_spark(engine: Engine) -> None:
     assert engine.spark.range(3).count() == 3
 
 
-def test_engine_on_a_session_of_the_user_keeps_its_settings(engine: Engine) -> None:
+def test_engine_on_a_user_session_keeps_its_settings(engine: Engine) -> None:
     users = engine.new_session().spark
     users.conf.set("spark.sql.shuffle.partitions", "5")
     users.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")

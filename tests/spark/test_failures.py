@@ -1,4 +1,4 @@
-"""Failed reads: only a file that was shown to be damaged is called damaged."""
+"""Errors of failed reads: only a file that is proven to be damaged is reported as damaged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = "s3a://bucket/lake/a.parquet"
 
 
 def failed(cause: str, condition: str = "NO_HINT") -> ForklakeError:
-    """The error for a file that Spark could not read."""
+    """Return the error for a file that Spark could not read."""
     found = of_files([READ.format(condition, FILE), cause])
     assert found is not None
     assert "'s3a://bucket/lake/a.parquet'" in found.message
@@ -25,12 +25,12 @@ def failed(cause: str, condition: str = "NO_HINT") -> ForklakeError:
     [
         "s3a://bucket/lake/a.parquet is not a Parquet file. Expected magic number at tail",
         "s3a://bucket/lake/a.parquet is not a Parquet file (length is too low: 0)",
-        "can not read class org.apache.parquet.format.PageHeader: don't know what type: 14",
+        "can not read class org.apache.parquet.format.PageHeader: don't know what type: 14",  # language: ok  # noqa: E501
         "could not decode the dictionary for [id] optional int64 id\nFAILED_TO_UNCOMPRESS(5)",
         "Reached the end of stream with 299476 bytes left to read",
     ],
 )
-def test_what_readers_of_parquet_refuse_is_damaged(cause: str) -> None:
+def test_files_refused_by_parquet_readers_are_damaged(cause: str) -> None:
     assert type(failed(cause)) is Corruption
 
 
@@ -69,7 +69,7 @@ def test_a_failure_that_a_reader_of_parquet_passes_on_is_not_damage(cause: str) 
     assert isinstance(error, Unavailable | Unsupported)
 
 
-def test_a_type_that_the_table_does_not_have_is_damage() -> None:
+def test_a_column_type_that_contradicts_the_table_is_damage() -> None:
     assert type(failed("", "PARQUET_COLUMN_DATA_TYPE_MISMATCH")) is Corruption
 
 
@@ -103,13 +103,13 @@ def test_a_failed_request_is_not_damage(cause: str, shown: str) -> None:
         "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
     ],
 )
-def test_a_missing_file_system_is_named_with_what_to_add(cause: str) -> None:
+def test_a_missing_file_system_error_names_the_package_to_add(cause: str) -> None:
     error = failed(cause)
     assert type(error) is Unsupported
     assert "spark.jars.packages" in error.remedy
 
 
-def test_missing_files_and_keys_are_told_apart() -> None:
+def test_missing_files_and_keys_are_distinguished() -> None:
     missing = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file a.parquet. "
     assert type(of_files([f"{missing}File does not exist."])) is NotFound
     assert type(failed("No keys available")) is Forbidden
@@ -134,5 +134,7 @@ def test_a_delete_file_that_could_not_be_fetched_is_not_damaged() -> None:
         (ValueError("Connection"), False),
     ],
 )
-def test_errors_of_storage_and_of_files_are_told_apart(error: Exception, is_storage: bool) -> None:
+def test_storage_errors_and_file_errors_are_distinguished(
+    error: Exception, is_storage: bool
+) -> None:
     assert is_storage_failure(error) is is_storage

@@ -1,4 +1,4 @@
-"""DataFrames of a lake do not become tables of Spark by mistake."""
+"""Spark tables outside of the lake, which statements of a session must not create by mistake."""
 
 from __future__ import annotations
 

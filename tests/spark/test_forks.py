@@ -1,4 +1,4 @@
-"""Forks of a lake: each goes its own way, and nobody touches the files of another."""
+"""Forks of a lake, which are independent and never change each other's files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = dict[int, tuple[int | None, str | None]]
 
 
 def rows(session: Session, name: str, **when: int) -> Rows:
-    """All rows by id."""
+    """Return all rows by id."""
     found = session.table(name, **when).collect()  # type: ignore[arg-type]
     shown = {row["id"]: (row["v"], row["p"]) for row in found}
     assert len(shown) == len(found)
@@ -29,7 +29,7 @@ def rows(session: Session, name: str, **when: int) -> Rows:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """What all files hold."""
+    """Return the hashes of all files by path."""
     return {
         str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest()
         for path in folder.rglob("*")
@@ -46,13 +46,13 @@ def write_range(session: Session, name: str, start: int, end: int) -> None:
 
 
 def of_range(start: int, end: int) -> Rows:
-    """The rows that this makes."""
+    """Return the rows that `write_range` appends."""
     return {one: (one % 7, f"p{one % 2}") for one in range(start, end)}
 
 
 @pytest.fixture
 def parent(session: Session, tmp_path: Path, place: Place) -> Session:
-    """A lake whose table has two files, deleted rows, updated rows, and rows in the metastore."""
+    """Return a lake whose table has two files, deleted rows, updated rows, and inlined rows."""
     session.attach(
         place.uri,
         "parent",
@@ -73,7 +73,7 @@ def parent(session: Session, tmp_path: Path, place: Place) -> Session:
 
 
 def of_parent() -> Rows:
-    """What that table shows."""
+    """Return the rows of that table."""
     held = of_range(0, 100)
     del held[3], held[60]
     held[4], held[61] = (104, "p0"), (105, "p1")
@@ -81,7 +81,7 @@ def of_parent() -> Rows:
 
 
 def _work(parent: Session, number: int) -> Rows:
-    """All kinds of statements on a fork, which differ from fork to fork; what it then shows."""
+    """Run all kinds of statements on a fork, varied by fork, and return the expected rows."""
     name = f"fork_{number}.main.t"
     held = of_parent()
     with parent.cursor() as session:
@@ -111,7 +111,7 @@ def _work(parent: Session, number: int) -> Rows:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["postgresql"])
-def test_eight_forks_are_written_at_once_and_their_parent_stays_as_it_is(
+def test_eight_forks_are_written_at_once_and_their_parent_is_unchanged(
     parent: Session, tmp_path: Path
 ) -> None:
     before, files = (
@@ -143,11 +143,11 @@ def test_eight_forks_are_written_at_once_and_their_parent_stays_as_it_is(
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_forks_of_forks_outlive_those_above_them(parent: Session, tmp_path: Path) -> None:
+def test_forks_of_forks_outlive_their_ancestors(parent: Session, tmp_path: Path) -> None:
     at = parent.snapshots("parent")[-1].snapshot_id
     parent.fork("parent", "child", attach_as="child")
     parent.delete("child.main.t", "id < 10")
-    parent.truncate("t")  # after the fork, which does not see it
+    parent.truncate("t")  # after the fork, which is not affected
     child = {one: row for one, row in of_parent().items() if one >= 10}
     parent.fork("child", "grandchild", attach_as="grandchild")
     parent.fork("parent", "late", at=at, attach_as="late")

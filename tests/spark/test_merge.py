@@ -1,4 +1,4 @@
-"""MERGE: the first clause that applies, one write, and what becomes of files."""
+"""MERGE INTO: the first clause that applies, a single write, and the effect on files."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ ON = "target.id = source.id"
 
 
 def some(*ids: int) -> list[dict[str, Any]]:
-    """Rows with a number, its tenfold and a letter."""
+    """Return rows with a number, its tenfold and a letter."""
     return [{"id": one, "v": one * 10, "p": "ab"[one % 2]} for one in ids]
 
 
 def snapshot(session: Session) -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return session.attachment("lake").catalog.current_snapshot()
 
 
 def on_disk(session: Session) -> set[str]:
-    """The names of all files."""
+    """Return the names of all files."""
     root = Path(session.attachment("lake").data_path)
     return {path.name for path in root.rglob("*") if path.is_file()}
 
 
 def shown(session: Session, name: str = "t") -> dict[int, tuple[Any, ...]]:
-    """All rows by row id."""
+    """Return all rows by row id."""
     rows = session.table(name, virtual=["rowid"]).collect()
     found = {row["rowid"]: tuple(row)[:-1] for row in rows}
     assert len(found) == len(rows)
@@ -55,13 +55,13 @@ def shown(session: Session, name: str = "t") -> dict[int, tuple[Any, ...]]:
 
 
 def source(session: Session, *rows: tuple[Any, ...]) -> DataFrame:
-    """Rows of a source."""
+    """Return a DataFrame of source rows."""
     return session.engine.spark.createDataFrame(list(rows), SOURCE)
 
 
 @pytest.fixture
 def filled(lake: Session) -> Session:
-    """A table with two files of five rows, and two rows in the metastore."""
+    """Return a session with a table of two files with five rows each, and two inlined rows."""
     lake.create_table("t", COLUMNS)
     add_file(lake, "t", some(0, 1, 2, 3, 4))
     add_file(lake, "t", some(5, 6, 7, 8, 9))
@@ -69,7 +69,7 @@ def filled(lake: Session) -> Session:
     return lake
 
 
-def test_the_first_clause_that_applies_counts(filled: Session) -> None:
+def test_the_first_matching_clause_applies(filled: Session) -> None:
     started, before = snapshot(filled), on_disk(filled)
     model = shown(filled)
     rows = source(
@@ -101,11 +101,11 @@ def test_the_first_clause_that_applies_counts(filled: Session) -> None:
         rowid: row for rowid, row in model.items() if rowid not in (1, 11)
     } | {2: (2, 22, "ax"), 6: (6, 66, "ax"), 10: (10, 110, "ax")}
     assert snapshot(filled) == started + 1
-    # One file of rows, and a delete file for each of the two.
+    # One file of rows, and a delete file for each of the two data files.
     new = on_disk(filled) - before
     assert sum("delete" in name for name in new) == 2
     assert len(new) == 3
-    # The rows that it wrote can be merged again, by all clauses that there are.
+    # The written rows can be merged again, by all kinds of clauses.
     again = [
         when_matched("target.id >= 20").update(),
         when_not_matched_by_source("id < 5").delete(),
@@ -186,7 +186,7 @@ def test_few_rows_stay_in_the_metastore(filled: Session) -> None:
     assert snapshot(filled) == started
 
 
-def test_a_row_that_two_rows_would_change_is_an_error(filled: Session) -> None:
+def test_a_target_row_changed_by_two_source_rows_is_an_error(filled: Session) -> None:
     started, before = snapshot(filled), on_disk(filled)
     model = shown(filled)
     for one in (2, 10):
@@ -195,7 +195,7 @@ def test_a_row_that_two_rows_would_change_is_an_error(filled: Session) -> None:
             with pytest.raises(InvalidInput, match="more than one row"):
                 filled.merge("t", rows, ON, [clause, when_not_matched().insert()])
     assert (snapshot(filled), on_disk(filled), shown(filled)) == (started, before, model)
-    # Only one of the two would change it; and rows may be inserted as often as they come.
+    # Only one of the two would change it; source rows may be inserted repeatedly.
     rows = source(filled, (2, 1, "x", "U"), (2, 2, "y", "N"), (60, 2, "y", "U"), (60, 3, "y", "U"))
     clauses = [when_matched("op = 'U'").update(), when_not_matched().insert()]
     assert filled.merge("t", rows, ON, clauses) == MergeCounts(2, 1, 0)

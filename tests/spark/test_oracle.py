@@ -1,4 +1,4 @@
-"""The same random statements on a lake table and on a DuckDB table give the same rows."""
+"""Random statements, which must give the same rows on a lake table and on a DuckDB table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from forklake.spark.engine.engine import Engine
 from tests.fix_metastore import Place, postgres_schema
 from tests.spark.oracle.world import KINDS, Script, Setting, World
 
-# More, and other ones each time, with: FORKLAKE_STATEMENTS=5000
+# To run more statements, newly chosen each time: FORKLAKE_STATEMENTS=5000
 STATEMENTS = os.environ.get("FORKLAKE_STATEMENTS")
 LENGTH = 15
 SCRIPTS = int(STATEMENTS or 60) // LENGTH
-# A script takes seconds: once one has failed, so many others are tried to find a shorter one.
+# A script takes seconds: after a failure, at most this many more run to find a shorter one.
 ATTEMPTS = 20
 
 scripts = st.lists(st.sampled_from(KINDS), min_size=LENGTH, max_size=LENGTH)
@@ -31,7 +31,7 @@ Making = Callable[[Path], AbstractContextManager[Place]]
 
 
 class _Runs:
-    """Runs scripts; after the first failure only some more."""
+    """Runs of scripts, limited in number after the first failure."""
 
     def __init__(self, engine: Engine, make: Making) -> None:
         self._engine, self._make = engine, make
@@ -69,7 +69,7 @@ def _sqlite(folder: Path) -> Iterator[Place]:
 
 
 def run(engine: Engine, make: Making) -> None:
-    """Run many scripts."""
+    """Run many random scripts."""
     runs = _Runs(engine, make)
 
     @settings(
@@ -100,7 +100,7 @@ def test_statements_agree_with_duckdb_on_postgresql(engine: Engine, shared_datab
     run(engine, lambda _: postgres_schema(shared_database))
 
 
-def test_zeros_are_equal_whatever_their_sign(lake: Session) -> None:
+def test_zeros_are_equal_regardless_of_sign(lake: Session) -> None:
     made = "SELECT id, IF(id % 2 = 0, 0.0D, -0.0D) AS f FROM range(0, 1000, 1, 1)"
     rows = lake.engine.spark.sql(made)
     lake.create_table("t", rows.schema)

@@ -1,4 +1,4 @@
-"""Rows are told apart by the keys of a table; files know their partition values exactly."""
+"""Partitioned tables: each distinct key has its own files, and files record exact values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from forklake.spark.writing.partitions import Partitioning, PartitionKey, escape
 from forklake.spark.writing.write import write
 
 LAKE = "lake"
-# Texts that are hard to tell apart, or hard to put into the name of a folder.
+# Texts that are hard to distinguish, or hard to put into the name of a folder.
 TEXTS = [
     None,
     "",
@@ -48,7 +48,7 @@ TEXTS = [
 
 
 def partitions(lake: Session, name: str = "t") -> dict[str, tuple[str | None, ...]]:
-    """The partition values of each file, by its full path."""
+    """Return the partition values of each file, by its full path."""
     view = lake.attachment(LAKE).catalog.now()
     table = view.state.table(name)
     listed = view.data_files(table)
@@ -64,7 +64,7 @@ def partitions(lake: Session, name: str = "t") -> dict[str, tuple[str | None, ..
 
 
 def held(path: str, column: str) -> list[Any]:
-    """The values of a column in a file."""
+    """Return the values of a column in a file."""
     return list(pq.ParquetFile(path).read().column(column).to_pylist())
 
 
@@ -79,7 +79,7 @@ def written_both_ways(lake: Session, values: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("has_folders", [True, False])
-def test_every_text_has_a_file_of_its_own(
+def test_every_distinct_text_has_its_own_file(
     lake: Session, has_folders: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("t", "u"):
@@ -89,7 +89,7 @@ def test_every_text_has_a_file_of_its_own(
     lake.set_option(LAKE, "hive_file_pattern", has_folders)
     monkeypatch.setattr(
         "forklake.spark.writing.write._WORTH_A_FILE", 1000
-    )  # more than one task is worth it
+    )  # so that it writes with several tasks
     written_both_ways(lake, TEXTS)
     for name in ("t", "u"):
         found = partitions(lake, name)
@@ -113,7 +113,7 @@ KINDS: list[tuple[str, list[Any], list[str | None]]] = [
 ]
 
 
-def test_values_of_every_kind_are_kept_as_text(lake: Session) -> None:
+def test_partition_values_of_every_type_are_stored_as_text(lake: Session) -> None:
     for number, (kind, values, texts) in enumerate(KINDS):
         name = f"t{number}"
         lake.create_table(name, [ColumnSpec("k", kind)], partition_by=["k"])
@@ -125,7 +125,7 @@ def test_values_of_every_kind_are_kept_as_text(lake: Session) -> None:
         assert sorted(map(str, found.values())) == sorted(str((text,)) for text in texts), kind
 
 
-def test_zeros_are_one_partition_whatever_their_sign(lake: Session) -> None:
+def test_zeros_are_one_partition_regardless_of_sign(lake: Session) -> None:
     lake.create_table("t", [ColumnSpec("k", "float64")], partition_by=["k"])
     write(lake, lake.engine.spark.sql("SELECT explode(array(0.0D, -0.0D))"), "t")
     assert list(partitions(lake).values()) == [("0.0",)]
@@ -140,7 +140,7 @@ MOMENTS = [
 ]
 
 
-def test_parts_of_moments_are_those_of_utc_whatever_zone_the_user_has(
+def test_date_parts_of_timestamps_are_in_utc_regardless_of_the_session_time_zone(
     lake: Session, engine: Engine
 ) -> None:
     keys = ["year(ts)", "month(ts)", "day(ts)", "hour(ts)", "year(d)"]
@@ -171,7 +171,7 @@ def test_parts_of_moments_are_those_of_utc_whatever_zone_the_user_has(
         assert folders == ["year=1969", "month=12", "day=31", "hour=23", "year_d=1969"]
 
 
-def test_a_partitioned_write_makes_one_file_for_each_value(lake: Session) -> None:
+def test_a_partitioned_write_creates_one_file_per_value(lake: Session) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64"), ColumnSpec("p", "int32")], partition_by=["p"])
     df = lake.engine.spark.sql("SELECT id, id % 7 FROM range(0, 7000, 1, 5)")
     assert write(lake, df, "t") == 7000
@@ -182,7 +182,7 @@ def test_a_partitioned_write_makes_one_file_for_each_value(lake: Session) -> Non
         assert len(held(path, "a")) == 1000
 
 
-def test_a_value_without_a_text_cannot_be_a_partition(lake: Session, tmp_path: Path) -> None:
+def test_a_type_without_text_form_cannot_be_a_partition_key(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [ColumnSpec("k", "varchar")], partition_by=["k"])
     df = lake.engine.spark.sql("SELECT concat('nul', char(0), 'here')")
     with pytest.raises(InvalidInput, match="cannot be used as a partition value"):
@@ -190,7 +190,7 @@ def test_a_value_without_a_text_cannot_be_a_partition(lake: Session, tmp_path: P
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
 
 
-def test_folders_are_named_once_and_escaped_as_hive_does() -> None:
+def test_partition_folders_are_escaped_like_in_hive() -> None:
     assert escaped("a/b=c%d:e f") == "a%2Fb%3Dc%25d%3Ae f"
     field = Field(ColumnId(1), "k", "k_1", "varchar", True, None, None, None)
     by_text = Partitioning(PartitionId(1), (PartitionKey("k", field, "identity"),))

@@ -1,4 +1,4 @@
-"""Progress bars: seen on a terminal, never elsewhere, and never in the way."""
+"""Progress bars: shown on a terminal only, and never affecting a job."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _COUNTS = re.compile(r"(\d+)/(\d+)")
 
 @pytest.fixture
 def terminal() -> Console:
-    """A terminal whose screen can be read."""
+    """Return a terminal whose screen can be read."""
     return Console(force_terminal=True, file=StringIO(), width=100)
 
 
 def screen(console: Console) -> str:
-    """All that was ever on the screen."""
+    """Return everything that was written to the screen."""
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
 
 def run_job(engine: Engine, tasks: int, seconds: float) -> None:
-    """A job whose tasks each take some time."""
+    """Run a job whose tasks take some time each."""
     nap = F.expr(f"java_method('java.lang.Thread', 'sleep', {int(seconds * 1000)}L)")
     rows = engine.spark.range(0, tasks, 1, tasks).select(nap.alias("x"))
     rows.write.format("noop").mode("overwrite").save()
@@ -81,7 +81,7 @@ def test_bars_of_several_threads_share_one_display(
 
 
 @pytest.mark.parametrize("reason", ["short", "no terminal", "switched off"])
-def test_nothing_is_shown(
+def test_no_bar_is_shown(
     engine: Engine, terminal: Console, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     monkeypatch.setattr(module, "_PATIENCE", 600.0 if reason == "short" else 0.0)
@@ -94,7 +94,7 @@ def test_nothing_is_shown(
     assert screen(terminal) == ""
 
 
-def test_standard_streams_that_are_no_terminal_stay_empty(
+def test_nothing_is_written_to_streams_that_are_not_terminals(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
@@ -104,7 +104,7 @@ def test_standard_streams_that_are_no_terminal_stay_empty(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_failing_display_and_a_failing_job_go_their_own_ways(
+def test_a_failing_display_does_not_affect_jobs_and_vice_versa(
     engine: Engine, terminal: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_PATIENCE", 0.0)

@@ -1,4 +1,4 @@
-"""Conditions in Spark SQL become predicates that never leave out a file with a wanted row."""
+"""Predicates made from Spark SQL conditions, which never prune a file with a matching row."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from forklake.spark.reading.pushdown import predicate_of
 
 
 def a_field(number: int, name: str, kind: str, *fields: Field, physical: str = "") -> Field:
-    """A field as the catalog knows it."""
+    """Return a field as the catalog has it."""
     return Field(
         ColumnId(number), name, physical or name, kind, True, None, None, None, tuple(fields)
     )
@@ -109,7 +109,7 @@ def compare(number: int, operator: str, value: str) -> Compare:
         ("i = 1 OR (x < 1.0D AND d IS NULL)", None),
     ],
 )
-def test_a_condition_is_understood(text: str, predicate: object) -> None:
+def test_a_condition_becomes_a_predicate(text: str, predicate: object) -> None:
     found = predicate_of([text], FIELDS)
     if predicate is None:
         assert isinstance(found, Or)
@@ -151,22 +151,22 @@ def test_a_condition_is_understood(text: str, predicate: object) -> None:
         "",
     ],
 )
-def test_what_is_not_understood_may_be_anything(text: str) -> None:
+def test_unsupported_conditions_prune_nothing(text: str) -> None:
     assert predicate_of([text], FIELDS) is None
 
 
-def test_a_name_that_may_be_two_things_is_neither() -> None:
+def test_an_ambiguous_name_is_not_resolved() -> None:
     fields = [a_field(1, "t", "struct", a_field(2, "id", "int64")), a_field(3, "id", "int64")]
     assert predicate_of(["t.id = 1"], fields) is None
     assert predicate_of(["id = 1"], fields) == compare(3, "=", "1")
 
 
-def test_files_have_names_of_their_own() -> None:
+def test_predicates_use_physical_names() -> None:
     assert predicate_of(["`old.name` = 1L"], FIELDS, physical=True) == compare(16, "=", "1")
     assert predicate_of(["`new name` = 1L"], FIELDS, physical=True) is None
 
 
-def test_moments_are_read_in_the_zone_of_the_session() -> None:
+def test_timestamps_are_parsed_in_the_session_time_zone() -> None:
     text = "moment = TIMESTAMP '2024-01-31 12:00:00'"
     berlin = ZoneInfo("Europe/Berlin")
     assert predicate_of([text], FIELDS, zone=berlin) == compare(9, "=", "2024-01-31 11:00:00+00")
@@ -174,7 +174,7 @@ def test_moments_are_read_in_the_zone_of_the_session() -> None:
     assert predicate_of(["ts = TIMESTAMP '2024-01-31 12:00:00'"], FIELDS, zone=berlin) is None
 
 
-def test_a_condition_too_deep_to_read_may_be_anything() -> None:
+def test_a_condition_nested_too_deeply_prunes_nothing() -> None:
     assert predicate_of(["(" * 5000 + "i = 1" + ")" * 5000], FIELDS) is None
 
 
@@ -210,7 +210,7 @@ Pair = tuple[str, str]  # a condition as Spark writes it, and as DuckDB does
 
 
 def literal(name: str, value: Any) -> Pair:
-    """A literal in both dialects."""
+    """Return a literal in both dialects."""
     match value:
         case bool() | str():
             text = str(value).lower() if isinstance(value, bool) else f"'{value}'"
@@ -227,7 +227,7 @@ def literal(name: str, value: Any) -> Pair:
 
 
 def cast(name: str) -> list[tuple[str, str, st.SearchStrategy[Any]]]:
-    """A column, also in casts, with values to compare it with."""
+    """Return a column, also in casts, with values to compare it with."""
     values = VALUES[name][2].filter(lambda value: value == value and abs_is_finite(value))
     found = [(name, name, values)]
     if name in {"i", "big"}:
@@ -249,7 +249,7 @@ def abs_is_finite(value: Any) -> bool:
 
 @st.composite
 def simple(draw: st.DrawFn) -> Pair:
-    """One comparison."""
+    """Draw one comparison."""
     name = draw(st.sampled_from(sorted(VALUES)))
     spark, duck, values = draw(st.sampled_from(cast(name)))
     kind = draw(st.sampled_from(["compare", "mirror", "in", "between", "null", "same", "like"]))
@@ -292,7 +292,7 @@ CONDITIONS = st.recursive(
 
 
 def bounds_of(rows: list[dict[str, Any]]) -> dict[ColumnId, ColumnBounds]:
-    """What a file's footer says about the rows."""
+    """Return the bounds of the rows as the footer of a file records them."""
     found = {}
     for name, (kind, _, _) in VALUES.items():
         values = [row[name] for row in rows]
@@ -319,7 +319,7 @@ def oracle() -> duckdb.DuckDBPyConnection:
 
 @settings(max_examples=400, deadline=None)
 @given(rows=st.lists(ROW, min_size=1, max_size=3), condition=CONDITIONS)
-def test_a_file_with_a_wanted_row_is_never_left_out(
+def test_a_file_with_a_matching_row_is_never_pruned(
     oracle: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]], condition: Pair
 ) -> None:
     spark, duck = condition

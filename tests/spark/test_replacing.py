@@ -1,4 +1,4 @@
-"""Overwriting by a condition: rows that fulfil it go, rows that fulfil it come, in one commit."""
+"""Overwriting by a condition: matching rows are replaced by new matching rows in one commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forklake.sql.session import Session
 
 @pytest.fixture(params=[0, 100], ids=["in files", "in the metastore"])
 def sales(lake: Session, request: pytest.FixtureRequest) -> Session:
-    """A lake with a partitioned table of days and numbers."""
+    """Return a lake with a partitioned table of days and numbers."""
     lake.attachment("lake").catalog.set_option("data_inlining_row_limit", request.param)
     lake.execute(
         "CREATE TABLE t (day DATE, n BIGINT); ALTER TABLE t SET PARTITIONED BY (day);"
@@ -20,12 +20,12 @@ def sales(lake: Session, request: pytest.FixtureRequest) -> Session:
 
 
 def rows_of(lake: Session) -> list[tuple[str, int]]:
-    """What the table holds."""
+    """Return the rows of the table."""
     return sorted((str(row.day), row.n) for row in lake.table("t").collect())
 
 
 def head(lake: Session) -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return lake.attachment("lake").catalog.current_snapshot()
 
 
@@ -53,7 +53,7 @@ def test_rows_are_replaced_by_a_condition_in_one_commit(sales: Session) -> None:
     ]
 
 
-def test_new_rows_that_do_not_fulfil_the_condition_are_refused(sales: Session) -> None:
+def test_new_rows_that_do_not_match_the_condition_are_refused(sales: Session) -> None:
     before = head(sales), rows_of(sales)
     for value in ("DATE '2024-01-03'", "NULL"):
         with pytest.raises(InvalidInput, match="condition by which rows are replaced: day ="):
@@ -63,7 +63,7 @@ def test_new_rows_that_do_not_fulfil_the_condition_are_refused(sales: Session) -
     assert (head(sales), rows_of(sales)) == before
 
 
-def test_a_condition_is_for_overwriting_what_stays(sales: Session) -> None:
+def test_a_condition_requires_overwrite_mode(sales: Session) -> None:
     for mode, replace_schema in (("append", False), ("overwrite", True)):
         with pytest.raises(InvalidInput, match="when rows of an existing table are overwritten"):
             sales.write(

@@ -29,34 +29,34 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]
 
 
 def snapshot(session: Session) -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return session.attachment("lake").catalog.current_snapshot()
 
 
 def people(*ids: int) -> list[dict[str, Any]]:
-    """Rows with a number and a name."""
+    """Return rows with a number and a name."""
     return [{"id": one, "name": f"n{one}"} for one in ids]
 
 
 def pairs(*ids: int) -> list[tuple[Any, ...]]:
-    """The same as they are read."""
+    """Return the rows of `people` as they are read."""
     return sorted(((one, f"n{one}") for one in ids), key=repr)
 
 
 def plan_of(frame: DataFrame) -> str:
-    """The physical plan."""
+    """Return the physical plan."""
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
 def files_on_disk(session: Session) -> list[Path]:
-    """All data files of the lake."""
+    """Return the paths of all data files of the lake."""
     return sorted(Path(session.attachment("lake").data_path).rglob("*.parquet"))
 
 
 # Rows
 
 
-def test_rows_come_from_files_and_from_the_metastore_with_what_is_known_about_them(
+def test_rows_of_files_and_of_the_metastore_have_virtual_columns(
     lake: Session,
 ) -> None:
     lake.create_table("t", COLUMNS)
@@ -96,7 +96,7 @@ def test_rows_come_from_files_and_from_the_metastore_with_what_is_known_about_th
         ]
 
 
-def test_deletes_of_files_and_of_the_metastore_add_up_and_older_snapshots_do_not_see_them(
+def test_deletes_in_files_and_in_the_metastore_add_up_from_their_snapshots_on(
     lake: Session,
 ) -> None:
     lake.create_table("t", COLUMNS)
@@ -114,7 +114,7 @@ def test_deletes_of_files_and_of_the_metastore_add_up_and_older_snapshots_do_not
     assert rows_of(lake.table("t", version=before)) == pairs(1, 2, 3, 4, 5, 6)
 
 
-def test_a_table_that_lives_in_the_metastore_or_is_empty_starts_no_scan_of_files(
+def test_an_inlined_or_empty_table_is_read_without_a_file_scan(
     lake: Session,
 ) -> None:
     columns = [
@@ -149,7 +149,7 @@ def test_a_table_that_lives_in_the_metastore_or_is_empty_starts_no_scan_of_files
     assert "FileScan" not in plan_of(found)
 
 
-def test_a_dataframe_shows_the_rows_of_the_moment_at_which_it_was_made(lake: Session) -> None:
+def test_a_dataframe_is_pinned_to_the_snapshot_at_its_creation(lake: Session) -> None:
     lake.create_table("t", COLUMNS)
     first = add_file(lake, "t", people(1, 2))
     seen = lake.table("t")
@@ -161,7 +161,7 @@ def test_a_dataframe_shows_the_rows_of_the_moment_at_which_it_was_made(lake: Ses
         lake.table("t")
 
 
-def test_older_snapshots_show_tables_under_their_old_names_also_when_they_are_gone(
+def test_older_snapshots_show_renamed_and_dropped_tables_under_their_old_names(
     lake: Session,
 ) -> None:
     lake.create_schema("old")
@@ -228,7 +228,7 @@ def test_files_that_cannot_match_are_not_opened(lake: Session) -> None:
         seen.collect()
 
 
-def test_files_are_pruned_in_every_way_of_reading(lake: Session) -> None:
+def test_files_are_pruned_by_every_read_method(lake: Session) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("n", "int8")])
     add_file(lake, "t", people(1))
     gone_before_promotion = add_file(lake, "t", people(2))
@@ -278,7 +278,7 @@ def test_plain_files_are_listed_when_a_query_is_planned_and_once_for_the_same_fi
     assert listed == [1, 3]
 
 
-def test_an_alias_never_makes_one_column_pass_for_another(lake: Session) -> None:
+def test_a_filter_on_an_alias_is_not_applied_to_the_column_of_that_name(lake: Session) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("s", struct(id="int64"))])
     add_file(lake, "t", [{"id": 1, "name": "n1", "s": {"id": 10}}])
     add_file(lake, "t", [{"id": 10, "name": "n10", "s": {"id": 1}}])
@@ -315,12 +315,12 @@ def test_a_bad_condition_or_virtual_column_is_refused(lake: Session) -> None:
 # Evolution
 
 
-def test_files_of_all_times_show_the_columns_of_now(lake: Session) -> None:
+def test_old_files_show_the_current_columns(lake: Session) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("a", "int32"), ColumnSpec("b", "int32")])
     add_file(lake, "t", [{"id": 1, "name": "one", "a": 10, "b": 20}])
     lake.rename_column("t", "a", "c")
     lake.rename_column("t", "b", "a")
-    lake.rename_column("t", "c", "b")  # a and b have changed places
+    lake.rename_column("t", "c", "b")  # a and b have swapped names
     lake.drop_column("t", "name")
     lake.add_column("t", "name", "varchar", default="it's\\new")
     lake.add_column("t", '"weird `x`"', "decimal(6,2)", default="1.50")
@@ -350,7 +350,7 @@ def test_files_of_all_times_show_the_columns_of_now(lake: Session) -> None:
     assert seen.groupBy().sum("a").collect()[0][0] == 2**40 + 20
 
 
-def test_fields_inside_others_evolve_too(lake: Session) -> None:
+def test_nested_fields_evolve(lake: Session) -> None:
     inner = struct(x="int32", y="varchar")
     lake.create_table(
         "t",
@@ -421,8 +421,8 @@ SAMPLES: dict[str, tuple[Any, Any]] = {
 }
 
 
-def test_every_promotion_is_read(lake: Session) -> None:
-    """All in one table: a column for each pair of types."""
+def test_files_are_read_after_every_type_promotion(lake: Session) -> None:
+    """One table with a column for each pair of types."""
     pairs_of_types = [
         (old, new)
         for old, wider in sorted(_WIDER.items())
@@ -445,12 +445,10 @@ def test_every_promotion_is_read(lake: Session) -> None:
     assert found == {expected, (None,) * len(names)}
 
 
-# Files with more to them
+# Special files
 
 
-def test_files_of_others_are_read_by_the_names_that_they_have(
-    lake: Session, tmp_path: Path
-) -> None:
+def test_files_of_other_writers_are_read_by_column_name(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("day", "date"), ColumnSpec("size", "int32")])
     add_file(lake, "t", [{"id": 1, "name": "own", "size": 1}])
     lake.add_column("t", "late", "int32", default="9")
@@ -477,7 +475,7 @@ def test_files_of_others_are_read_by_the_names_that_they_have(
     assert lake.table("t").where("name = 'theirs'").count() == 1
 
 
-def test_rows_of_later_snapshots_and_ids_of_their_own_are_in_the_file(lake: Session) -> None:
+def test_files_with_row_ids_and_snapshots_hide_rows_of_later_snapshots(lake: Session) -> None:
     lake.create_table("t", COLUMNS)
     early = snapshot(lake) + 1
     add_file(
@@ -526,12 +524,12 @@ def test_encrypted_files_are_read_with_their_keys(lake: Session, tmp_path: Path)
         lake.table("t").collect()
 
 
-def test_nulls_are_looked_for_where_the_metastore_cannot_tell(lake: Session) -> None:
+def test_set_not_null_reads_files_whose_statistics_have_no_null_count(lake: Session) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("s", struct(x="int32"))])
     add_file(lake, "t", [{"id": 1, "name": None, "s": None}, {"id": 2, "name": "b", "s": {"x": 1}}])
     for path in files_on_disk(lake):
         path.rename(path.with_suffix(".away"))
-    lake.set_not_null("t", "id")  # known without a look into the file
+    lake.set_not_null("t", "id")  # known from the metastore, without reading the file
     for path in Path(lake.attachment("lake").data_path).rglob("*.away"):
         path.rename(path.with_suffix(".parquet"))
     with pytest.raises(InvalidInput, match=r"has NULL values.*NOT NULL constraint"):

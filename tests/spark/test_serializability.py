@@ -1,6 +1,6 @@
-"""All pairs of concurrent transactions have the outcome of a serial order, or one is refused.
+"""Pairs of concurrent transactions, which have the outcome of a serial order or a refusal.
 
-A random sample runs, whose seed is printed. FORKLAKE_PAIRS is the number of pairs; `all` for all.
+A random sample runs, whose seed is printed. FORKLAKE_PAIRS is the number of pairs, or `all`.
 """
 
 from __future__ import annotations

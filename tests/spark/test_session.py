@@ -29,12 +29,12 @@ COLUMNS = [ColumnSpec("id", "int64")]
 
 
 def files_on_disk(session: Session) -> list[Path]:
-    """All files of the lake."""
+    """Return the paths of all files of the lake."""
     return [one for one in Path(session.attachment("lake").data_path).rglob("*") if one.is_file()]
 
 
 def tables(session: Session, alias: str = "lake") -> list[str]:
-    """The names of all tables."""
+    """Return the names of all tables."""
     return [one.table_name for one in session.viewing(session.attachment(alias)).state.tables()]
 
 
@@ -57,7 +57,7 @@ def test_sessions_share_spark_and_keep_their_views_and_settings_apart(
     assert rows_of(lake.engine.spark.sql("SELECT * FROM seen")) == [(1,)]
 
 
-def test_forklake_is_loaded_without_spark() -> None:
+def test_importing_forklake_does_not_import_spark() -> None:
     code = (
         "import sys, forklake; forklake.open; assert 'pyspark' not in sys.modules;"
         "forklake.connect().close(); assert 'py4j' not in sys.modules"
@@ -83,7 +83,7 @@ def test_a_transaction_is_one_snapshot_over_many_tables(lake: Session) -> None:
     assert not lake.in_transaction
 
 
-def test_a_rollback_forgets_changes_and_removes_files(lake: Session) -> None:
+def test_a_rollback_discards_changes_and_removes_files(lake: Session) -> None:
     lake.create_table("t", COLUMNS)
     lake.begin()
     add_file(lake, "t", [{"id": 1}])
@@ -103,7 +103,7 @@ def test_a_rollback_forgets_changes_and_removes_files(lake: Session) -> None:
     other.close()
 
 
-def test_transactions_begin_and_end_in_pairs(lake: Session) -> None:
+def test_begin_and_end_of_transactions_must_match(lake: Session) -> None:
     for end in (lake.commit, lake.rollback):
         with pytest.raises(InvalidInput, match="No transaction is open"):
             end()
@@ -117,7 +117,7 @@ def test_transactions_begin_and_end_in_pairs(lake: Session) -> None:
     ]
 
 
-def test_a_transaction_changes_one_catalog_and_reads_others_as_they_first_were(
+def test_a_transaction_changes_one_catalog_and_reads_pinned_snapshots_of_others(
     lake: Session, metadata: str
 ) -> None:
     lake.attach(metadata, "other", catalog="other", create_if_not_exists=True)
@@ -171,7 +171,7 @@ def test_a_refused_commit_removes_its_files(lake: Session) -> None:
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
-def test_files_stay_when_nobody_knows_whether_they_are_needed(
+def test_files_are_kept_after_a_commit_with_unknown_outcome(
     lake: Session, monkeypatch: pytest.MonkeyPatch, is_committed: bool
 ) -> None:
     lake.create_table("t", COLUMNS)
@@ -195,7 +195,7 @@ def test_files_stay_when_nobody_knows_whether_they_are_needed(
 # Definitions
 
 
-def test_tables_are_made_as_spark_describes_them(lake: Session) -> None:
+def test_tables_are_created_from_spark_schemas(lake: Session) -> None:
     schema = StructType(
         [StructField("id", LongType(), nullable=False), StructField("day", StringType())]
     )
@@ -216,7 +216,7 @@ def test_tables_are_made_as_spark_describes_them(lake: Session) -> None:
     assert tables(lake) == ["t"]
 
 
-def test_definitions_change_by_name(lake: Session) -> None:
+def test_definitions_are_changed_by_name(lake: Session) -> None:
     lake.create_schema("s")
     lake.create_schema("lake.s", if_not_exists=True)
     lake.create_table(
@@ -261,7 +261,7 @@ def test_definitions_change_by_name(lake: Session) -> None:
         (lambda lake: lake.set_option("lake", "nothing", 1), InvalidInput),
     ],
 )
-def test_a_bad_change_changes_nothing(
+def test_an_invalid_definition_change_has_no_effect(
     lake: Session, change: Callable[[Session], None], error: type[Exception]
 ) -> None:
     lake.create_table("t", COLUMNS)

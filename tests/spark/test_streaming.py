@@ -1,4 +1,4 @@
-"""Streams out of tables and into them: no row is lost, none comes twice."""
+"""Streams from tables and into tables, which neither lose nor repeat rows."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ NOW = {"availableNow": True}
 
 
 def people(*ids: int) -> list[dict[str, Any]]:
-    """Rows with a number and a name."""
+    """Return rows with a number and a name."""
     return [{"id": one, "name": f"n{one}"} for one in ids]
 
 
 def pairs(*ids: int) -> list[tuple[Any, ...]]:
-    """The same as they are read."""
+    """Return the rows of `people` as they are read."""
     return sorted(((one, f"n{one}") for one in ids), key=repr)
 
 
 def head(lake: Session, alias: str = "lake") -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return lake.attachment(alias).catalog.current_snapshot()
 
 
 def files_on_disk(lake: Session) -> list[Path]:
-    """All data files of the lake."""
+    """Return the paths of all data files of the lake."""
     return sorted(Path(lake.attachment("lake").data_path).rglob("*.parquet"))
 
 
 class Stream:
-    """A stream in this process: the reader that Spark would talk to, without Spark."""
+    """A stream in this process: the reader that Spark would call, without Spark."""
 
     def __init__(self, metadata: str, table: str = "t", catalog: str = "sales", **further: object):
         given = {"uri": metadata, "catalog": catalog, "table": table, **further}
@@ -60,13 +60,13 @@ class Stream:
         self.offset: dict[str, int] | None = None
 
     def batch(self) -> list[tuple[Any, ...]]:
-        """The rows of the next batch; none if there is nothing new."""
+        """Return the rows of the next batch, empty if there are no new ones."""
         start = self.offset or self.reader.initialOffset()
         self.offset = self.reader.latestOffset(start, EVERYTHING)
         return self.between(start, self.offset)
 
     def between(self, start: dict[str, int], end: dict[str, int]) -> list[tuple[Any, ...]]:
-        """The rows from one offset to another."""
+        """Return the rows from one offset to another."""
         parts = self.reader.partitions(start, end)
         batches = [batch for part in parts for batch in self.reader.read(part)]
         rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
@@ -77,7 +77,7 @@ class Stream:
 
 
 @pytest.mark.slow
-def test_a_stream_goes_on_from_its_checkpoint_and_a_batch_that_is_run_again_changes_nothing(
+def test_a_stream_continues_from_its_checkpoint_and_a_repeated_batch_changes_nothing(
     lake: Session, tmp_path: Path
 ) -> None:
     lake.attachment("lake").catalog.set_option("data_inlining_row_limit", 0)
@@ -124,7 +124,7 @@ def test_a_stream_goes_on_from_its_checkpoint_and_a_batch_that_is_run_again_chan
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_format", [False, True], ids=["native", "format"])
-def test_batch_that_runs_again_after_its_snapshot_expired_changes_nothing(
+def test_batch_repeated_after_its_snapshot_expired_changes_nothing(
     lake: Session, tmp_path: Path, by_format: bool
 ) -> None:
     uri = lake.attachment("lake").uri
@@ -157,7 +157,7 @@ def test_batch_that_runs_again_after_its_snapshot_expired_changes_nothing(
 
 
 def forget_last_commit(checkpoint: Path) -> None:
-    """As if Spark had died after a batch was done and before it said so."""
+    """Remove the last commit, as if Spark had died after a batch and before it recorded the end."""
     done = sorted(
         (one for one in (checkpoint / "commits").iterdir() if one.name.isdigit()),
         key=lambda one: int(one.name),
@@ -210,7 +210,7 @@ def test_a_stream_begins_with_the_whole_table_then_reads_what_is_inserted(
     lake.create_table("other", COLUMNS)
     end = stream.offset
     assert stream.batch() == []
-    assert stream.offset == end  # other tables make no batches
+    assert stream.offset == end  # changes of other tables make no batches
     again = Stream(metadata)
     assert begin is not None
     assert end is not None
@@ -219,7 +219,7 @@ def test_a_stream_begins_with_the_whole_table_then_reads_what_is_inserted(
     stream.reader.stop()
 
 
-def test_streams_begin_where_they_are_told(lake: Session, metadata: str) -> None:
+def test_streams_begin_at_the_given_start(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     add_file(lake, "t", people(1))
     add_file(lake, "t", people(2))
@@ -237,7 +237,7 @@ def test_streams_begin_where_they_are_told(lake: Session, metadata: str) -> None
         Stream(metadata, startingVersion="soon").batch()
 
 
-def test_batches_are_limited_and_end_at_what_was_there(lake: Session, metadata: str) -> None:
+def test_batches_are_limited_and_end_at_the_initial_head(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     first = head(lake)
     for number in (1, 2, 3):
@@ -253,7 +253,7 @@ def test_batches_are_limited_and_end_at_what_was_there(lake: Session, metadata: 
             Stream(metadata, maxSnapshotsPerTrigger=most)
 
 
-def test_deletes_and_changes_are_ignored_if_so_asked(lake: Session, metadata: str) -> None:
+def test_deletes_and_changes_are_ignored_with_the_option(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     file = add_file(lake, "t", people(1, 2))
     first = head(lake)
@@ -288,7 +288,7 @@ def test_a_feed_pairs_the_versions_of_updated_rows(
     assert [row[:3] for row in whole] == [(1, "a", "insert"), (3, "b", "insert")]
 
 
-def test_moved_rows_are_no_changes(lake: Session, metadata: str) -> None:
+def test_compaction_does_not_appear_in_a_feed(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     start = head(lake) + 1
     add_file(lake, "t", people(1))
@@ -309,7 +309,7 @@ def test_moved_rows_are_no_changes(lake: Session, metadata: str) -> None:
 
 
 def merged_file(lake: Session, fields: Any, start: int) -> NewDataFile:
-    """Both files of one row as one, whose rows tell their ids and snapshots."""
+    """Write the two files of one row each as one file, whose rows have their ids and snapshots."""
     import pyarrow as pa
 
     place = lake.resolve("t")
@@ -328,10 +328,10 @@ def _table(lake: Session) -> Any:
     return lake.find_table(lake.viewing(place.attachment), place)
 
 
-# Forks and ends
+# Forks and ended streams
 
 
-def test_a_fork_streams_the_history_of_its_parent_too(lake: Session, metadata: str) -> None:
+def test_a_fork_also_streams_the_history_of_its_parent(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     first = head(lake)
     add_file(lake, "t", people(1))
@@ -366,7 +366,7 @@ def test_dropped_replaced_and_altered_tables_end_a_stream(lake: Session, metadat
     other.reader.stop()
 
 
-def test_an_expired_snapshot_is_told(lake: Session, metadata: str) -> None:
+def test_an_expired_start_snapshot_is_an_error(lake: Session, metadata: str) -> None:
     lake.create_table("t", COLUMNS)
     add_file(lake, "t", people(1))
     stream = Stream(metadata)
@@ -381,7 +381,7 @@ def test_an_expired_snapshot_is_told(lake: Session, metadata: str) -> None:
         stream.batch()
 
 
-def test_what_cannot_be_streamed_is_told_at_once(
+def test_unsupported_streams_are_refused_at_the_start(
     lake: Session, session: Session, tmp_path: Path
 ) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("rowid", "int64")])

@@ -1,4 +1,4 @@
-"""Transactions over many tables, among others who write at the same time."""
+"""Transactions over many tables, alone and with concurrent writers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "varchar")]
 
 @pytest.fixture
 def shop(session: Session, place: Place, tmp_path: Path) -> Session:
-    """A lake with two tables, of three rows in a file each."""
+    """Return a lake with two tables, each with three rows in a file."""
     session.attach(
         place.uri,
         "lake",
@@ -37,23 +37,23 @@ def shop(session: Session, place: Place, tmp_path: Path) -> Session:
 
 
 def ids(session: Session, name: str) -> list[int]:
-    """The ids of all rows."""
+    """Return the ids of all rows."""
     return sorted(row["id"] for row in session.table(name).collect())
 
 
 def snapshot(session: Session) -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return session.attachment("lake").catalog.current_snapshot()
 
 
 def on_disk(session: Session) -> set[str]:
-    """All files."""
+    """Return the names of all files."""
     root = Path(session.attachment("lake").data_path)
     return {path.name for path in root.rglob("*") if path.is_file()}
 
 
 def _many_changes(session: Session) -> None:
-    """Every kind of statement, on tables old and new."""
+    """Run every kind of statement on old and new tables."""
     spark = session.engine.spark
     session.create_table("notes", COLUMNS)
     insert_rows(session, "notes", [(7, "x"), (8, "y")])
@@ -86,7 +86,7 @@ def _require_all_changes(session: Session) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_changes_of_many_tables_are_seen_inside_and_become_one_snapshot(shop: Session) -> None:
+def test_changes_of_many_tables_are_visible_inside_and_become_one_snapshot(shop: Session) -> None:
     before, files = snapshot(shop), on_disk(shop)
     with shop.cursor() as other:
         shop.begin()
@@ -106,7 +106,7 @@ def test_changes_of_many_tables_are_seen_inside_and_become_one_snapshot(shop: Se
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_appends_never_fail_however_many_there_are(shop: Session) -> None:
+def test_many_concurrent_appends_never_fail(shop: Session) -> None:
     writers, times = 3, 3
     barrier = threading.Barrier(writers)
     failures: list[BaseException] = []
@@ -155,7 +155,7 @@ _CONFLICTS: list[tuple[Change, Change]] = [
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_of_two_that_change_the_same_the_second_fails_and_leaves_no_file(shop: Session) -> None:
+def test_the_second_of_two_conflicting_transactions_fails_and_leaves_no_file(shop: Session) -> None:
     with shop.cursor() as other:
         for mine, theirs in _CONFLICTS:
             if shop.viewing(shop.attachment("lake")).state.find_relation("orders", "main"):
@@ -172,7 +172,7 @@ def test_of_two_that_change_the_same_the_second_fails_and_leaves_no_file(shop: S
             assert my_files
             assert not shop.in_transaction
             assert not on_disk(shop) & my_files
-        # What is about different tables, or adds to what others delete, is no conflict.
+        # Changes of different tables, and appends to a table with deletes, do not conflict.
         shop.create_table("orders", COLUMNS)
         insert_rows(shop, "orders", [(one, "x") for one in (1, 2, 3)])
         with shop.transaction():
@@ -183,7 +183,7 @@ def test_of_two_that_change_the_same_the_second_fails_and_leaves_no_file(shop: S
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_what_is_read_in_a_transaction_stays_as_it_was(shop: Session) -> None:
+def test_reads_in_a_transaction_are_repeatable(shop: Session) -> None:
     with shop.cursor() as other:
         shop.begin()
         held = shop.table("orders")
@@ -197,7 +197,7 @@ def test_what_is_read_in_a_transaction_stays_as_it_was(shop: Session) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_a_catalog_attached_to_be_read_is_not_changed(shop: Session, place: Place) -> None:
+def test_a_catalog_attached_read_only_is_not_changed(shop: Session, place: Place) -> None:
     shop.attach(place.uri, "fixed", catalog="shop", read_only=True)
     before, files = snapshot(shop), on_disk(shop)
     rows = shop.engine.spark.sql("SELECT 1L AS id, 'x' AS v")
@@ -220,7 +220,7 @@ def test_a_catalog_attached_to_be_read_is_not_changed(shop: Session, place: Plac
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_a_statement_that_fails_takes_its_transaction_with_it(shop: Session) -> None:
+def test_a_failed_statement_aborts_its_transaction(shop: Session) -> None:
     before, files = snapshot(shop), on_disk(shop)
     failures: list[Change] = [
         lambda one: one.update("orders", {"id": "1 / (id - 3)"}),
@@ -242,13 +242,13 @@ def test_a_statement_that_fails_takes_its_transaction_with_it(shop: Session) -> 
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_files_of_rows_that_a_transaction_deletes_again_are_removed(shop: Session) -> None:
+def test_files_written_and_deleted_in_one_transaction_are_removed(shop: Session) -> None:
     files = on_disk(shop)
     with shop.transaction():
         insert_rows(shop, "orders", [(4, "x"), (5, "x")])
         insert_rows(shop, "items", [(4, "x")])
         shop.delete("orders", "id = 1")
-        shop.delete("orders", "id = 2")  # whose delete file takes the place of the first
+        shop.delete("orders", "id = 2")  # its delete file replaces the first one
         shop.delete("orders", "id IN (4, 5)")
         shop.truncate("items")
     view = shop.viewing(shop.attachment("lake"))

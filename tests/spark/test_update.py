@@ -1,4 +1,4 @@
-"""UPDATE: new values, the same row ids, and what becomes of files."""
+"""UPDATE: new values under the same row ids, and the effect on files."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ COLUMNS = [
 
 
 def some(*ids: int) -> list[dict[str, Any]]:
-    """Rows with a number, its tenfold and a letter."""
+    """Return rows with a number, its tenfold and a letter."""
     return [{"id": one, "v": one * 10, "p": "ab"[one % 2]} for one in ids]
 
 
 def files(session: Session, alias: str = "lake") -> list[ScanFile]:
-    """The files of the table, with their deletes."""
+    """Return the files of the table, with their deletes."""
     view = session.viewing(session.attachment(alias))
     return view.scan_files(view.state.table("t"))
 
 
 def inlined(session: Session) -> int:
-    """How many rows are in the metastore."""
+    """Return the number of inlined rows."""
     view = session.viewing(session.attachment("lake"))
     return len(view.inlined_rows(view.state.table("t")))
 
 
 def snapshot(session: Session) -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return session.attachment("lake").catalog.current_snapshot()
 
 
 def on_disk(session: Session) -> set[str]:
-    """The names of all files."""
+    """Return the names of all files."""
     root = Path(session.attachment("lake").data_path)
     return {path.name for path in root.rglob("*") if path.is_file()}
 
 
 def shown(session: Session, name: str = "t", **when: Any) -> dict[int, tuple[Any, ...]]:
-    """All rows by row id."""
+    """Return all rows by row id."""
     rows = session.table(name, virtual=["rowid"], **when).collect()
     found = {row["rowid"]: tuple(row)[:-1] for row in rows}
     assert len(found) == len(rows)
@@ -62,7 +62,7 @@ def shown(session: Session, name: str = "t", **when: Any) -> dict[int, tuple[Any
 
 @pytest.fixture
 def filled(lake: Session) -> Session:
-    """A table with two files of five rows, and two rows in the metastore."""
+    """Return a session with a table of two files with five rows each, and two inlined rows."""
     lake.create_table("t", COLUMNS)
     add_file(lake, "t", some(0, 1, 2, 3, 4))
     add_file(lake, "t", some(5, 6, 7, 8, 9))
@@ -82,7 +82,7 @@ def test_rows_keep_their_ids_through_several_updates(filled: Session) -> None:
         model.update(rows)
         assert shown(filled) == model
 
-    # The old values are what all expressions see.
+    # All expressions see the old values.
     changed(
         "id IN (1, 2, 6, 10)",
         {"id": "v", "v": "CAST(id AS INT) + 1"},
@@ -93,7 +93,7 @@ def test_rows_keep_their_ids_through_several_updates(filled: Session) -> None:
     assert new.file.row_id_start is None
     assert sorted(pq.read_table(new.path)[ROW_ID].to_pylist()) == [1, 2, 6, 10]
     assert [one.delete_file.delete_count for one in files(filled) if one.delete_file] == [2, 1]
-    # Over what was updated and what was not.
+    # Rows that were updated before, and rows that were not.
     changed(
         "id >= 9 AND id <= 20",
         {"v": "v * 2", "p": "'z'"},
@@ -109,12 +109,12 @@ def test_rows_keep_their_ids_through_several_updates(filled: Session) -> None:
     assert shown(filled, version=started) == old
     assert filled.delete("t", "rowid IN (1, 9)") == 2
     assert sorted(shown(filled)) == [0, 2, 3, 4, 5, 6, 7, 8, 10, 11]
-    # New rows get ids that nobody had.
+    # New rows get unused ids.
     insert(filled, "t", some(99))
     assert shown(filled)[12] == (99, 990, "b")
 
 
-def test_few_rows_go_on_in_the_metastore(filled: Session) -> None:
+def test_few_updated_rows_are_kept_in_the_metastore(filled: Session) -> None:
     filled.set_option("lake", "data_inlining_row_limit", 3, table="t")
     before = on_disk(filled)
     model = shown(filled)
@@ -133,12 +133,12 @@ def test_few_rows_go_on_in_the_metastore(filled: Session) -> None:
     del model[1]
     assert shown(filled) == model
     assert on_disk(filled) == before
-    assert filled.update("t", {"v": "0"}, "id < 8") == 7  # too many
+    assert filled.update("t", {"v": "0"}, "id < 8") == 7  # too many to stay in the metastore
     assert shown(filled) == model | {one: (one, 0, "ab"[one % 2]) for one in range(8) if one != 1}
     assert inlined(filled) == 2
 
 
-def test_statements_of_a_transaction_build_on_each_other(filled: Session) -> None:
+def test_statements_of_a_transaction_see_earlier_ones(filled: Session) -> None:
     started, before = snapshot(filled), on_disk(filled)
     model = shown(filled)
 
@@ -168,12 +168,12 @@ def test_statements_of_a_transaction_build_on_each_other(filled: Session) -> Non
     assert snapshot(filled) == started + 1
     final = shown(filled)
     assert {row[0]: row for row in final.values()} == expected
-    # Old rows have their ids, and new ones have small ones of their own.
+    # Old rows keep their ids, and new rows have small ids.
     assert {rowid for rowid, row in final.items() if row[0] < 20} == set(range(12)) - {5}
     assert all(rowid < 100 for rowid in final)
 
 
-def test_a_table_can_be_changed_in_the_transaction_that_makes_it(lake: Session) -> None:
+def test_a_table_can_be_changed_in_the_transaction_that_creates_it(lake: Session) -> None:
     with lake.transaction():
         lake.create_table("t", COLUMNS)
         add_file(lake, "t", some(0, 1, 2, 3, 4))
@@ -187,7 +187,7 @@ def test_a_table_can_be_changed_in_the_transaction_that_makes_it(lake: Session) 
     assert all(rowid < 100 for rowid in shown(lake))
 
 
-def test_a_join_gives_values_and_no_row_may_match_twice(filled: Session) -> None:
+def test_values_come_from_a_join_in_which_no_row_matches_twice(filled: Session) -> None:
     spark = filled.engine.spark
     news = spark.createDataFrame([(1, 5), (6, 6), (10, 7), (77, 8)], "id int, v int")
     on = "target.id = source.id"
@@ -218,7 +218,7 @@ def test_a_join_gives_values_and_no_row_may_match_twice(filled: Session) -> None
     assert [shown(filled)[one][1] for one in (8, 9, 10, 11)] == [80, 11, 10, 11]
 
 
-def test_rows_move_to_the_partitions_of_their_new_values(lake: Session) -> None:
+def test_updated_rows_move_to_the_partitions_of_their_new_values(lake: Session) -> None:
     lake.create_table("t", COLUMNS, partition_by=["p"])
     rows = lake.engine.spark.createDataFrame(
         [tuple(row.values()) for row in some(*range(8))], "id long, v int, p string"
@@ -307,7 +307,7 @@ def test_bad_updates_change_nothing(filled: Session) -> None:
             filled.update("t", assignments, "id < 8")
     with pytest.raises(InvalidInput, match="no source to join"):
         filled.update("t", {"v": "1"}, on="true")
-    assert filled.update("t", {"id": "NULL"}, "id = 77") == 0  # there is no such row
+    assert filled.update("t", {"id": "NULL"}, "id = 77") == 0  # this row does not exist
     assert (snapshot(filled), on_disk(filled)) == (started, before)
     other = filled.cursor()
     filled.begin()
@@ -320,7 +320,7 @@ def test_bad_updates_change_nothing(filled: Session) -> None:
     assert len(on_disk(filled)) == len(before) + 2
 
 
-def test_rows_in_the_metastore_are_changed_without_spark(
+def test_inlined_rows_are_changed_without_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     columns = [*COLUMNS, ColumnSpec("b", "boolean")]
@@ -345,7 +345,7 @@ def test_rows_in_the_metastore_are_changed_without_spark(
         session.create_table("t", columns)
         names = [column.name for column in columns]
         insert(session, "t", [dict(zip(names, row, strict=True)) for row in model.values()])
-        # Each condition with what it means, null for null.
+        # Each condition with its meaning in Python, null as None.
         conditions: list[tuple[str, Any]] = [
             ("id = 3", lambda id, v, p, b: id == 3),
             ("v <> 2", lambda id, v, p, b: v is not None and v != 2),

@@ -1,4 +1,4 @@
-"""DataFrames become files of a table: their rows, types, statistics, options, and failures."""
+"""Writing DataFrames as files of a table: rows, types, statistics, options, and failures."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ LAKE = "lake"
 
 
 def frame(lake: Session, sql: str) -> DataFrame:
-    """A DataFrame of Spark SQL."""
+    """Return the DataFrame of a Spark SQL query."""
     return lake.engine.spark.sql(sql)
 
 
 def found(lake: Session, name: str = "t") -> Table:
-    """The table of a name."""
+    """Return a table by name."""
     return lake.viewing(lake.attachment(LAKE)).state.table(name)
 
 
 def files(lake: Session, name: str = "t") -> list[DataFile]:
-    """The data files of a table."""
+    """Return the data files of a table."""
     return lake.viewing(lake.attachment(LAKE)).data_files(found(lake, name))
 
 
 def paths(lake: Session, name: str = "t") -> list[str]:
-    """The full paths of the data files of a table."""
+    """Return the full paths of the data files of a table."""
     return [lake.attachment(LAKE).located(file.path) for file in files(lake, name)]
 
 
 def rows(lake: Session, name: str = "t") -> list[dict[str, Any]]:
-    """All rows in the files of a table."""
+    """Return all rows in the files of a table."""
     return [row for path in paths(lake, name) for row in pq.ParquetFile(path).read().to_pylist()]
 
 
 def inlined(lake: Session, name: str = "t") -> list[list[Any]]:
-    """All rows of a table in the metastore."""
+    """Return all inlined rows of a table."""
     view = lake.viewing(lake.attachment(LAKE))
     return [list(row.values.values()) for row in view.inlined_rows(found(lake, name))]
 
 
 def on_disk(tmp_path: Path) -> list[Path]:
-    """All files beneath the data path."""
+    """Return all files below the data path."""
     return [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
 
 
 def snapshot(lake: Session) -> int:
-    """The newest snapshot of the catalog."""
+    """Return the newest snapshot of the catalog."""
     return lake.attachment(LAKE).catalog.current_snapshot()
 
 
@@ -75,7 +75,7 @@ def snapshot(lake: Session) -> int:
 
 
 def moment(*parts: int) -> datetime:
-    """A moment by a clock of no zone."""
+    """Return a timestamp without time zone."""
     return datetime(*parts, tzinfo=UTC).replace(tzinfo=None)  # type: ignore[misc, arg-type]
 
 
@@ -166,7 +166,7 @@ LAST = {
 NOTHING: dict[str, Any] = dict.fromkeys(FIRST)
 
 
-def test_every_type_comes_back_from_the_files_with_ids_and_statistics(lake: Session) -> None:
+def test_every_type_round_trips_through_files_with_ids_and_statistics(lake: Session) -> None:
     lake.create_table("t", COLUMNS)
     fields = lake.viewing(lake.attachment(LAKE)).state.fields(found(lake))
     given = pa.Table.from_pylist([FIRST, NOTHING, LAST], arrow_schema(fields))
@@ -234,7 +234,7 @@ def _expect_statistics(lake: Session, fields: Sequence[Any]) -> None:
     assert view.statistics(table).record_count == 3
 
 
-def test_bounds_equal_those_of_all_rows_over_many_files(lake: Session) -> None:
+def test_bounds_of_many_files_equal_those_of_all_rows(lake: Session) -> None:
     lake.create_table(
         "t", [ColumnSpec("n", "int64"), ColumnSpec("f", "float64"), ColumnSpec("s", "varchar")]
     )
@@ -298,7 +298,7 @@ def test_bad_rows_leave_neither_snapshot_nor_file(lake: Session, tmp_path: Path)
     assert on_disk(tmp_path) == []
 
 
-def test_no_rows_make_no_file_and_no_snapshot(lake: Session, tmp_path: Path) -> None:
+def test_an_empty_write_creates_no_file_and_no_snapshot(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64")])
     before = snapshot(lake)
     assert write(lake, frame(lake, "SELECT id FROM range(10) WHERE id < 0"), "t") == 0
@@ -346,11 +346,11 @@ def test_options_reach_the_files(lake: Session) -> None:
         write(lake, frame(lake, source), "t")
 
 
-def test_files_are_as_many_as_their_size_asks_for(lake: Session) -> None:
+def test_the_number_of_files_follows_the_target_size(lake: Session) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64")])
     eight = "SELECT xxhash64(id) AS a FROM range(0, 80000, 1, 8)"
     write(lake, frame(lake, eight), "t")
-    assert len(files(lake)) == 1  # small rows of many tasks join
+    assert len(files(lake)) == 1  # small rows of many tasks are joined
     lake.set_option(LAKE, "per_thread_output", True, table="t")
     write(lake, frame(lake, eight), "t")
     assert len(files(lake)) == 9
@@ -376,7 +376,7 @@ def test_a_small_target_does_not_multiply_files_from_write_to_write(lake: Sessio
     assert counts[-1] <= 10
 
 
-def test_small_files_do_not_make_those_of_a_large_write_small(lake: Session) -> None:
+def test_small_existing_files_do_not_shrink_those_of_a_large_write(lake: Session) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64")])
     for number in range(4):
         write(lake, frame(lake, f"SELECT {number}L AS a"), "t")
@@ -388,7 +388,7 @@ def test_small_files_do_not_make_those_of_a_large_write_small(lake: Session) -> 
 # Modes
 
 
-def test_modes(lake: Session) -> None:
+def test_write_modes_append_overwrite_and_replace(lake: Session) -> None:
     one, two = frame(lake, "SELECT 1 AS a, 'x' AS b"), frame(lake, "SELECT 2 AS a, 'y' AS b")
     with pytest.raises(NotFound, match="does not exist"):
         write(lake, one, "t")
@@ -402,7 +402,7 @@ def test_modes(lake: Session) -> None:
     assert write(lake, two, "t", mode="overwrite") == 1
     assert rows(lake) == [{"a": 2, "b": "y"}]
     assert snapshot(lake) == before + 1
-    # The schema stays when rows are replaced, and goes when the table is.
+    # The schema stays when the rows are overwritten, and changes when the table is replaced.
     with pytest.raises(InvalidInput, match="has 2 columns but 1"):
         write(lake, frame(lake, "SELECT 3 AS c"), "t", mode="overwrite")
     assert rows(lake) == [{"a": 2, "b": "y"}]
@@ -417,7 +417,7 @@ def test_modes(lake: Session) -> None:
         write(lake, one, "t", mode="upsert")
 
 
-def test_a_table_that_is_there_keeps_its_partitioning(lake: Session) -> None:
+def test_an_existing_table_keeps_its_partitioning(lake: Session) -> None:
     df = frame(lake, "SELECT 1 AS a, date'2024-05-06' AS d")
     create_table_as(lake, "t", df, partition_by=["year(d)", "a"])
     assert files(lake)[0].path.split("/")[-3:-1] == ["year=2024", "a=1"]
@@ -471,7 +471,7 @@ def test_a_refused_commit_removes_its_files(lake: Session, tmp_path: Path) -> No
     other.close()
 
 
-def test_what_fails_after_the_job_removes_its_files(
+def test_a_failure_after_the_job_removes_its_files(
     lake: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64")])
@@ -488,10 +488,10 @@ def test_what_fails_after_the_job_removes_its_files(
     assert snapshot(lake) == before
 
 
-# Row ids, rows in the metastore, encryption
+# Row ids, inlined rows, encryption
 
 
-def test_rows_that_carry_ids_take_no_new_ones(lake: Session) -> None:
+def test_rows_with_ids_keep_them(lake: Session) -> None:
     lake.create_table("t", [ColumnSpec("a", "int64")])
     write(lake, frame(lake, "SELECT id FROM range(5)"), "t")
     df = frame(lake, f"SELECT id * 10 AS a, id AS {ROW_ID} FROM range(2, 4)")
@@ -506,7 +506,7 @@ def test_rows_that_carry_ids_take_no_new_ones(lake: Session) -> None:
     assert held.schema.field(ROW_ID).metadata[b"PARQUET:field_id"] == b"2147483540"
 
 
-def test_few_rows_live_in_the_metastore(lake: Session, tmp_path: Path) -> None:
+def test_few_rows_are_kept_in_the_metastore(lake: Session, tmp_path: Path) -> None:
     lake.create_table(
         "t", [ColumnSpec("a", "uint64"), ColumnSpec("s", struct_of([("x", "int32")]))]
     )
@@ -526,7 +526,7 @@ def test_few_rows_live_in_the_metastore(lake: Session, tmp_path: Path) -> None:
         write(lake, bad, "t")
 
 
-def test_encrypted_files_have_a_key_each_and_tell_nothing_by_their_names(
+def test_encrypted_files_have_one_key_each_and_reveal_nothing_in_their_names(
     engine: Engine, tmp_path: Path
 ) -> None:
     with connect(engine.spark) as session:

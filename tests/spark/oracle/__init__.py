@@ -1,1 +1,1 @@
-"""Random statements, run on a lake table and on a plain DuckDB table alike."""
+"""Random statements, run on a lake table and on a plain DuckDB table."""

@@ -1,4 +1,4 @@
-"""What there should be: each state of a table is a table of DuckDB, which nothing changes again."""
+"""Expected states of a table, each stored as an immutable DuckDB table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from tests.spark.oracle.values import Type, cast, duckdb_text, quoted, sql
 
-KEY = "k"  # tells rows apart, and is never updated
+KEY = "k"  # identifies rows, and is never updated
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; the default is a text."""
+    """A column; its default is SQL text."""
 
     name: str
     type: Type
@@ -26,7 +26,7 @@ class Column:
 
 @dataclass(frozen=True)
 class State:
-    """The rows of a table at some time."""
+    """The expected rows of a table at one moment."""
 
     table: str
     columns: tuple[Column, ...]
@@ -35,7 +35,7 @@ class State:
 
 @dataclass
 class Branch:
-    """A catalog: the states of its table by snapshot, and the ids that rows were seen with."""
+    """A catalog: the states of its table by snapshot, and the observed row ids."""
 
     alias: str
     now: State
@@ -43,7 +43,7 @@ class Branch:
     row_ids: dict[int, int] = field(default_factory=dict)
 
     def forked(self, alias: str, at: int) -> Branch:
-        """A branch that begins with one of its states."""
+        """Return a branch that begins with one of the past states."""
         past = {version: state for version, state in self.history.items() if version <= at}
         return Branch(alias, self.history[at], past, dict(self.row_ids))
 
@@ -52,14 +52,14 @@ Apply = Callable[[duckdb.DuckDBPyConnection, str], int | None]
 
 
 class Oracle:
-    """A database of states."""
+    """A DuckDB database of states."""
 
     def __init__(self) -> None:
         self.connection = duckdb.connect(config={"threads": 1})
         self._count = 0
 
     def create(self, columns: Sequence[Column]) -> State:
-        """An empty table."""
+        """Return an empty table."""
         self._count += 1
         name = f"state_{self._count}"
         defined = ", ".join(
@@ -73,25 +73,25 @@ class Oracle:
     def after(
         self, state: State, columns: tuple[Column, ...], apply: Apply
     ) -> tuple[State, int | None]:
-        """The state after a statement, and how many rows that was about."""
+        """Return the state after a statement, and the number of rows that it affected."""
         made = self.create(state.columns)
         self.connection.execute(f"INSERT INTO {made.table} FROM {state.table}")
         count = apply(self.connection, made.table)
         return replace(state, table=made.table, columns=columns), count
 
     def rows(self, state: State, where: str = "true") -> pa.Table:
-        """The rows of a state for which a condition holds."""
+        """Return the rows of a state that fulfill a condition."""
         text = f"SELECT * FROM {state.table} WHERE {where}"
         return self.connection.execute(duckdb_text(text)).to_arrow_table()
 
     def keys(self, state: State) -> list[int]:
-        """The keys of all rows."""
+        """Return the keys of all rows."""
         text = f"SELECT {KEY} FROM {state.table} ORDER BY 1"
         return [row[0] for row in self.connection.execute(text).fetchall()]
 
 
 def comparable(rows: pa.Table) -> list[Any]:
-    """Rows in order, with values that are equal only if nothing tells them apart."""
+    """Return sorted rows, with values that are equal only if they are indistinguishable."""
     found = rows.to_pylist()
     return sorted((tuple(map(_comparable, row.values())) for row in found), key=repr)
 

@@ -1,6 +1,6 @@
-"""Random statements, each as a call of a session and as SQL of DuckDB's.
+"""Random statements, each as a session call and as DuckDB SQL.
 
-Expressions are limited to those that mean the same to both.
+Expressions are limited to those that mean the same in both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tests.spark.oracle.values import (
 
 Connection = duckdb.DuckDBPyConnection
 
-# Columns that a table may begin with, the key aside.
+# Columns that a table may begin with, besides the key.
 POSSIBLE = (
     Column("h", "int16"),
     Column("i", "int32"),
@@ -66,7 +66,7 @@ _NEW_TYPES = tuple(one.type for one in POSSIBLE)
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement for both; each tells how many rows it was about, if it knows."""
+    """A statement for both sides; each returns the number of affected rows, or None if unknown."""
 
     text: str
     on_lake: Callable[[Session, str], int | None]
@@ -76,7 +76,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Scene:
-    """What a statement can be about."""
+    """Input of a random statement: columns, keys and source of randomness."""
 
     columns: tuple[Column, ...]
     keys: Sequence[int]
@@ -89,7 +89,7 @@ class Scene:
         return [one for one in self.columns if isinstance(one.type, str)]
 
     def changeable(self) -> list[Column]:
-        """All but the key."""
+        """Return all columns but the key."""
         return [one for one in self.columns if one.name != KEY]
 
 
@@ -113,7 +113,7 @@ def _rows(scene: Scene, keys: Sequence[int], columns: Sequence[Column]) -> pa.Ta
 
 
 def frame(session: Session, rows: pa.Table, columns: Sequence[Column]) -> DataFrame:
-    """Rows as a DataFrame."""
+    """Return rows as a DataFrame."""
     schema = StructType([StructField(one.name, spark_type(lake(one.type))) for one in columns])
     return session.engine.spark.createDataFrame(rows, schema)
 
@@ -130,7 +130,7 @@ def _inserted(rows: pa.Table) -> Callable[[Connection, str], int | None]:
 
 
 def _some_columns(scene: Scene) -> tuple[Column, ...]:
-    """Most columns, in another order."""
+    """Return most columns, in another order."""
     kept = [one for one in scene.columns if one.name == KEY or scene.random.random() < 0.7]
     return tuple(scene.random.sample(kept, len(kept)))
 
@@ -140,7 +140,7 @@ def _new_keys(scene: Scene, most: int) -> list[int]:
 
 
 def insert_values(scene: Scene) -> Statement:
-    """Rows of Python's, by name or by position."""
+    """Build an INSERT of Python rows, by name or by position."""
     by_name = scene.random.random() < 0.5
     columns = _some_columns(scene) if by_name else scene.columns
     rows = _rows(scene, _new_keys(scene, 8), columns)
@@ -155,7 +155,7 @@ def insert_values(scene: Scene) -> Statement:
 
 
 def insert_frame(scene: Scene) -> Statement:
-    """A DataFrame, in one file or several."""
+    """Build an INSERT of a DataFrame, written as one file or several."""
     by_name = scene.random.random() < 0.5
     columns = _some_columns(scene) if by_name else scene.columns
     rows = _rows(scene, _new_keys(scene, 12), columns)
@@ -175,7 +175,7 @@ def insert_frame(scene: Scene) -> Statement:
 
 
 def overwrite(scene: Scene) -> Statement:
-    """A DataFrame instead of all that was there."""
+    """Build an overwrite of all rows with a DataFrame."""
     rows = _rows(scene, _new_keys(scene, 12), scene.columns)
 
     def on_duckdb(connection: Connection, table: str) -> int | None:
@@ -196,7 +196,7 @@ def overwrite(scene: Scene) -> Statement:
 
 
 def condition(scene: Scene, *, of: str = "", depth: int = 2) -> str:
-    """A condition on the columns of a table, in Spark's SQL."""
+    """Return a condition on the columns of a table, as Spark SQL."""
     random = scene.random
     if depth and random.random() < 0.4:
         one, other = (condition(scene, of=of, depth=depth - 1) for _ in range(2))
@@ -216,7 +216,7 @@ def condition(scene: Scene, *, of: str = "", depth: int = 2) -> str:
     if kind == "varchar" and random.random() < 0.3:
         return f"({path} LIKE '{random.choice(['a', 'ab', 'x', 'é', ''])}%')"
     if kind.startswith("float") and random.random() < 0.3:
-        return f"({path} = {cast(kind, '0.0')})"  # which the negative zero equals
+        return f"({path} = {cast(kind, '0.0')})"  # also matches the negative zero
     if random.random() < 0.2:
         return f"({path} IN ({literal(kind, random)}, {literal(kind, random)}))"
     return f"({path} {random.choice(['=', '<>', '<', '<=', '>', '>='])} {literal(kind, random)})"
@@ -226,7 +226,7 @@ def condition(scene: Scene, *, of: str = "", depth: int = 2) -> str:
 
 
 def delete(scene: Scene) -> Statement:
-    """The rows of a condition."""
+    """Build a DELETE by condition."""
     where = condition(scene)
     return Statement(
         f"delete where {where}",
@@ -237,7 +237,7 @@ def delete(scene: Scene) -> Statement:
 
 
 def delete_using(scene: Scene) -> Statement:
-    """The rows that others name."""
+    """Build a DELETE of the rows that match a source."""
     rows = _source(scene)
     where = f"target.{KEY} = source.{KEY} AND {condition(scene, of='target.')}"
 
@@ -261,7 +261,7 @@ def delete_using(scene: Scene) -> Statement:
 
 
 def truncate(scene: Scene) -> Statement:
-    """All rows."""
+    """Build a DELETE of all rows."""
     return Statement(
         "truncate",
         lambda session, name: session.truncate(name),
@@ -271,7 +271,7 @@ def truncate(scene: Scene) -> Statement:
 
 
 def _assigned(scene: Scene, column: Column, *, of: str = "", source: bool = False) -> str:
-    """A new value for a column."""
+    """Return a random new value for a column, as SQL."""
     random, kind = scene.random, column.type
     own = f"{of}{quoted(column.name)}"
     choices = ["NULL", own]
@@ -291,7 +291,7 @@ def _assigned(scene: Scene, column: Column, *, of: str = "", source: bool = Fals
 def _assignments(
     scene: Scene, *, of: str = "", source: bool = False
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """New values by column, for both."""
+    """Return new values by column, for Spark and for DuckDB."""
     some = scene.random.sample(scene.changeable(), scene.random.randint(1, 2))
     mine: dict[str, str] = {}
     theirs: dict[str, str] = {}
@@ -324,7 +324,7 @@ def _inserting(columns: Sequence[Column]) -> str:
 
 
 def update(scene: Scene) -> Statement:
-    """New values for the rows of a condition."""
+    """Build an UPDATE by condition."""
     where = condition(scene)
     mine, theirs = _assignments(scene)
     return Statement(
@@ -338,13 +338,13 @@ def update(scene: Scene) -> Statement:
 
 
 def _source(scene: Scene) -> pa.Table:
-    """Rows with all columns: some have keys of the table, some have new ones."""
+    """Return rows with all columns: some have existing keys, some new ones."""
     known = scene.random.sample(list(scene.keys), min(len(scene.keys), scene.random.randint(0, 6)))
     return _rows(scene, [*known, *_new_keys(scene, 4)], scene.columns)
 
 
 def update_from(scene: Scene) -> Statement:
-    """New values out of other rows."""
+    """Build an UPDATE with values of a source."""
     rows = _source(scene)
     where = condition(scene, of="target.")
     mine, theirs = _assignments(scene, of="target.", source=True)
@@ -372,7 +372,7 @@ def update_from(scene: Scene) -> Statement:
 
 
 def merge(scene: Scene) -> Statement:
-    """Rows of a source that change, end or join those of the table."""
+    """Build a MERGE INTO with random clauses."""
     rows = _source(scene)
     clauses: list[MergeClause] = []
     texts: list[str] = []
@@ -459,7 +459,7 @@ def _unused(names: Sequence[str], taken: Sequence[str], random: Random) -> str |
 
 
 def add_column(scene: Scene) -> Statement | None:
-    """A new column, with a default or without."""
+    """Build the addition of a column, with or without a default."""
     name = _unused(_NEW_NAMES, [one.name for one in scene.columns], scene.random)
     if name is None or len(scene.columns) > 12:
         return None
@@ -481,7 +481,7 @@ def _droppable(scene: Scene) -> list[Column]:
 
 
 def drop_column(scene: Scene) -> Statement | None:
-    """A column less."""
+    """Build the removal of a column, or return None if few are left."""
     if len(_droppable(scene)) < 3:
         return None
     gone = scene.random.choice(_droppable(scene))
@@ -494,7 +494,7 @@ def drop_column(scene: Scene) -> Statement | None:
 
 
 def rename_column(scene: Scene) -> Statement | None:
-    """Another name."""
+    """Build the renaming of a column."""
     old = scene.random.choice(_droppable(scene) or [None])
     new = _unused(_NEW_NAMES, [one.name for one in scene.columns], scene.random)
     if old is None or new is None:
@@ -508,7 +508,7 @@ def rename_column(scene: Scene) -> Statement | None:
 
 
 def widen(scene: Scene) -> Statement | None:
-    """A wider type."""
+    """Build the promotion of a column to a wider type."""
     possible = [one for one in scene.changeable() if one.type in WIDER]
     if not possible:
         return None
@@ -523,7 +523,7 @@ def widen(scene: Scene) -> Statement | None:
 
 
 def _with_struct(scene: Scene) -> tuple[Column, list[str], Struct] | None:
-    """A column with a struct in it, and the path to that."""
+    """Return a column that contains a struct, the path to the struct, and the struct."""
     found: list[tuple[Column, list[str], Struct]] = []
     for column in scene.columns:
         match column.type:
@@ -547,7 +547,7 @@ def _dotted(path: Sequence[str]) -> str:
 
 
 def add_field(scene: Scene) -> Statement | None:
-    """A new field of a struct."""
+    """Build the addition of a struct field."""
     found = _with_struct(scene)
     name = found and _unused(_NEW_FIELDS, [one for one, _ in found[2].fields], scene.random)
     if found is None or name is None:
@@ -566,7 +566,7 @@ def add_field(scene: Scene) -> Statement | None:
 
 
 def drop_field(scene: Scene) -> Statement | None:
-    """A field less."""
+    """Build the removal of a struct field."""
     found = _with_struct(scene)
     if found is None or len(found[2].fields) < 2:
         return None
@@ -582,7 +582,7 @@ def drop_field(scene: Scene) -> Statement | None:
 
 
 def rename_field(scene: Scene) -> Statement | None:
-    """Another name of a field."""
+    """Build the renaming of a struct field."""
     found = _with_struct(scene)
     new = found and _unused(_NEW_FIELDS, [one for one, _ in found[2].fields], scene.random)
     if found is None or new is None:
@@ -601,7 +601,7 @@ def rename_field(scene: Scene) -> Statement | None:
 
 
 def set_default(scene: Scene) -> Statement | None:
-    """Another default, for new rows only."""
+    """Build the change of a default, which applies to new rows only."""
     column = scene.random.choice([one for one in scene.plain() if one.name != KEY] or [None])
     if column is None:
         return None

@@ -1,4 +1,4 @@
-"""Types of columns in the words of all who take part, and random values and literals of them."""
+"""Column types as DuckDB, Forklake and Arrow name them, with random values and literals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ARROW = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
 }
-# What a column may be widened to.
+# Types that a column may be widened to.
 WIDER = {
     "int16": ["int32", "int64", "float32", "float64"],
     "int32": ["int64", "float64"],
@@ -57,7 +57,7 @@ WIDER = {
     "decimal(9,2)": ["decimal(12,2)", "decimal(18,4)"],
     "decimal(12,2)": ["decimal(18,4)"],
 }
-# Zeros are negative: DuckDB keeps the old one when a zero is updated to that of the other sign.
+# Only negative zeros: DuckDB keeps the old one when a zero is updated to the one of the other sign.
 _VALUES: dict[str, list[Any]] = {
     "int16": [1, 2, 3, 5, 8, -1, 32767, -32768],
     "int32": [1, 2, 3, 5, 8, -1, 2**31 - 1, -(2**31)],
@@ -74,7 +74,7 @@ _DECIMALS = [Decimal(text) for text in ("0", "1.5", "-2.25", "3", "99999.99", "-
 
 
 def sql(kind: Type) -> str:
-    """The type as DuckDB has it."""
+    """Return the DuckDB type."""
     match kind:
         case Struct(fields):
             return f"STRUCT({', '.join(f'{quoted(name)} {sql(own)}' for name, own in fields)})"
@@ -84,7 +84,7 @@ def sql(kind: Type) -> str:
 
 
 def lake(kind: Type) -> ColumnType:
-    """The type as Forklake has it."""
+    """Return the Forklake type."""
     match kind:
         case Struct(fields):
             return struct_of([(name, lake(own)) for name, own in fields])
@@ -94,7 +94,7 @@ def lake(kind: Type) -> ColumnType:
 
 
 def arrow(kind: Type) -> pa.DataType:
-    """The type as Arrow has it."""
+    """Return the Arrow type."""
     match kind:
         case Struct(fields):
             return pa.struct([(name, arrow(own)) for name, own in fields])
@@ -107,7 +107,7 @@ def arrow(kind: Type) -> pa.DataType:
 
 
 def value(kind: Type, random: Random) -> Any:
-    """A value, or null."""
+    """Return a random value, or None."""
     if random.random() < 0.2:
         return None
     match kind:
@@ -119,12 +119,12 @@ def value(kind: Type, random: Random) -> Any:
 
 
 def literal(kind: str, random: Random) -> str:
-    """A value that is not null, as both dialects of SQL write it."""
+    """Return a random value that is not null, as SQL of both dialects."""
     return cast(kind, default_text(kind, random))
 
 
 def default_text(kind: str, random: Random) -> str:
-    """A plain value as text."""
+    """Return a random plain value as text."""
     if kind == "varchar":
         return random.choice(["", "a", "ab", "b", "zebra", "é"])
     if kind.startswith("decimal"):
@@ -136,15 +136,15 @@ def default_text(kind: str, random: Random) -> str:
 
 
 def cast(kind: str, text: str) -> str:
-    """A text as a value of a type."""
+    """Return a cast of a text to a type, as Spark SQL."""
     return f"CAST('{text}' AS {'TIMESTAMP_NTZ' if kind == 'timestamp' else _SQL.get(kind, kind)})"
 
 
 def quoted(name: str) -> str:
-    """A name as Spark quotes it; `duckdb_text` makes it one of DuckDB's."""
+    """Return a name quoted for Spark; `duckdb_text` converts the quotes."""
     return f"`{name}`"
 
 
 def duckdb_text(text: str) -> str:
-    """SQL that was written for Spark, for DuckDB."""
+    """Return Spark SQL as DuckDB SQL."""
     return text.replace("`", '"').replace("TIMESTAMP_NTZ", "TIMESTAMP")

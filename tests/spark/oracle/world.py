@@ -1,4 +1,4 @@
-"""A lake and its model, on which scripts of random statements run."""
+"""A lake and its model, which run scripts of random statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.spark.oracle.model import KEY, Branch, Column, Oracle, State, compara
 from tests.spark.oracle.statements import POSSIBLE, Scene, Statement, condition
 from tests.spark.oracle.values import lake
 
-# What a script is made of; the first is what it is simpler with, the rest as often as is good.
+# Kinds of steps. The first is the one that shrinking prefers; repeated kinds are more likely.
 KINDS = (
     *("nothing", "fork", "partition"),
     *("transaction",) * 2,
@@ -41,7 +41,7 @@ _MOST_LOOKS_BACK = 6
 
 @dataclass(frozen=True)
 class Setting:
-    """What a lake is like."""
+    """Options of the lake."""
 
     inlining_limit: int
     is_partitioned: bool
@@ -53,7 +53,7 @@ class _RolledBackOnPurpose(Exception):
 
 
 class World:
-    """A table in a lake, with its forks; and what DuckDB says about them."""
+    """A table in a lake with its forks, and the DuckDB model of each."""
 
     def __init__(self, session: Session, place: Place, folder: Path, setting: Setting) -> None:
         self.session, self.folder, self.seed = session, folder, setting.seed
@@ -95,11 +95,11 @@ class World:
     # Steps
 
     def run(self, script: Script) -> None:
-        """Run all steps, look at the rows now and then, and at everything in the end."""
+        """Run all steps, check the rows after some of them, and check everything at the end."""
         for number, kind in enumerate(script):
             if kind == "nothing":
                 continue
-            random = Random(f"{self.seed} {number}")  # whatever the other steps are
+            random = Random(f"{self.seed} {number}")  # independent of the other steps
             branch = random.choice(self.branches)
             getattr(self, f"_{kind}")(branch, random)
             if number % 3 == 2:
@@ -125,7 +125,7 @@ class World:
     def _applied(
         self, branch: Branch, state: State, random: Random, kinds: Sequence[object]
     ) -> State:
-        """The state after a random statement on both sides."""
+        """Return the state after a random statement on both sides."""
         scene = Scene(
             state.columns, self.oracle.keys(state), state.partition_keys, self._keys, random
         )
@@ -143,7 +143,7 @@ class World:
         return f"{branch.alias}.main.t"
 
     def _transaction(self, branch: Branch, random: Random) -> None:
-        """Several statements that see each other, and are kept or forgotten together."""
+        """Run several statements that see each other, and commit or roll back all of them."""
         is_kept = random.random() < 0.6
         self.log.append(f"{branch.alias}: begin")
         state, on_disk = branch.now, self._on_disk()
@@ -176,7 +176,7 @@ class World:
         self.branches.append(made)
 
     def _partition(self, branch: Branch, random: Random) -> None:
-        """Files are partitioned in another way from now on."""
+        """Change the partitioning of new files."""
         plain = {one.name: one.type for one in branch.now.columns if isinstance(one.type, str)}
         possible = [keys for keys in _PARTITIONS if all(name in plain for name, _ in keys)]
         keys = random.choice([(), *(one for one in possible if _fits(one, plain))])
@@ -189,7 +189,7 @@ class World:
     # Checks
 
     def check(self, branch: Branch, random: Random) -> None:
-        """All rows, and those of a condition."""
+        """Compare all rows, and those that fulfill a condition."""
         self._compare(branch, branch.now)
         scene = Scene(
             branch.now.columns,
@@ -225,7 +225,7 @@ class World:
             branch.row_ids |= ids
 
     def check_files(self) -> None:
-        """Every file is needed by some snapshot, and is there."""
+        """Check that the files on disk are exactly those that snapshots refer to."""
         known: set[str] = set()
         for branch in self.branches:
             for version in branch.history:
@@ -233,14 +233,14 @@ class World:
                 seen = catalog.at(version=version)
                 for file in seen.scan_files(seen.state.table("t")):
                     known |= {file.path, file.delete_path or file.path}
-        assert self._on_disk() == known, "files that nobody knows, or that are missing"
+        assert self._on_disk() == known, "unreferenced or missing files"
 
     def _on_disk(self) -> set[str]:
         return {str(path) for path in self.folder.rglob("*") if path.is_file()}
 
 
 def _fits(keys: Sequence[tuple[str, str]], types: dict[str, str]) -> bool:
-    """Whether columns have types that their transforms are for: names are used again."""
+    """Return whether the transforms suit the types of the columns: dropped names are reused."""
     return all(
         transform == "identity" or types[name] in ("date", "timestamp") for name, transform in keys
     )
