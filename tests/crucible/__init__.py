@@ -1,1 +1,1 @@
-"""The service over HTTP."""
+"""Tests of the service over HTTP."""

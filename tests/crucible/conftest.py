@@ -1,7 +1,7 @@
-"""A real service over a fresh metastore, and people who use it.
+"""Fixtures with a real service over a fresh metastore, and its users.
 
 `service` has access rules: `root` may do everything, `alice` and `bob` what they are granted, each
-on catalogs whose names begin with theirs. `open_service` has none: whoever reaches it is the root.
+on catalogs with their prefix. `open_service` has no access rules: every caller is the root.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tests.fix_metastore import Place
 
 @pytest.fixture
 def backend() -> str:
-    """The quickest one, unless a test asks for another."""
+    """Return the fastest backend; tests override it."""
     return "sqlite"
 
 
 @pytest.fixture
 def settings(place: Place, tmp_path: Path) -> Settings:
-    """Settings of a service over the metastore of the place."""
+    """Return settings of a service over the metastore of `place`."""
     return Settings(
-        stop_seconds=60,  # no test loses its Spark because the machine is slow
+        stop_seconds=60,  # a slow machine must not make a test lose its Spark
         metastore=place.uri,
         metadata_schema=place.metadata_schema,
         create=True,
@@ -39,37 +39,37 @@ def settings(place: Place, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def service(settings: Settings) -> Iterator[Running]:
-    """A service with access rules."""
+    """Yield a service with access rules."""
     with running(settings) as found:
         yield found
 
 
 @pytest.fixture
 def open_service(settings: Settings) -> Iterator[Running]:
-    """A service without access rules."""
+    """Yield a service without access rules."""
     with running(settings, with_rules=False) as found:
         yield found
 
 
 @pytest.fixture
 def client(open_service: Running) -> httpx.Client:
-    """Anybody, where there are no rules."""
+    """Return a client of the service without access rules."""
     return open_service.client()
 
 
 @pytest.fixture
 def root(service: Running) -> httpx.Client:
-    """The root's client."""
+    """Return the client of the root."""
     return service.of("root")
 
 
 @pytest.fixture
 def alice(service: Running) -> httpx.Client:
-    """Alice's client."""
+    """Return the client of alice."""
     return service.of("alice")
 
 
 @pytest.fixture
 def bob(service: Running) -> httpx.Client:
-    """Bob's client."""
+    """Return the client of bob."""
     return service.of("bob")

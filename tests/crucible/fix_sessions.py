@@ -1,4 +1,4 @@
-"""A service whose sessions run on the one Spark of the test run, and people who send statements."""
+"""A service whose sessions use the shared Spark of the tests, and users who run statements."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ LONG = "SELECT count(*) FROM range(100000000000) WHERE range * 7 % 11 = 3"
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a session."""
+    """A user with an open session."""
 
     client: httpx.Client
     session: str
 
     @property
     def path(self) -> str:
-        """Where the session is."""
+        """Path of the session."""
         return f"/v1/sessions/{self.session}"
 
     def run(self, sql: str, **said: Any) -> dict[str, Any]:
-        """What becomes of a statement."""
+        """Run a statement, and return its state after at most 30 seconds."""
         answer = self.client.post(
             f"{self.path}/statements", json={"sql": sql, "wait_seconds": 30, **said}
         )
@@ -38,19 +38,19 @@ class Person:
         return found
 
     def done(self, sql: str, **said: Any) -> dict[str, Any]:
-        """The same of one that must go well."""
+        """Run a statement that must succeed."""
         found = self.run(sql, **said)
         assert found["state"] == "done", found
         return found
 
     def refused(self, sql: str, **said: Any) -> str:
-        """The code of the error of a statement that must fail."""
+        """Run a statement that must fail, and return the code of its error."""
         found = self.run(sql, **said)
         assert found["state"] == "failed", found
         return str(found["error"]["code"])
 
     def rows(self, sql: str, **said: Any) -> list[list[Any]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         number = self.done(sql, **said)["statement"]
         answer = self.client.get(f"{self.path}/statements/{number}/rows")
         assert answer.status_code == 200, answer.text
@@ -59,7 +59,7 @@ class Person:
 
 
 def opened(client: httpx.Client, catalog: str, **said: Any) -> Person:
-    """A new session."""
+    """Open a session."""
     answer = client.post("/v1/sessions", json={"catalog": catalog, **said})
     assert answer.status_code == 201, answer.text
     return Person(client, answer.json()["session"])
@@ -67,7 +67,7 @@ def opened(client: httpx.Client, catalog: str, **said: Any) -> Person:
 
 @pytest.fixture
 def sparked(engine: Engine, service: Running) -> Running:
-    """A service with access rules whose Spark is up, and catalogs of alice's and bob's."""
+    """Return a service with access rules, a running Spark, and a catalog each for alice and bob."""
     for name in ("alice", "bob"):
         answer = service.of(name).post("/v1/catalogs", json={"name": f"{name}-sales"})
         assert answer.status_code == 201, answer.text

@@ -1,4 +1,4 @@
-"""Two stamps on a real PostgreSQL server, with people of two accounts."""
+"""Two stamps on a real PostgreSQL server, with principals of two accounts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEMPLATE = "TEMPLATE template0 ENCODING 'UTF8' STRATEGY wal_log"
 
 @contextmanager
 def database(server: Any) -> Iterator[str]:
-    """A fresh, empty database; its attach string."""
+    """Create a fresh, empty database, and yield its attach string."""
     name = f"stamp_{uuid.uuid4().hex}"
     with psycopg.connect(server.dsn(), autocommit=True) as owner:
         owner.execute(sql.SQL(f"CREATE DATABASE {{}} {_TEMPLATE}").format(sql.Identifier(name)))
@@ -34,23 +34,23 @@ def database(server: Any) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class World:
-    """A home metastore, a second stamp `east`, and who is who."""
+    """A home metastore, a second stamp `east`, and their addresses."""
 
     stamps: Stamps
     places: dict[str, Place]
 
     def access(self, account: str) -> Access:
-        """The rules that hold for an account, as of now."""
+        """Return the current access rules of an account."""
         self.stamps.forget()
         return self.stamps.access_for(account)
 
     def metastore(self, account: str) -> Metastore:
-        """Where an account lives, as of now."""
+        """Return the current metastore of an account."""
         self.stamps.forget()
         return self.stamps.metastore_of(account)
 
     def caller(self, name: str, account: str) -> Caller:
-        """A principal of an account, made if it is not there."""
+        """Return a principal of an account, creating it if necessary."""
         access = self.access(account)
         for one in access.principals(LOCAL):
             if one.name == name:
@@ -59,13 +59,13 @@ class World:
         return Caller(made.principal_id, name, account)
 
     def raw(self, stamp: str) -> RawMetastore:
-        """All rows of a stamp."""
+        """Return all rows of a stamp."""
         return RawMetastore(self.places[stamp])
 
 
 @contextmanager
 def world(server: Any) -> Iterator[World]:
-    """Two stamps without accounts."""
+    """Yield two stamps without accounts."""
     with ExitStack() as stack:
         uris = {name: stack.enter_context(database(server)) for name in ("home", "east")}
         home = stack.enter_context(forklake.open(uris["home"], create=True))

@@ -1,7 +1,7 @@
 """Statements that no session of the service may run, whatever the rights of its user.
 
-In all of them `{file}` is a file that is there, `{folder}` a folder, `{uri}` the address of the
-service's metastore. The session uses a catalog of alice's as `lake`; bob has the table
+In all of them `{file}` is an existing file, `{folder}` a folder, `{uri}` the address of the
+service's metastore. The session uses a catalog of alice as `lake`; bob has the table
 `bob-sales.main.secret`, with the text `canary` in it.
 """
 
@@ -77,7 +77,7 @@ ATTACH 'ducklake:{folder}/new.db' AS other (CATALOG 'x', CREATE_IF_NOT_EXISTS)
 ATTACH '{folder}/some.db' AS other
 ATTACH 'bob-sales' AS other
 ATTACH 'bob-sales' AS other (READ_ONLY)
-ATTACH 'nobody-sales' AS other
+ATTACH 'missing-sales' AS other
 ATTACH 'alice-new' AS other (CREATE_IF_NOT_EXISTS)
 ATTACH 'alice-sales' AS other (DATA_PATH '{folder}', OVERRIDE_DATA_PATH)
 ATTACH 'alice-sales' AS other (METADATA_CATALOG 'meta')
@@ -170,7 +170,7 @@ DO $$ BEGIN END $$
 
 
 def statements(text: str) -> list[str]:
-    """One statement a line."""
+    """Return the statements of a text with one statement per line."""
     return [line for line in text.splitlines() if line.strip()]
 
 

@@ -1,4 +1,4 @@
-"""A service on a real socket, in a thread of the test's process."""
+"""A service on a real socket, in a thread of the test process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PEOPLE = ("alice", "bob")
 
 @dataclass(frozen=True)
 class Running:
-    """A service that runs, and the keys of those who may use it."""
+    """A running service, and the keys of its users."""
 
     address: str
     service: Service
@@ -30,23 +30,23 @@ class Running:
     _clients: ExitStack = field(default_factory=ExitStack)
 
     def client(self, credential: str | None = None) -> httpx.Client:
-        """A client that shows a credential, or none."""
+        """Return a client with a credential, or without one."""
         headers = {"Authorization": f"Bearer {credential}"} if credential else {}
         found = httpx.Client(base_url=self.address, headers=headers, timeout=60, trust_env=False)
         return self._clients.enter_context(found)
 
     def of(self, name: str) -> httpx.Client:
-        """A client of somebody."""
+        """Return the client of a user."""
         return self.client(self.keys[name])
 
 
 @contextmanager
 def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]:
-    """A service on a free port of this machine, with access rules and people or without."""
+    """Run a service on a free local port, with access rules and users or without."""
     app = create_app(settings)
     service: Service = app.state.service
     keys = introduce(service.access) if with_rules else {}
-    # It listens before the server runs: whoever connects early waits, and nobody is refused.
+    # It listens before the server runs, so that early connections wait instead of being refused.
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     web = server(app, settings)
@@ -65,7 +65,7 @@ def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]
 
 
 def introduce(access: Access) -> dict[str, str]:
-    """Make the access rules, a root and people; their keys."""
+    """Create the access rules, a root and users, and return their keys."""
     access.init()
     access.create_principal(LOCAL, "root", "house", is_root=True)
     for name in PEOPLE:

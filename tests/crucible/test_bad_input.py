@@ -1,6 +1,6 @@
-"""Input of every bad kind over HTTP: a typed answer of the four hundreds, or it simply works.
+"""Bad input of every kind over HTTP: a typed 4xx response, or success.
 
-Every text goes into every place where somebody can put one; every number where numbers go.
+Every text is put into every place for a text, and every number into every place for a number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXTS = [
     "pg_catalog", "ducklake_snapshot", "-lead", "a/b", "a\\b", "%2e%2e%2f", "trail ", "trail.",
     "MAIN", "\ud800", "\ue000", "../../etc/passwd", "file:///etc/passwd", "fl_0_0", "{0}", "%s",
 ]  # fmt: skip
-# What databases are known to take differently: all that the slower one is asked.
+# The subset that databases are known to treat differently: the slower one gets only these.
 ODD = ["'; DROP TABLE x;--", "\\", "\0", "😀", "x" * 10_000, "\ud800", "%s", "a/b"]
 NUMBERS = ["-1", "9007199254740993", "9223372036854775807", "9223372036854775808", "1e400", "NaN",
            "-0.5", "true", '"7"', "null", "[]", "9" * 5000]  # fmt: skip
@@ -87,13 +87,13 @@ NUMBERED = [
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Databases differ in what they can hold."""
+    """Return each backend in turn: databases differ in what they can store."""
     return str(request.param)
 
 
 @pytest.fixture
 def prepared(settings: Settings) -> Iterator[Running]:
-    """A service with a catalog to be asked about."""
+    """Yield a service with a catalog to query."""
     with running(settings) as service:
         root = service.of("root")
         root.post(C, json={"name": "c"})
@@ -104,7 +104,7 @@ def prepared(settings: Settings) -> Iterator[Running]:
 
 
 def assert_typed(answer: httpx.Response, said: object) -> None:
-    """The answer is a success or one of our problems, and says what to do."""
+    """Check that a response is a success, or a problem of ours with a remedy."""
     assert answer.status_code < 500, (said, answer.text)
     if answer.status_code >= 400:
         error = answer.json()["error"]
@@ -114,7 +114,7 @@ def assert_typed(answer: httpx.Response, said: object) -> None:
 
 
 def filled(body: Any, text: str) -> Any:
-    """A body with a text in its place."""
+    """Return a body with a text in place of its `?`."""
     match body:
         case dict():
             return {key: filled(value, text) for key, value in body.items()}
@@ -124,8 +124,10 @@ def filled(body: Any, text: str) -> Any:
 
 
 def addressed(path: str, text: str) -> str:
-    """An address with a text in its places; a client would take dots out of it, and what they
-    stand behind."""
+    """Return an address with a text in place of its `?`.
+
+    Dots are escaped: a client would remove `..` together with the preceding segment.
+    """
     written = quote(text.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2E")
     return re.sub(r"(?<=[/=])\?", lambda _: written, path)
 
@@ -162,7 +164,7 @@ def test_bad_texts_get_typed_answers_everywhere(prepared: Running, place: Place)
     assert still.is_success, still.text
 
 
-def test_bodies_that_are_no_json_are_refused(client: httpx.Client) -> None:
+def test_bodies_that_are_not_json_are_refused(client: httpx.Client) -> None:
     deep = "[" * 10_000 + "]" * 10_000
     nested = '{"name": "t", "columns": [{"name": "a", "type": ' + '{"list": ' * 5000
     nested += '"int32"' + "}" * 5000 + "}]}"
@@ -178,7 +180,7 @@ def test_bodies_that_are_no_json_are_refused(client: httpx.Client) -> None:
         assert answer.status_code == 400
 
 
-def test_where_files_go_is_said_by_roots_only(service: Running) -> None:
+def test_only_roots_may_choose_a_data_path(service: Running) -> None:
     alice = service.of("alice")
     for path in ("/", "../../etc", "s3://other/bucket"):
         answer = alice.post(C, json={"name": "alice-1", "data_path": path})

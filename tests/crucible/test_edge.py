@@ -1,4 +1,4 @@
-"""What happens to every request: ids, limits, headers, logs; and how a service begins and ends."""
+"""Handling of every request: ids, limits, headers, logs; and start and end of a service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.crucible.served import Running, introduce, running
 C = "/v1/catalogs"
 
 
-def test_a_request_keeps_its_id_if_that_is_harmless(client: httpx.Client) -> None:
+def test_a_harmless_request_id_is_kept(client: httpx.Client) -> None:
     def told(given: str) -> str:
         return client.get("/v1/me", headers={"X-Request-Id": given}).headers["x-request-id"]
 
@@ -35,12 +35,12 @@ def test_a_request_keeps_its_id_if_that_is_harmless(client: httpx.Client) -> Non
         assert re.fullmatch("[0-9a-f]{32}", told(bad))
 
 
-def test_a_page_of_another_site_sends_nothing_to_a_service_without_rules(
+def test_requests_from_other_sites_are_refused_by_a_service_without_rules(
     client: httpx.Client, open_service: Running
 ) -> None:
     own = open_service.address
     assert client.post(C, json={"name": "c"}, headers={"Origin": own}).status_code == 201
-    materialize = f"{C}/c/materialize"  # needs no body, so that browsers ask nobody before
+    materialize = f"{C}/c/materialize"  # needs no body, so that browsers send no preflight
     assert client.post(materialize, headers={"Origin": own}).status_code == 200
     for origin in (
         "https://evil.example",
@@ -54,13 +54,13 @@ def test_a_page_of_another_site_sends_nothing_to_a_service_without_rules(
         assert answer.json()["error"]["code"] == "forbidden"
 
 
-def test_every_answer_has_the_headers_that_keep_browsers_safe(client: httpx.Client) -> None:
+def test_every_response_has_security_headers(client: httpx.Client) -> None:
     for path in ("/health/live", "/v1/me", "/v1/nothing", "/metrics", "/openapi.json"):
         headers = client.get(path).headers
         assert all(headers[name.decode()] == value.decode() for name, value in HEADERS), path
 
 
-def test_large_bodies_are_refused_declared_or_not(settings: Settings) -> None:
+def test_large_bodies_are_refused_with_and_without_content_length(settings: Settings) -> None:
     small = settings.model_copy(update={"body_bytes": 1000})
     with running(small, with_rules=False) as service:
         client = service.client()
@@ -78,7 +78,7 @@ def test_large_bodies_are_refused_declared_or_not(settings: Settings) -> None:
         assert client.get(C).json()["catalogs"] == []
 
 
-def test_a_request_that_takes_too_long_is_told_so(settings: Settings) -> None:
+def test_a_request_that_takes_too_long_times_out(settings: Settings) -> None:
     hasty = settings.model_copy(update={"request_seconds": 0.3})
     with running(hasty, with_rules=False) as service:
         client = service.client()
@@ -91,7 +91,7 @@ def test_a_request_that_takes_too_long_is_told_so(settings: Settings) -> None:
         assert client.get("/health/ready").status_code == 200
 
 
-def test_what_fails_inside_is_told_to_the_log_only(
+def test_internal_errors_are_only_logged(
     open_service: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = open_service.client()
@@ -108,7 +108,7 @@ def test_what_fails_inside_is_told_to_the_log_only(
     assert "ducklake_schema" in told.facts["error"]  # type: ignore[attr-defined]
 
 
-def test_a_request_is_one_line_of_json(
+def test_a_request_is_logged_as_one_line_of_json(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "forklake.crucible")
@@ -130,7 +130,7 @@ def test_a_request_is_one_line_of_json(
     }
 
 
-def test_metrics_count_by_route_and_not_by_name(client: httpx.Client) -> None:
+def test_metrics_are_counted_by_route_and_not_by_name(client: httpx.Client) -> None:
     client.post(C, json={"name": "secret-name"})
     client.post(f"{C}/secret-name/forks", json={"names": ["f1", "f2"]})
     client.get(f"{C}/secret-name")
@@ -146,7 +146,7 @@ def test_metrics_count_by_route_and_not_by_name(client: httpx.Client) -> None:
         assert line in text
 
 
-def test_without_the_metastore_it_lives_but_is_not_ready(open_service: Running) -> None:
+def test_without_its_metastore_a_service_is_live_but_not_ready(open_service: Running) -> None:
     client = open_service.client()
     open_service.service.is_closing = True
     assert client.get("/health/live").status_code == 200
@@ -155,7 +155,9 @@ def test_without_the_metastore_it_lives_but_is_not_ready(open_service: Running) 
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_without_access_rules_only_this_machine_may_come(settings: Settings, host: str) -> None:
+def test_without_access_rules_only_loopback_hosts_are_allowed(
+    settings: Settings, host: str
+) -> None:
     service = Service(settings.model_copy(update={"host": host}))
     try:
         with pytest.raises(InvalidInput, match="access rules"):
@@ -167,11 +169,11 @@ def test_without_access_rules_only_this_machine_may_come(settings: Settings, hos
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.9", "::1", "localhost"])
-def test_this_machine_is_known_by_its_names(host: str) -> None:
+def test_loopback_addresses_are_recognized(host: str) -> None:
     assert Settings(host=host).is_loopback
 
 
-def test_settings_come_from_a_file_and_what_is_given_wins(tmp_path: Path) -> None:
+def test_explicit_settings_override_those_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "forklake.toml"
     file.write_text('metastore = "ducklake:x.db"\nport = 1\n[stamps]\nwest = "ducklake:w.db"\n')
     found = read_settings(str(file), port=2, host=None)
@@ -185,7 +187,7 @@ def test_settings_come_from_a_file_and_what_is_given_wins(tmp_path: Path) -> Non
         read_settings(str(tmp_path / "none.toml"))
 
 
-def test_the_command_serves_and_ends_in_good_order(tmp_path: Path) -> None:
+def test_the_command_serves_and_stops_cleanly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "forklake.cli.main", "serve", "--port", "0", "--create"]
     environment = {**os.environ, "FORKLAKE_METASTORE": f"ducklake:{tmp_path / 'm.db'}"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
@@ -200,7 +202,7 @@ def test_the_command_serves_and_ends_in_good_order(tmp_path: Path) -> None:
     assert not any(line["level"] in ("error", "critical") for line in rest)
 
 
-def test_the_command_refuses_the_world_without_rules(tmp_path: Path) -> None:
+def test_the_command_refuses_public_addresses_without_rules(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "forklake.cli.main", "serve", "--host", "0.0.0.0", "--create"]
     environment = {**os.environ, "FORKLAKE_METASTORE": f"ducklake:{tmp_path / 'm.db'}"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

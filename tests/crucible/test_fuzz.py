@@ -1,6 +1,6 @@
-"""The OpenAPI document is honest: whatever is asked, the answer is as told, and no failure.
+"""Random requests compared with the OpenAPI document: every response is documented, none fails.
 
-FORKLAKE_FUZZ_CASES says how many requests are made up in all.
+FORKLAKE_FUZZ_CASES is the total number of requests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHECKS = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
-# Names that are there: with made-up ones alone little more than "not found" would be tested.
+# Existing names: with random ones alone little more than "not found" would be tested.
 KNOWN = {
     "catalog": "c",
     "schema": "main",
@@ -38,13 +38,13 @@ KNOWN = {
     "option": "target_file_size",
     "principal": "alice",
 }
-# These begin to move rows, with Spark, as soon as there is a catalog.
+# These start Spark jobs as soon as there is a catalog.
 WITH_SPARK = ("/maintenance/", "/views")
 C = "/v1/catalogs"
 
 
 def furnish(service: Running) -> None:
-    """See that what is known is there, whatever was done to it."""
+    """Create the known objects again if an earlier request removed them."""
     root = service.of("root")
     root.post(C, json={"name": "c", "if_not_exists": True})
     columns = [{"name": name, "type": "int32"} for name in "ab"]
@@ -56,25 +56,25 @@ def furnish(service: Running) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600 if CASES > 1000 else 300)
-def test_made_up_requests_get_the_answers_that_are_documented(service: Running) -> None:
+def test_random_requests_get_documented_responses(service: Running) -> None:
     schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
     assert len(operations) > 50
     count = 0
-    # Of requests without parameters there are only so many: what they leave goes to the others.
-    for done, operation in enumerate(sorted(operations, key=room_for_invention)):
+    # Requests without parameters are few: their unused share goes to the others.
+    for done, operation in enumerate(sorted(operations, key=count_variable_parts)):
         furnish(service)
         count += fuzz(operation, service, math.ceil((CASES - count) / (len(operations) - done)))
     assert count >= CASES
 
 
-def room_for_invention(operation: APIOperation[Any, Any, Any, Any]) -> int:
-    """How much of a request can be made up."""
+def count_variable_parts(operation: APIOperation[Any, Any, Any, Any]) -> int:
+    """Return how much of a request can be varied."""
     parameters = (operation.path_parameters, operation.query, operation.body)
     return sum(len(list(group)) for group in parameters)
 
 
-def test_a_service_that_fails_is_found_out(service: Running) -> None:
+def test_a_failing_service_is_detected(service: Running) -> None:
     furnish(service)
     schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")
     with service.service.home.database.writing() as connection:
@@ -85,7 +85,7 @@ def test_a_service_that_fails_is_found_out(service: Running) -> None:
 
 
 def fuzz(operation: APIOperation[Any, Any, Any, Any], service: Running, most: int) -> int:
-    """Up to so many requests of one kind; how many there were."""
+    """Send up to `most` requests of one operation, and return how many there were."""
     count = 0
     keeping = {"principal"} if operation.method.upper() == "DELETE" else set()
     headers = {"Authorization": f"Bearer {service.keys['root']}"}
@@ -111,10 +111,10 @@ def fuzz(operation: APIOperation[Any, Any, Any, Any], service: Running, most: in
 
 @strategies.composite
 def cases_of(draw: DrawFn, operation: APIOperation[Any, Any, Any, Any]) -> schemathesis.Case[Any]:
-    """Requests that fit the document, and such that do not."""
+    """Draw requests that match the document, and requests that do not."""
     if draw(strategies.booleans()):
         return draw(operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
     try:
         return draw(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
-    except InvalidSchema:  # the opposite of a schema may be one that nothing fits
+    except InvalidSchema:  # nothing matches the negation of this schema
         reject()

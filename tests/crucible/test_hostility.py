@@ -1,7 +1,7 @@
 """Hostile sessions beside a small query of another principal: it stays fast, memory stays bounded.
 
-The short form runs in the suite. `FORKLAKE_HOSTILE_SECONDS=300` runs for five minutes and holds the
-promised latency; `FORKLAKE_HOSTILE_SEED` repeats a run.
+The short form runs in the suite. `FORKLAKE_HOSTILE_SECONDS=300` runs for five minutes and checks
+the promised latency; `FORKLAKE_HOSTILE_SEED` repeats a run.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tests.crucible.test_lost_slots import QUERIES
 SECONDS = float(os.environ.get("FORKLAKE_HOSTILE_SECONDS", "8"))
 SEED = int(os.environ.get("FORKLAKE_HOSTILE_SEED", str(random.randrange(10**6))))
 HOSTILE_SESSIONS = 4
-# The machine of a test run does other things meanwhile: the short form only finds that others wait.
+# The machine of a test run is busy: the short form only finds that other sessions are blocked.
 P99_SECONDS = 2.0 if SECONDS >= 60 else 10.0
 FREE_SECONDS = 5.0
 MOST_BYTES = 2**30  # of Python processes, beyond those at the beginning
-IDLE_SHARE = 0.5  # of a core: what Java takes when no task runs
+IDLE_SHARE = 0.5  # of a core: usage of Java when no task runs
 
 CONSTANTS = [
     *(
@@ -66,7 +66,7 @@ TEXTS = [
 
 @dataclass
 class Measured:
-    """What was measured while hostile statements ran."""
+    """Measurements taken while hostile statements ran."""
 
     latencies: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Measured:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str]]]:
-    """A service in a process of its own, with principals; its process, address and keys."""
+    """Yield a service process with principals, its address and its keys."""
     uri = f"ducklake:sqlite:{tmp_path / 'm.db'}"
     metastore = open_metastore(uri, create=True)
     keys = introduce(Access(metastore))
@@ -95,7 +95,7 @@ def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str
 
 @pytest.mark.slow
 @pytest.mark.timeout(SECONDS * 2 + 240)
-def test_hostile_sessions_leave_others_alone(
+def test_hostile_sessions_do_not_slow_down_others(
     service: tuple[psutil.Process, str, dict[str, str]],
 ) -> None:
     process, address, keys = service
@@ -181,7 +181,7 @@ def _measure(person: Person, measured: Measured) -> None:
 
 
 def _python_bytes(process: psutil.Process) -> int:
-    """Memory of the service and of the processes that compute constants, without Java."""
+    """Return the bytes of the service and of its processes that compute constants, without Java."""
     total = process.memory_info().rss
     for child in process.children(recursive=True):
         try:
@@ -192,7 +192,7 @@ def _python_bytes(process: psutil.Process) -> int:
 
 
 def _seconds_until_idle(process: psutil.Process) -> float:
-    """Return when Java begins to do nothing, as it does only without tasks."""
+    """Return the seconds until Java is idle, which it is only without tasks."""
     (java,) = (one for one in process.children() if one.name() == "java")
     begin = time.monotonic()
     while time.monotonic() < begin + 60:

@@ -1,4 +1,4 @@
-"""Limits on what strangers can take: wrong credentials, connections, half-sent requests."""
+"""Limits on resources of unauthenticated callers: credentials, connections, partial requests."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ C = "/v1/catalogs"
 
 @pytest.fixture
 def strict(settings: Settings) -> Iterator[Running]:
-    """A service that takes few wrong credentials, behind a proxy on this machine."""
+    """Yield a service that accepts few wrong credentials, behind a proxy on this machine."""
     few = {"refusals_per_minute": 5, "trusted_proxies": ("127.0.0.1",)}
     with running(settings.model_copy(update=few)) as found:
         yield found
 
 
 def status(service: Running, credential: str, address: str = "") -> int:
-    """How a request with a credential is answered."""
+    """Return the status of a request with a credential."""
     headers = {"X-Forwarded-For": address} if address else {}
     return service.client(credential).get("/v1/me", headers=headers).status_code
 
@@ -48,7 +48,7 @@ def test_wrong_keys_are_limited_by_address(strict: Running) -> None:
     answer = strict.client(new_key().text).get(C, headers={"X-Forwarded-For": "192.0.2.1"})
     assert 1 <= int(answer.headers["retry-after"]) <= 12
     assert answer.json()["error"]["code"] == "rate_limited"
-    # Others are not locked out, nor is a key that was good before.
+    # Other addresses are not locked out, nor is a key that was valid before.
     assert status(strict, new_key().text, "192.0.2.2") == 401
     assert status(strict, strict.keys["alice"], "192.0.2.1") == 200
     assert status(strict, strict.keys["bob"], "192.0.2.1") == 429
@@ -62,7 +62,7 @@ def test_wrong_secrets_of_one_key_are_limited_from_all_addresses(strict: Running
     assert status(strict, new_key().text, "192.0.2.1") == 401
 
 
-def test_wrong_keys_are_limited_on_pages_and_in_icebergs_interface(strict: Running) -> None:
+def test_wrong_keys_are_limited_on_pages_and_in_the_iceberg_interface(strict: Running) -> None:
     client = strict.client()
     page = client.get("/sign-in").text
     token = page.partition('name="csrf" value="')[2].partition('"')[0]
@@ -88,7 +88,7 @@ def test_a_key_that_was_revoked_is_limited_like_a_wrong_one(strict: Running) -> 
     assert entry["object"] == f"{key['key_id']} from 192.0.2.9"
 
 
-def test_a_rate_limit_refills_and_forgets_what_it_has_not_seen_for_long() -> None:
+def test_a_rate_limit_refills_and_evicts_the_oldest_keys() -> None:
     clock = Clock()
     limit = RateLimit(60, burst=2, most_keys=3, clock=lambda: clock().timestamp())
     assert [limit.spend("a") for _ in range(3)] == [0, 0, 1]
@@ -111,7 +111,7 @@ def test_addresses_of_one_network_count_as_one_client() -> None:
     refusals.check(new_key().text, "2001:db8:0:1::1")
 
 
-def test_a_visitor_who_signs_in_often_signs_nobody_else_out() -> None:
+def test_many_sign_ins_of_one_visitor_do_not_sign_others_out() -> None:
     sign_ins = SignIns()
     other = sign_ins.add("other")
     cookies = [sign_ins.add("eager") for _ in range(10_100)]
@@ -143,14 +143,14 @@ def test_a_token_for_a_fork_shows_no_name_of_its_parent(service: Running) -> Non
 
 
 def resolved(peer: str, headers: dict[str, str], *networks: str) -> tuple[str, str]:
-    """The address and the scheme of a request as a service takes them."""
+    """Return the address and the scheme of a request as seen by a service."""
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     scope: dict[str, Any] = {"client": (peer, 1), "scheme": "http", "headers": encoded}
     Proxies(networks).resolve(scope)
     return scope["client"][0], scope["scheme"]
 
 
-def test_only_trusted_proxies_are_believed() -> None:
+def test_forwarded_headers_count_from_trusted_proxies_only() -> None:
     said = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7", "X-Forwarded-Proto": "https"}
     assert resolved("10.0.0.1", said) == ("10.0.0.1", "http")
     assert resolved("10.0.0.1", said, "10.0.0.2") == ("10.0.0.1", "http")
@@ -172,7 +172,7 @@ def test_a_proxy_is_an_address_or_a_network() -> None:
 
 
 @pytest.mark.parametrize("is_trusted", [True, False])
-def test_cookies_are_for_tls_alone_where_a_trusted_proxy_speaks_it(
+def test_cookies_are_secure_behind_a_trusted_tls_proxy(
     settings: Settings, is_trusted: bool
 ) -> None:
     proxies = ("127.0.0.1",) if is_trusted else ()
@@ -194,7 +194,7 @@ def test_cookies_are_for_tls_alone_where_a_trusted_proxy_speaks_it(
         (("127.0.0.1",), "127.0.0.1", 200),
     ],
 )
-def test_a_service_without_rules_takes_nothing_from_afar_through_a_proxy(
+def test_a_service_without_rules_refuses_remote_clients_behind_a_proxy(
     settings: Settings, proxies: tuple[str, ...], client: str, expected: int
 ) -> None:
     trusting = settings.model_copy(update={"trusted_proxies": proxies})
@@ -208,7 +208,7 @@ def test_a_service_without_rules_takes_nothing_from_afar_through_a_proxy(
 
 @pytest.fixture
 def hasty(settings: Settings) -> Iterator[Running]:
-    """A service that waits for half a second."""
+    """Yield a service that waits for half a second."""
     update = {"head_seconds": 0.5, "body_seconds": 0.5, "connections": 20}
     with running(settings.model_copy(update=update), with_rules=False) as found:
         yield found
@@ -216,14 +216,14 @@ def hasty(settings: Settings) -> Iterator[Running]:
 
 @contextmanager
 def connected(service: Running) -> Iterator[socket.socket]:
-    """A connection to a service."""
+    """Connect to a service."""
     host, port = service.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as found:
         yield found
 
 
 def answers(connection: socket.socket) -> bytes:
-    """All that comes until the connection is closed."""
+    """Return everything that is received until the connection is closed."""
     found = b""
     while part := connection.recv(65536):
         found += part
@@ -231,7 +231,7 @@ def answers(connection: socket.socket) -> bytes:
 
 
 def drip(connection: socket.socket, part: bytes) -> float:
-    """Send a part again and again until the connection is closed; the seconds that it took."""
+    """Send a part repeatedly until the connection is closed, and return the elapsed seconds."""
     began = time.monotonic()
     connection.settimeout(0.1)
     while time.monotonic() < began + 20:
@@ -259,31 +259,33 @@ def test_a_connection_without_a_whole_head_is_closed(hasty: Running, begin: byte
 
 
 @pytest.mark.parametrize("part", [b"\r\n", b"x"])
-def test_bytes_that_drip_do_not_prolong_the_wait_for_a_head(hasty: Running, part: bytes) -> None:
+def test_slow_bytes_do_not_prolong_the_wait_for_a_head(hasty: Running, part: bytes) -> None:
     with connected(hasty) as connection:
         if part == b"x":
             connection.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
         assert drip(connection, part) < 10
-    with connected(hasty) as connection:  # the same after an answer
+    with connected(hasty) as connection:  # the same after a response
         connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         assert drip(connection, part) < 10
 
 
-def test_half_a_body_is_answered_and_the_connection_closed(hasty: Running) -> None:
+def test_an_incomplete_body_times_out_and_closes_the_connection(hasty: Running) -> None:
     head = b"POST /v1/catalogs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with connected(hasty) as connection:
         connection.sendall(head + b'Content-Length: 100\r\n\r\n{"name": ')
         assert answers(connection).startswith(b"HTTP/1.1 408")
-    with connected(hasty) as connection:  # an answer before the body keeps nothing open
+    with connected(
+        hasty
+    ) as connection:  # a response before the body ends does not keep the connection open
         connection.sendall(b"GET /health/live HTTP/1.1\r\nContent-Length: 9999\r\n\r\n")
         assert drip(connection, b"x") < 10
 
 
-def test_a_head_is_not_kept_without_end(open_service: Running) -> None:
+def test_the_size_of_a_head_is_limited(open_service: Running) -> None:
     with connected(open_service) as connection:
         began = time.monotonic()
-        with suppress(ConnectionError):  # it may be closed while this side still sends
+        with suppress(ConnectionError):  # the server may close it while this side still sends
             connection.sendall(b"GET / HTTP/1.1\r\nX-Long: ")
             for _ in range(100):
                 connection.sendall(b"x" * 65536)
@@ -292,7 +294,7 @@ def test_a_head_is_not_kept_without_end(open_service: Running) -> None:
     assert open_service.client().get("/health/live").status_code == 200
 
 
-def test_there_are_only_so_many_connections(hasty: Running) -> None:
+def test_the_number_of_connections_is_limited(hasty: Running) -> None:
     opened = []
     try:
         for _ in range(30):
@@ -305,7 +307,7 @@ def test_there_are_only_so_many_connections(hasty: Running) -> None:
     assert hasty.client().get("/health/live").status_code == 200
 
 
-def test_one_address_has_only_so_many_connections() -> None:
+def test_the_number_of_connections_per_address_is_limited() -> None:
     bounds = Bounds(100, 2, 1.0, 1.0, Proxies(["198.51.100.1"]))
     for address in ("192.0.2.1", "198.51.100.1", "127.0.0.1", "192.0.2.2"):
         bounds.open_by_address[address] = 3
@@ -320,7 +322,7 @@ def test_one_address_has_only_so_many_connections() -> None:
     assert not bounds.has_room("192.0.2.2", 101)
 
 
-def test_a_large_body_that_is_refused_early_can_be_sent_to_its_end(settings: Settings) -> None:
+def test_a_large_body_that_is_refused_early_is_still_drained(settings: Settings) -> None:
     small = settings.model_copy(update={"body_bytes": 1000})
     with running(small, with_rules=False) as service:
         client = service.client()

@@ -1,4 +1,4 @@
-"""Java dies under the service: what runs fails, and everything goes on with another one."""
+"""Death of Java under the service: running statements fail, sessions continue with a new Java."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.crucible.fix_sessions import LONG, opened
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A service in a process of its own, that has a Java of its own."""
+    """Yield a service process with its own Java."""
     command = [sys.executable, "-m", "forklake.cli.main", "serve", "--port", "0", "--create"]
     (tmp_path / "forklake.toml").write_text(f"data_path = '{tmp_path / 'data'}'")
     command += ["--config", str(tmp_path / "forklake.toml")]
@@ -33,13 +33,14 @@ def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def client(process: subprocess.Popen[str]) -> Iterator[httpx.Client]:
     assert process.stderr is not None
     address = next(json.loads(line)["address"] for line in process.stderr if "address" in line)
-    threading.Thread(target=process.stderr.read).start()  # so that it can go on writing
+    # The service blocks when it has filled the pipe.
+    threading.Thread(target=process.stderr.read).start()
     with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
         yield client
 
 
 @pytest.mark.slow
-def test_sessions_go_on_when_java_has_died(
+def test_sessions_continue_after_java_died(
     process: subprocess.Popen[str], client: httpx.Client
 ) -> None:
     assert client.post("/v1/catalogs", json={"name": "c"}).status_code == 201
@@ -53,8 +54,8 @@ def test_sessions_go_on_when_java_has_died(
     path = f"{busy.path}/statements/{sent['statement']}"
     ended = client.get(path, params={"wait_seconds": 30}).json()
     assert (ended["state"], ended["error"]["code"]) == ("failed", "unavailable"), ended
-    assert busy.rows("SELECT count(*) FROM t") == [[1000]]  # on another Java
-    assert idle.rows("SELECT count(*) FROM t") == [[1500]]  # in its transaction still
+    assert busy.rows("SELECT count(*) FROM t") == [[1000]]  # with a new Java
+    assert idle.rows("SELECT count(*) FROM t") == [[1500]]  # still in its transaction
     idle.done("COMMIT")
     assert busy.rows("SELECT count(*) FROM t") == [[1500]]
     assert client.delete(busy.path).status_code == 204

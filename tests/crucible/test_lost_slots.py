@@ -1,4 +1,4 @@
-"""A cancelled statement lets go of Spark: by itself, or because Java is replaced under it."""
+"""Cancelled statements release their Spark slots, if necessary by a replacement of Java."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.crucible.fix_sessions import Person, opened
 from tests.crucible.served import Running
 
 SECONDS = 5.0  # after which all slots are free again
-# Each takes hours, inside of one call of a function.
+# Each takes hours within one function call.
 ENDLESS = {
     "regular expression": "regexp_matches(repeat('ab', 30000000 + range::INT), '(.*a){20}c')",
     "like": "repeat('a', 6000000 + range::INT) LIKE concat('%', repeat('a', 3000000), 'b%')",

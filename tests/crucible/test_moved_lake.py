@@ -1,4 +1,4 @@
-"""A lake with files and a Delta table, read with Spark and by others before and after it moved."""
+"""A lake with files and a Delta table, read by Spark and other readers before and after a move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VIRTUAL = ["rowid", "snapshot_id"]
 
 
 def rows(found: World, engine: Engine, account: str) -> dict[tuple[str, int], list[Any]]:
-    """The rows of the table in both catalogs at every snapshot, with what only files tell."""
+    """Return the rows, with virtual columns, of the table in both catalogs at every snapshot."""
     seen: dict[tuple[str, int], list[Any]] = {}
     stamp = found.stamps.find_account(account).stamp
     with Session(engine.spark) as session:
@@ -36,7 +36,7 @@ def rows(found: World, engine: Engine, account: str) -> dict[tuple[str, int], li
     return seen
 
 
-def test_files_and_delta_tables_are_read_as_before(
+def test_files_and_delta_tables_are_readable_after_a_move(
     engine: Engine, postgres_server: Any, tmp_path: Path
 ) -> None:
     with world(postgres_server) as found:
@@ -61,7 +61,8 @@ def test_files_and_delta_tables_are_read_as_before(
             session.sql("DELETE FROM orders WHERE id < 5")
         before = rows(found, engine, "acme")
         newest = max(at for name, at in before if name == "acme-lake")
-        assert len({row[-1] for row in before["acme-lake", newest]}) == 2  # as the files tell it
+        # From the virtual columns of the files.
+        assert len({row[-1] for row in before["acme-lake", newest]}) == 2
 
         move(found.stamps, "acme", "east", pause=0)
         assert rows(found, engine, "acme") == before

@@ -1,5 +1,5 @@
-"""Moving an account between stamps: everything arrives, nothing stays, and nothing is lost on the
-way, wherever it is cut short."""
+"""Moving an account between stamps: all rows arrive, none stay behind, and none are lost when the
+move is interrupted at any phase."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ACCOUNT, OTHER = "mine", "theirs"
 
 @pytest.fixture
 def lakes(postgres_server: Any) -> Iterator[World]:
-    """Two stamps; at home two accounts with catalogs, forks, and forks that were dropped."""
+    """Yield two stamps; at home two accounts with catalogs, forks, and dropped forks."""
     with world(postgres_server) as found:
         for account in (ACCOUNT, OTHER):
             caller = found.caller(f"owner of {account}", account)
@@ -58,7 +58,7 @@ def lakes(postgres_server: Any) -> Iterator[World]:
 
 
 def fill(lakes: World, account: str) -> None:
-    """A table with files, inlined rows, deletes, a partitioning, a view, options and a face."""
+    """Create a Delta table with files, inlined rows, deletes, a tag and an option, and a view."""
     base = lakes.metastore(account).catalog(f"{account}-base")
     with base.transaction() as transaction:
         columns = [ColumnSpec("id", "bigint"), ColumnSpec("name", "varchar")]
@@ -73,7 +73,7 @@ def fill(lakes: World, account: str) -> None:
         transaction.set_tag(table, "tag", account)
         transaction.set_option("target_file_size", "16MB")
     change(base, 0)
-    give_a_face(lakes, base, table)
+    add_delta_table(lakes, base, table)
 
 
 def change(catalog: Catalog, number: int) -> None:
@@ -89,8 +89,8 @@ def change(catalog: Catalog, number: int) -> None:
         transaction.add_data_files(table, [new_file(f"{catalog.name}-new.parquet", 3)])
 
 
-def give_a_face(lakes: World, catalog: Catalog, table: Table) -> None:
-    """Rows of a Delta face, as a log would have left them."""
+def add_delta_table(lakes: World, catalog: Catalog, table: Table) -> None:
+    """Write the metastore rows of a Delta table, as its log would have left them."""
     at = catalog.current_snapshot()
     own = f"{catalog.catalog_id}, {table.table_id}, {at}, NULL"
     dsn = lakes.places["home"].uri.removeprefix("ducklake:postgres:")
@@ -111,7 +111,7 @@ Seen = dict[str, dict[int, Any]]
 
 
 def everything(metastore: Metastore, account: str) -> Seen:
-    """All catalogs of an account at every snapshot, as the product shows them."""
+    """Return the visible contents of all catalogs of an account at every snapshot."""
     found: Seen = {}
     for row in metastore.all_catalogs(prefix=f"{account}-"):
         catalog = Catalog(metastore, row)
@@ -125,7 +125,7 @@ def everything(metastore: Metastore, account: str) -> Seen:
 
 
 def owned(lakes: World, stamp: str, ids: set[int]) -> dict[str, list[str]]:
-    """All rows of some catalogs in a stamp, whatever the table."""
+    """Return all rows of some catalogs in a stamp, by metastore table."""
     return {
         name: sorted(map(str, (row for row in found if row["catalog_id"] in ids)))
         for name, found in lakes.raw(stamp).tables.items()
@@ -134,13 +134,13 @@ def owned(lakes: World, stamp: str, ids: set[int]) -> dict[str, list[str]]:
 
 
 def ids_of(lakes: World, stamp: str, account: str) -> set[int]:
-    """The catalogs of an account in a stamp, also those that were dropped."""
+    """Return the ids of an account's catalogs in a stamp, also of dropped ones."""
     catalogs = lakes.raw(stamp)["catalog"]
     return {row["catalog_id"] for row in catalogs if row["catalog_name"].startswith(account)}
 
 
 def consistent(lakes: World) -> None:
-    """Neither stamp contradicts itself."""
+    """Check that both stamps are consistent."""
     for stamp, place in lakes.places.items():
         assert problems(place, every_snapshot=True) == [], stamp
 
@@ -177,13 +177,13 @@ def test_everything_arrives_and_nothing_stays(lakes: World) -> None:
     access.fork(caller, f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"])
     consistent(lakes)
 
-    # Folders of what moved are given to nobody, also once what was left is reclaimed.
+    # Folders of moved catalogs are not used again, also after the old rows are reclaimed.
     lakes.stamps.home.reclaim_dropped()
     again = lakes.stamps.home.create_catalog(f"{ACCOUNT}-base", data_path="/data")
     assert again.row.path == f"{again.row.catalog_uuid}/"
 
 
-def test_names_and_folders_that_are_taken(lakes: World) -> None:
+def test_a_move_is_refused_if_names_or_folders_are_taken(lakes: World) -> None:
     east, name = lakes.stamps.metastore("east"), f"{ACCOUNT}-fork"
     before = everything(lakes.stamps.home, ACCOUNT)
     east.create_catalog(name, data_path="/data")
@@ -195,7 +195,7 @@ def test_names_and_folders_that_are_taken(lakes: World) -> None:
     assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "home")
     assert everything(lakes.stamps.home, ACCOUNT) == before
 
-    # Beneath another data path the same folder is another one.
+    # Below another data path the same folder does not conflict.
     dsn = lakes.places["east"].uri.removeprefix("ducklake:postgres:")
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("UPDATE ducklake_catalog SET data_path = '/elsewhere'")
@@ -206,7 +206,7 @@ def test_names_and_folders_that_are_taken(lakes: World) -> None:
     consistent(lakes)
 
 
-def test_what_is_shared_with_somebody_else_does_not_move(lakes: World) -> None:
+def test_accounts_with_forks_of_each_other_cannot_be_moved(lakes: World) -> None:
     theirs = lakes.caller(f"owner of {OTHER}", OTHER)
     mine = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
     access = lakes.access(ACCOUNT)
@@ -222,11 +222,11 @@ def test_what_is_shared_with_somebody_else_does_not_move(lakes: World) -> None:
 
 
 class Cut(Exception):
-    """Stands for the end of the process."""
+    """Simulated end of the process."""
 
 
 def cut_short(lakes: World, phase: str, stamp: str) -> None:
-    """A move to a stamp that ends at a phase."""
+    """Start a move to a stamp, and interrupt it at a phase."""
 
     def observe_phase(name: str) -> None:
         if name == phase:
@@ -241,14 +241,14 @@ def cut_short(lakes: World, phase: str, stamp: str) -> None:
 
 
 def other(stamp: str) -> str:
-    """The other one of the two stamps."""
+    """Return the other one of the two stamps."""
     return "home" if stamp == "east" else "east"
 
 
 SWITCHED = {"move.switched", "move.erased", "move.cleaned"}
 
 
-def test_a_move_that_was_cut_short_starts_over(lakes: World) -> None:
+def test_an_interrupted_move_starts_over(lakes: World) -> None:
     before = everything(lakes.stamps.home, ACCOUNT)
     old, new = "home", "east"
     for phase in MOVE_PHASES:
@@ -268,7 +268,7 @@ def test_a_move_that_was_cut_short_starts_over(lakes: World) -> None:
     consistent(lakes)
 
 
-def test_a_move_that_was_cut_short_can_be_settled(lakes: World) -> None:
+def test_an_interrupted_move_can_be_settled(lakes: World) -> None:
     before = everything(lakes.stamps.home, ACCOUNT)
     lives = "home"
     for phase in ("move.locked", "move.arrived", "move.switched"):
@@ -282,7 +282,7 @@ def test_a_move_that_was_cut_short_can_be_settled(lakes: World) -> None:
     consistent(lakes)
 
 
-def test_nobody_writes_while_it_moves_and_everybody_reads(lakes: World) -> None:
+def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
     caller = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
     base = lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-base")
     table = table_of(base)
@@ -322,7 +322,7 @@ def test_nobody_writes_while_it_moves_and_everybody_reads(lakes: World) -> None:
     assert lakes.access(ACCOUNT).create(caller, [f"{ACCOUNT}-new"], data_path="/data")
 
 
-def test_a_writer_that_knows_of_nothing_waits_and_learns_it(lakes: World) -> None:
+def test_a_commit_begun_before_a_move_waits_and_is_then_refused(lakes: World) -> None:
     base = lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-base")
     table = table_of(base)
     locked = threading.Event()
@@ -349,7 +349,9 @@ def test_a_writer_that_knows_of_nothing_waits_and_learns_it(lakes: World) -> Non
     consistent(lakes)
 
 
-def test_every_table_of_catalogs_is_moved_or_left_on_purpose() -> None:
+def test_every_metastore_table_of_catalogs_is_listed_as_moved_or_not_moved() -> None:
     named = {name for name, columns in tables_of("postgresql").items() if "catalog_id" in columns}
     assert named - set(rows.ERASED) == set()
-    assert named - {*rows.COPIED, *rows.NOT_COPIED} == {"ducklake_catalog"}  # with its folder
+    assert named - {*rows.COPIED, *rows.NOT_COPIED} == {
+        "ducklake_catalog"
+    }  # copied with its folder

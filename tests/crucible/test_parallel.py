@@ -1,4 +1,4 @@
-"""Many at once, over real sockets against PostgreSQL: every request its own snapshot, no errors."""
+"""Many parallel requests over real sockets against PostgreSQL: a snapshot each, and no errors."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Answers = list[dict[str, Any]]
 
 @pytest.fixture
 def backend() -> str:
-    """Where writers do not wait for each other."""
+    """Return the backend whose writers do not block each other."""
     return "postgresql"
 
 
 def at_once(service: Running, request: Callable[[httpx.Client, int], httpx.Response]) -> Answers:
-    """The answers to requests that begin together, each over a connection of its own."""
+    """Return the responses to requests that start together, each over its own connection."""
     start = Barrier(MANY)
 
     def one(number: int) -> httpx.Response:
@@ -43,7 +43,7 @@ def at_once(service: Running, request: Callable[[httpx.Client, int], httpx.Respo
 
 
 def create(path: str, prefix: str, client: httpx.Client, number: int) -> httpx.Response:
-    """Create something of a name of its own."""
+    """Create an object with a numbered name."""
     return client.post(path, json={"name": f"{prefix}{number}"})
 
 
@@ -73,7 +73,7 @@ def test_parallel_forks_each_get_their_own_answer(open_service: Running, place: 
     assert problems(place) == []
 
 
-def test_forks_that_are_made_together_fail_one_by_one(open_service: Running) -> None:
+def test_forks_created_in_one_batch_fail_individually(open_service: Running) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})
     client.post(f"{C}/c/forks", json={"name": "f7"})

@@ -1,6 +1,6 @@
-"""Behind PgBouncer in transaction mode, where each transaction may be on another connection.
+"""A service behind PgBouncer in transaction mode, which changes connections between transactions.
 
-FORKLAKE_PGBOUNCER names the program where it is not on the path; without it this is left out.
+FORKLAKE_PGBOUNCER is the program where it is not on the path. Without it these tests are skipped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="needs PgBouncer")
 
 @pytest.fixture
 def pooled(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """The same database through a pooler with few connections."""
+    """Yield the same database through a pooler with few connections."""
     assert PROGRAM is not None
     server = conninfo_to_dict(postgres_dsn)
     folder = Path(os.path.realpath(tmp_path_factory.mktemp("pooler")))
@@ -55,8 +55,9 @@ def pooled(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder.chmod(0o777)
     file = folder / "pgbouncer.ini"
     file.write_text(CONFIGURATION.format(host=server["host"], port=server["port"], folder=folder))
-    nobody = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None  # it refuses to be root
-    process = subprocess.Popen([PROGRAM, "-q", str(file)], user=nobody, stderr=subprocess.PIPE)
+    # PgBouncer refuses to run as root.
+    user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None  # language: ok
+    process = subprocess.Popen([PROGRAM, "-q", str(file)], user=user, stderr=subprocess.PIPE)
     try:
         dsn = f"host={folder} port=6432 user=postgres dbname={server['dbname']}"
         while not (folder / ".s.PGSQL.6432").exists():
@@ -69,7 +70,7 @@ def pooled(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def served(postgres_dsn: str, pooled: Place, tmp_path: Path) -> Iterator[Running]:
-    """A service behind it; its tables were made without it."""
+    """Yield a service behind the pooler; its tables were created without it."""
     forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True).close()
     with running(Settings(metastore=pooled.uri, data_path=str(tmp_path))) as found:
         yield found
@@ -99,6 +100,6 @@ def test_a_service_works_behind_a_pooler(served: Running, postgres_dsn: str) -> 
     assert problems(Place("postgresql", f"ducklake:postgres:{postgres_dsn}")) == []
 
 
-def test_a_schema_that_is_not_the_roles_own_is_refused(pooled: Place) -> None:
+def test_a_schema_other_than_the_default_of_the_role_is_refused(pooled: Place) -> None:
     with pytest.raises(InvalidInput, match="pooler"):
         forklake.open(pooled.uri, metadata_schema="elsewhere")

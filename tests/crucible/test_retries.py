@@ -1,4 +1,4 @@
-"""Connections that break and others who are faster: the service tries again, within bounds."""
+"""Retries of the service after broken connections and conflicts, within bounds."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ C = "/v1/catalogs"
 
 @pytest.fixture
 def backend() -> str:
-    """Where connections are lost."""
+    """Return the backend that is reached over connections."""
     return "postgresql"
 
 
 @pytest.fixture
 def proxy(shared_database: str) -> Iterator[CuttableProxy]:
-    """What loses them."""
+    """Yield the proxy that cuts connections."""
     with CuttableProxy(shared_database) as found:
         yield found
 
 
 @pytest.fixture
 def distant(settings: Settings, proxy: CuttableProxy) -> Iterator[Running]:
-    """A service behind connections that break."""
+    """Yield a service whose connections break."""
     away = settings.model_copy(update={"metastore": f"ducklake:postgres:{proxy.dsn()}"})
     with running(away, with_rules=False) as found:
         yield found
 
 
 def retries(client: httpx.Client) -> float:
-    """How often the service has tried again."""
+    """Return how often the service has retried."""
     text = client.get("/metrics").text
     return float(text.split("\nforklake_retries_total ")[1].split()[0])
 
 
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
-def test_a_lost_connection_is_not_noticed(
+def test_a_lost_connection_is_hidden_from_clients(
     distant: Running, proxy: CuttableProxy, direction: str
 ) -> None:
     client = distant.client()
@@ -63,7 +63,7 @@ def test_a_lost_connection_is_not_noticed(
     assert len(client.get(f"{C}/c0/snapshots").json()["snapshots"]) == 6
 
 
-def test_a_look_at_the_catalog_that_is_lost_is_taken_again(
+def test_a_read_of_the_catalog_is_retried_after_a_lost_connection(
     distant: Running, proxy: CuttableProxy
 ) -> None:
     client = distant.client()
@@ -74,14 +74,14 @@ def test_a_look_at_the_catalog_that_is_lost_is_taken_again(
     assert retries(client) == 1
 
 
-def test_when_nothing_helps_the_answer_says_how_often_it_was_tried(place: Place) -> None:
+def test_the_final_error_states_the_number_of_attempts(place: Place) -> None:
     with place.open() as metastore:
         catalog = metastore.create_catalog("c")
         metrics = Metrics()
         tries: list[int] = []
 
         def outrun() -> None:
-            """A change that somebody else always makes first."""
+            """Make a change that a concurrent transaction always makes first."""
             number = len(tries)
             tries.append(number)
             with catalog.transaction() as ours:
@@ -95,7 +95,7 @@ def test_when_nothing_helps_the_answer_says_how_often_it_was_tried(place: Place)
         assert 5 <= ATTEMPTS <= 10
 
 
-def test_only_what_may_pass_is_tried_again(place: Place) -> None:
+def test_only_retryable_errors_are_retried(place: Place) -> None:
     with place.open() as metastore:
         catalog = metastore.create_catalog("c")
         tries = []

@@ -1,4 +1,4 @@
-"""The matrix once more, over HTTP: every route and page of a catalog, and every role on it."""
+"""The access matrix over HTTP: every route and page of a catalog with every role on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.crucible.test_strangers import COLUMN, OTHERS, THEIRS, body_for, rout
 
 C = "/v1/catalogs"
 T = "/schemas/{schema}/tables"
-# The right that each route of a catalog takes, said a second time.
+# The right that each route of a catalog requires, stated independently of the application.
 NEEDED: dict[Right, str] = {
     Right.READ: f"""
         GET  GET/forks  GET/tree  GET/schemas  GET{T}  GET{T}/{{table}}  GET{T}/{{table}}/files
@@ -40,7 +40,7 @@ PAGE_NEEDED: dict[Right, str] = {
     " POST/maintenance/{operation}",
     Right.OWN: "GET/rename POST/rename",
 }
-# Asked for only where they are refused: they take Spark, or change what others are asked about.
+# Called only where they are refused: they need Spark, or change what other cases read.
 TOO_MUCH = {
     *("GET/diff/{other}", "POST/merge", "POST/schemas/{schema}/views", "POST/sql"),
     *("POST/maintenance/{operation}", "DELETE", "PATCH", "POST/drop", "POST/rename"),
@@ -48,13 +48,13 @@ TOO_MUCH = {
 }
 
 
-def told(table: dict[Right, str]) -> dict[str, Right]:
-    """The right of each route."""
+def parse_rights(table: dict[Right, str]) -> dict[str, Right]:
+    """Return the right of each route."""
     return {route: right for right, names in table.items() for route in names.split()}
 
 
 def filled(path: str) -> str:
-    """A path with something in the place of its parameters."""
+    """Return a path with values for its parameters."""
     values = {**OTHERS, "catalog": THEIRS, "other": THEIRS, "principal": "bob"}
     for name, value in values.items():
         path = path.replace(f"{{{name}}}", value)
@@ -63,7 +63,7 @@ def filled(path: str) -> str:
 
 @pytest.fixture
 def people(service: Running) -> dict[Role, httpx.Client]:
-    """A client in every role on a catalog with a table."""
+    """Return a client in every role on a catalog with a table."""
     alice, access = service.of("alice"), service.service.access
     alice.post(C, json={"name": THEIRS}).raise_for_status()
     table = {"name": "t", "columns": [COLUMN, {"name": "a", "type": "int32"}]}
@@ -76,10 +76,10 @@ def people(service: Running) -> dict[Role, httpx.Client]:
     return found
 
 
-def test_every_route_of_a_catalog_takes_the_right_that_the_table_says(
+def test_every_route_of_a_catalog_requires_the_listed_right(
     people: dict[Role, httpx.Client],
 ) -> None:
-    needed = told(NEEDED)
+    needed = parse_rights(NEEDED)
     known = {
         f"{method}{path.removeprefix(f'{C}/{{catalog}}')}": (method, path, route)
         for method, path, route in routes("catalog")
@@ -96,7 +96,7 @@ def test_every_route_of_a_catalog_takes_the_right_that_the_table_says(
             assert (answer.status_code == 403) is not is_allowed, (role, name, answer.text)
 
 
-def test_a_lower_role_makes_no_admins_and_takes_none_away(
+def test_admins_cannot_grant_or_revoke_admin_and_owner_roles(
     people: dict[Role, httpx.Client],
 ) -> None:
     admin = people[Role.ADMIN]
@@ -113,10 +113,10 @@ def test_a_lower_role_makes_no_admins_and_takes_none_away(
         assert answer.status_code == 403
 
 
-def test_every_page_of_a_catalog_takes_the_right_that_the_table_says(
+def test_every_page_of_a_catalog_requires_the_listed_right(
     service: Running, people: dict[Role, httpx.Client]
 ) -> None:
-    needed, prefix = told(PAGE_NEEDED), "/catalogs/{catalog}"
+    needed, prefix = parse_rights(PAGE_NEEDED), "/catalogs/{catalog}"
     known = {
         f"{method}{route.path.removeprefix(prefix)}": (method, route.path)
         for module in PAGES

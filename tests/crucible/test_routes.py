@@ -1,4 +1,4 @@
-"""What each route does, as a table of requests and answers."""
+"""All routes, as a table of requests and responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NESTED = {"struct": [{"name": "x", "type": {"list": "int32"}}]}
 
 
 class Case(NamedTuple):
-    """A request, its status, and what its answer must hold."""
+    """A request, its status, and the expected contents of its response."""
 
     method: str
     path: str
@@ -28,7 +28,7 @@ class Case(NamedTuple):
     holds: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
-# Each story begins with an empty metastore, and a catalog `c` with a table `t` where it needs one.
+# Each story begins with an empty metastore, and with a catalog `c` with a table `t` where needed.
 MADE = (
     Case("POST", C, 201, {"name": "c"}, {"name": "c"}),
     Case("POST", T, 201, {"name": "t", "columns": COLUMNS}, {"name": "t", "rows": 0}),
@@ -205,7 +205,7 @@ CODES = {400: "invalid_input", 404: "not_found", 409: "already_exists", 422: "un
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_routes_answer_as_told(client: httpx.Client, story: str) -> None:
+def test_routes_answer_as_listed(client: httpx.Client, story: str) -> None:
     for case in STORIES[story]:
         answer = client.request(case.method, case.path, json=case.body)
         assert answer.status_code == case.status, (case, answer.text)
@@ -220,7 +220,7 @@ def test_routes_answer_as_told(client: httpx.Client, story: str) -> None:
             assert error["remedy"]
 
 
-def test_a_nested_type_is_told_as_it_was_given(client: httpx.Client) -> None:
+def test_nested_types_are_returned_as_given(client: httpx.Client) -> None:
     types = ["int64", NESTED, {"map": {"key": "varchar", "value": NESTED}}, "decimal(38,10)"]
     columns = [{"name": f"c{place}", "type": one} for place, one in enumerate(types)]
     client.post(C, json={"name": "c"})
@@ -229,7 +229,7 @@ def test_a_nested_type_is_told_as_it_was_given(client: httpx.Client) -> None:
     assert [column["type"] for column in found] == types
 
 
-def test_pages_of_catalogs_hold_each_once(client: httpx.Client) -> None:
+def test_pages_of_catalogs_list_each_once(client: httpx.Client) -> None:
     names = [f"n{number:03}" for number in range(25)]
     client.post("/v1/batch/create", json={"names": names})
     found: list[str] = []
@@ -241,7 +241,7 @@ def test_pages_of_catalogs_hold_each_once(client: httpx.Client) -> None:
     assert found == names
 
 
-def test_a_fork_whose_time_is_over_is_dropped_by_the_service(open_service: Running) -> None:
+def test_an_expired_fork_is_dropped_by_the_service(open_service: Running) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})
     client.post(f"{C}/c/forks", json={"name": "short", "ttl_seconds": 1})
@@ -257,7 +257,7 @@ def test_a_fork_whose_time_is_over_is_dropped_by_the_service(open_service: Runni
     assert client.get(f"{C}/long").status_code == 200
 
 
-def test_every_route_says_what_it_is_and_how_it_can_fail(client: httpx.Client) -> None:
+def test_every_route_documents_its_purpose_and_errors(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
     routes = [route for router in ROUTERS for route in router.routes]
     assert all(isinstance(route, APIRoute) for route in routes)

@@ -1,4 +1,4 @@
-"""Secrets stay secret: they are in no log, no answer, no metric, no audit and no repr."""
+"""Secrets, which must appear in no log, response, metric, audit entry or repr."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ WRONG = "fl_0123456789abcdef_canary-wrong-key-0000000000000000000000000000"
 
 @pytest.fixture
 def backend() -> str:
-    """Where a password is needed."""
+    """Return the backend that requires a password."""
     return "postgresql"
 
 
 @pytest.fixture
 def proxy(shared_database: str) -> Iterator[CuttableProxy]:
-    """What loses connections, so that there is something to complain about."""
+    """Yield a proxy that cuts connections, which causes errors to be logged."""
     with CuttableProxy(shared_database) as found:
         yield found
 
@@ -40,12 +40,12 @@ def proxy(shared_database: str) -> Iterator[CuttableProxy]:
 def guarded(
     settings: Settings, place: Place, shared_database: str, proxy: CuttableProxy
 ) -> Iterator[Running]:
-    """A service that logs in with a password."""
+    """Yield a service that logs in with a password."""
     with psycopg.connect(shared_database, autocommit=True) as connection:
         connection.execute(
             sql.SQL("CREATE ROLE canary LOGIN SUPERUSER PASSWORD {}").format(PASSWORD)
         )
-    with place.open():  # its tables are there before somebody else comes
+    with place.open():  # create the tables before the other role connects
         pass
     dsn = proxy.dsn().replace("user=postgres", f"user=canary&password={PASSWORD}&connect_timeout=1")
     assert PASSWORD in dsn
@@ -60,7 +60,7 @@ def guarded(
 
 
 def use(client: httpx.Client) -> list[httpx.Response]:
-    """Requests that go well and badly, with secrets wherever somebody could put one."""
+    """Send requests that succeed and that fail, with secrets in every possible place."""
     column = {"name": "a", "type": BODY}
     return [
         client.post(C, json={"name": "alice-1"}),
@@ -81,7 +81,7 @@ def use(client: httpx.Client) -> list[httpx.Response]:
     ]
 
 
-def test_secrets_are_told_to_nobody(
+def test_secrets_are_never_revealed(
     guarded: Running, proxy: CuttableProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -98,7 +98,9 @@ def test_secrets_are_told_to_nobody(
     assert {503} == {answer.status_code for answer in shown[-2:]}
     shown += [root.get("/metrics"), root.get("/openapi.json"), root.get("/health/live")]
     answers = [f"{answer.headers}{answer.text}" for answer in shown]
-    ours = [one for one in caplog.records if not one.name.startswith("http")]  # not the client's
+    ours = [
+        one for one in caplog.records if not one.name.startswith("http")
+    ]  # not those of the client
     logged = [JsonFormatter().format(record) for record in ours]
     assert any('"problem"' in line for line in logged)
     others = [repr(guarded.service.home), repr(guarded.service)]

@@ -1,4 +1,4 @@
-"""Sessions of the service: apart from each other, in order, stopped, limited and closed."""
+"""Sessions of the service: isolated, ordered, cancellable, limited and closed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
 
-def test_sessions_are_apart(sparked: Running) -> None:
+def test_sessions_are_isolated(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     other = opened(sparked.of("alice"), "alice-sales", alias="same")
     alice.done("CREATE SCHEMA s; CREATE TABLE s.t (id INTEGER); USE lake.s; BEGIN")
@@ -41,7 +41,7 @@ def test_sessions_are_apart(sparked: Running) -> None:
     alice.done("BEGIN; INSERT INTO t VALUES (2)")
     assert alice.client.delete(alice.path).status_code == 204
     assert alice.client.get(alice.path).status_code == 404
-    assert other.rows("SELECT count(*) FROM s.t") == [[1]]  # what was open is rolled back
+    assert other.rows("SELECT count(*) FROM s.t") == [[1]]  # the open transaction was rolled back
 
 
 def test_statements_run_in_order_and_sessions_side_by_side(sparked: Running) -> None:
@@ -51,7 +51,7 @@ def test_statements_run_in_order_and_sessions_side_by_side(sparked: Running) -> 
     blocked = people[0].run(LONG, wait_seconds=0)
     waiting = [people[0].run(f"INSERT INTO t VALUES ({n})", wait_seconds=0) for n in range(5)]
     assert {one["state"] for one in waiting} == {"queued"}
-    with ThreadPoolExecutor(4) as pool:  # the other session is not in the way of this one
+    with ThreadPoolExecutor(4) as pool:  # the other session is not blocked by this one
         counts = list(pool.map(lambda n: people[1].done(f"INSERT INTO t VALUES ({n})"), range(4)))
     assert [one["changed"] for one in counts] == [1] * 4
     assert people[0].client.get(people[0].path).json()["waiting"] == 5
@@ -69,7 +69,7 @@ def test_a_statement_is_polled_cancelled_and_timed_out(sparked: Running, engine:
     tracker = engine.spark.sparkContext.statusTracker()
     sent = alice.run(LONG, wait_seconds=0)
     path = f"{alice.path}/statements/{sent['statement']}"
-    while not tracker.getActiveJobsIds():  # until Spark is at it
+    while not tracker.getActiveJobsIds():  # until Spark runs it
         assert alice.client.get(path).json()["state"] in ("queued", "running")
     early = alice.client.get(f"{path}/rows")
     assert (early.status_code, early.json()["error"]["code"]) == (400, "invalid_input")
@@ -79,7 +79,7 @@ def test_a_statement_is_polled_cancelled_and_timed_out(sparked: Running, engine:
     assert alice.client.get(f"{path}/rows").status_code == 409
     assert not tracker.getActiveJobsIds()
     again = alice.client.post(f"{path}/cancel").json()
-    assert again == alice.client.get(path).json()  # what has ended stays
+    assert again == alice.client.get(path).json()  # a finished statement does not change
     for sql in (LONG, f"INSERT INTO t {LONG}", f"CREATE TABLE u AS {LONG}"):
         late = alice.run(sql, timeout_seconds=0.4)
         assert late["state"] == "cancelled", (sql, late)
@@ -95,13 +95,13 @@ def test_queries_leave_no_threads_behind(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     alice.done("CREATE TABLE t (id INTEGER); INSERT INTO t SELECT range FROM range(10)")
     asked = []
-    for _ in range(16):  # each time Spark asks for the files from another of its threads
+    for _ in range(16):  # each time Spark lists the files from another of its threads
         assert alice.rows("SELECT count(*) FROM t") == [[10]]
         asked.append(called_back())
     assert asked[-1] == asked[-5]
 
 
-def test_what_duckdb_computes_can_be_stopped() -> None:
+def test_duckdb_computations_can_be_interrupted() -> None:
     over = threading.Event()
     thread = threading.get_ident()
 
@@ -114,10 +114,10 @@ def test_what_duckdb_computes_can_be_stopped() -> None:
         with pytest.raises(duckdb.InterruptException):
             cursor.execute("SELECT sum(hash(range)) FROM range(100000000000)").fetchall()
         over.set()
-    interrupt(thread)  # which computes nothing any more
+    interrupt(thread)  # while it computes nothing
 
 
-def test_a_statement_that_breaks_leaves_the_others_alone(sparked: Running) -> None:
+def test_a_failing_statement_does_not_affect_other_sessions(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     bob = opened(sparked.of("bob"), "bob-sales", alias="lake")
     long, longer = "repeat('x', 60000000)", "repeat('x', (range + 60000000)::INTEGER)"
@@ -140,7 +140,7 @@ def test_a_statement_that_breaks_leaves_the_others_alone(sparked: Running) -> No
 
 @pytest.fixture
 def sessions(sparked: Running, engine: Engine) -> Callable[..., Sessions]:
-    """Sessions of other settings, which nobody watches."""
+    """Return a factory of sessions with other settings, without a background watcher."""
 
     def made(clock: Callable[[], float], **settings: object) -> Sessions:
         given = sparked.service.settings.model_copy(update=settings)
@@ -160,7 +160,7 @@ def test_idle_sessions_are_closed(sparked: Running, sessions: Callable[..., Sess
     assert statement.state is State.DONE, statement.error
     now[0] = 59.0
     some.look()
-    assert some.find(LOCAL, busy.session_id) is busy  # which is a use of it
+    assert some.find(LOCAL, busy.session_id) is busy  # counts as a use
     now[0] = 61.0
     some.look()
     assert some.of(LOCAL) == [busy]

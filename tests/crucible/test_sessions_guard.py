@@ -1,4 +1,4 @@
-"""Sessions do what the rights of their users allow, and nothing outside of the lake."""
+"""Access control of sessions: users act within their rights, and only on the lake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CANARY = "canary-7f3a"
 REFUSALS = {"forbidden", "unsupported", "invalid_input", "not_found"}
 
 
-def test_every_statement_and_function_is_an_operation() -> None:
+def test_every_statement_and_function_maps_to_an_operation() -> None:
     assert STATEMENTS.keys() == handlers().keys()
     assert FUNCTIONS.keys() == registry.FUNCTIONS.keys()
     for operation in {*STATEMENTS.values(), *FUNCTIONS.values(), "session.open"}:
@@ -40,7 +40,7 @@ def test_every_statement_and_function_is_an_operation() -> None:
 
 
 def snapshots(running: Running) -> tuple[int, int]:
-    """How far the catalogs are, and how many there are."""
+    """Return the snapshots of both catalogs, and check that there are no others."""
     metastore = running.service.home
     names = sorted(row.catalog_name for row in metastore.all_catalogs())
     assert names == ["alice-sales", "bob-sales"]
@@ -65,7 +65,7 @@ def test_forbidden_statements_are_refused_and_do_nothing(sparked: Running, tmp_p
         is_refused = found["state"] == "failed" and found["error"]["code"] in REFUSALS
         if not is_refused or CANARY in json.dumps(found):
             wrong.append((sql, found["state"], found["error"]))
-        alice.run("DROP MACRO IF EXISTS way_out")  # the one that may be made, but not called
+        alice.run("DROP MACRO IF EXISTS way_out")  # it may be created, but not called
     assert not wrong
     assert alice.rows("SELECT * FROM t") == [[1, "mine"]]
     names = alice.rows("SHOW TABLES")
@@ -75,7 +75,7 @@ def test_forbidden_statements_are_refused_and_do_nothing(sparked: Running, tmp_p
     assert alice.client.get(alice.path).json()["current"] == ["lake", "main"]
 
 
-def test_the_audit_says_who_tried_to_get_out(sparked: Running) -> None:
+def test_the_audit_records_forbidden_statements(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     uri = sparked.service.settings.metastore
     tried = {
@@ -112,7 +112,7 @@ def test_keys_of_encrypted_files_are_not_shown(sparked: Running) -> None:
         assert "canary-of-the-key" not in found
 
 
-def test_texts_and_names_stay_what_they_are(sparked: Running) -> None:
+def test_texts_and_names_are_never_evaluated(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     call = "reflect('java.lang.System', 'getenv', 'PATH')"
     hostile = [
@@ -134,7 +134,7 @@ def test_texts_and_names_stay_what_they_are(sparked: Running) -> None:
     assert alice.rows(f"SELECT * FROM (SELECT {named})") == [list(range(len(hostile)))]
 
 
-def test_a_default_is_a_value_and_no_way_to_spark(sparked: Running) -> None:
+def test_a_default_cannot_call_spark_functions(sparked: Running) -> None:
     client = sparked.of("alice")
     tables = "/v1/catalogs/alice-sales/schemas/main/tables"
     call = "reflect('java.lang.System', 'getProperty', 'user.home')"
@@ -154,7 +154,7 @@ def test_a_default_is_a_value_and_no_way_to_spark(sparked: Running) -> None:
     assert set_later.json()["error"]["code"] == "unsupported"
     added = {"name": "y", "type": hostile[0][0], "default": "[]"}
     assert client.post(f"{tables}/t/columns", json=added).status_code == 422
-    # A text is a text, whatever it says.
+    # A text default is never evaluated.
     text = {"name": "z", "type": "varchar", "default": call}
     assert client.post(f"{tables}/t/columns", json=text).status_code == 201
     alice = opened(client, "alice-sales", alias="lake")
@@ -162,10 +162,10 @@ def test_a_default_is_a_value_and_no_way_to_spark(sparked: Running) -> None:
     assert alice.rows("SELECT * FROM t") == [[0, None, call]]
 
 
-def test_the_dialect_of_spark_is_off(sparked: Running) -> None:
+def test_the_spark_dialect_is_disabled(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     assert alice.refused("SELECT 1", dialect="spark") == "forbidden"
-    # Views that somebody made elsewhere are no way around it.
+    # Views that were defined in another session do not bypass it.
     catalog = sparked.service.home.catalog("alice-sales")
     with catalog.transaction() as transaction:
         transaction.create_view(
@@ -180,7 +180,7 @@ def test_the_dialect_of_spark_is_off(sparked: Running) -> None:
 
 @pytest.fixture
 def cautious(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rights are asked for every time."""
+    """Check rights for every statement, without a cache."""
     monkeypatch.setattr(guard, "KNOWN_SECONDS", 0.0)
 
 
@@ -232,7 +232,7 @@ def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -
             if group in groups:
                 assert {state for state, _ in states.values()} == {"done"}, (role, states)
             else:
-                # What a writer could not make, it cannot find.
+                # A writer cannot find what it was not allowed to create.
                 assert {code for _, code in states.values()} <= {"forbidden", "not_found"}, states
                 assert "done" not in {state for state, _ in states.values()}
     audited = {(one.operation, one.outcome) for one in root.audit(LOCAL, limit=1000)}
@@ -240,7 +240,7 @@ def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -
     assert {("maintenance.run", "done"), ("maintenance.run", "denied")} <= audited
 
 
-def test_a_right_that_is_withdrawn_is_gone_at_once(sparked: Running, cautious: None) -> None:
+def test_a_revoked_right_ends_at_once(sparked: Running, cautious: None) -> None:
     access = sparked.service.access
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
@@ -257,7 +257,7 @@ def test_a_right_that_is_withdrawn_is_gone_at_once(sparked: Running, cautious: N
     assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
     assert bob.refused("SELECT * FROM ducklake_snapshots('lake')") == "not_found"
     assert [row[0] for row in bob.rows("SHOW DATABASES")] == ["own"]
-    # A catalog of the same name is another one.
+    # A new catalog of the same name is not the old one.
     access.grant(LOCAL, "alice-sales", "bob", "writer")
     bob.done("SELECT count(*) FROM lake.t")
     access.drop(LOCAL, ["alice-sales"])
@@ -266,7 +266,7 @@ def test_a_right_that_is_withdrawn_is_gone_at_once(sparked: Running, cautious: N
     assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
 
 
-def test_statements_that_waited_ask_again_who_sent_them(metastore: Metastore) -> None:
+def test_queued_statements_check_their_caller_again(metastore: Metastore) -> None:
     world = World(metastore)
     world.access.create(world.alice, ["alice-1"])
     token = world.access.caller(world.access.mint(world.alice, "alice-1", [Right.READ], 60))
@@ -287,7 +287,7 @@ def test_statements_that_waited_ask_again_who_sent_them(metastore: Metastore) ->
     run(world.bob)
 
 
-def test_forks_and_lists_of_catalogs_go_by_rights(sparked: Running) -> None:
+def test_forks_and_catalog_lists_respect_rights(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     fork = "CALL ducklake_fork_catalog('lake', 'alice-fork')"
     assert alice.rows(fork)[0][1:] == ["alice-fork", True]
@@ -303,7 +303,7 @@ def test_forks_and_lists_of_catalogs_go_by_rights(sparked: Running) -> None:
     assert alice.refused("CREATE TABLE t (id INTEGER)") == "forbidden"
 
 
-def test_a_session_is_there_for_its_owner_only(sparked: Running) -> None:
+def test_a_session_is_visible_to_its_owner_only(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales")
     number = alice.done("SELECT 42 AS x")["statement"]
     token = alice.client.post(
@@ -332,7 +332,7 @@ def test_a_session_is_there_for_its_owner_only(sparked: Running) -> None:
     assert bob.status_code == nobody.status_code == 404
 
 
-def test_only_files_beneath_allowed_folders_are_read(tmp_path: Path) -> None:
+def test_only_files_below_allowed_folders_are_read(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     for folder in (root / "deep", outside):
         folder.mkdir(parents=True)
@@ -347,7 +347,7 @@ def test_only_files_beneath_allowed_folders_are_read(tmp_path: Path) -> None:
         f"{root}/deep/../../outside/x.csv",
         str(root / "link.csv"),
         str(root / "door/x.csv"),
-        f"{root}/*/x.csv",  # through the door
+        f"{root}/*/x.csv",  # through the link `door`
         f"{root}side/x.csv",
         f"file://{root}/deep/x.csv",
         "/etc/passwd",

@@ -1,4 +1,4 @@
-"""Rows of answers: the same in JSON and Arrow, page by page, for every type."""
+"""Rows of results: equal in JSON and Arrow, page by page, for every type."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FROM range(5) AS r(n) ORDER BY n
 
 
 def pages(person: Person, number: int, limit: int) -> tuple[list[Any], pa.Table, dict[str, str]]:
-    """All rows of a statement as JSON and as Arrow, and the types that JSON tells."""
+    """Return all rows of a statement as JSON and as Arrow, and the types listed in the JSON."""
     path = f"{person.path}/statements/{number}/rows"
     rows: list[Any] = []
     tables: list[pa.Table] = []
@@ -54,7 +54,7 @@ def pages(person: Person, number: int, limit: int) -> tuple[list[Any], pa.Table,
 
 
 def as_json(value: Any, kind: pa.DataType) -> Any:
-    """What JSON should say for a value of Arrow's, told by other means than the service's."""
+    """Return the expected JSON of an Arrow value, computed independently of the service."""
     if value is None:
         return None
     if pa.types.is_floating(kind) and not math.isfinite(value):
@@ -97,7 +97,7 @@ def test_all_types_read_the_same_in_json_and_arrow(
     assert (beyond["rows"], beyond["next"], beyond["row_count"]) == ([], None, 5)
 
 
-def test_answers_of_all_kinds_of_statements(sparked: Running) -> None:
+def test_results_of_all_kinds_of_statements(sparked: Running) -> None:
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     assert alice.done("CREATE TABLE t (id INTEGER, s VARCHAR)")["changed"] is None
     assert alice.done("INSERT INTO t SELECT range, 'x' FROM range(10)")["changed"] == 10
@@ -119,9 +119,7 @@ def test_answers_of_all_kinds_of_statements(sparked: Running) -> None:
     assert unknown.status_code == 404
 
 
-def test_a_page_of_large_rows_has_fewer_of_them(
-    sparked: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_are_limited_in_bytes(sparked: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "PAGE_BYTES", 10_000)
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     number = alice.done("SELECT n, repeat('x', 999) AS s FROM range(50) AS r(n) ORDER BY n")
@@ -133,7 +131,7 @@ def test_a_page_of_large_rows_has_fewer_of_them(
     with connect(sparked.address, sparked.keys["alice"]) as client:
         remote = RemoteStatement(RemoteSession(client.transport, alice.session), 1)
         assert remote.result().arrow()["n"].to_pylist() == list(range(50))
-    # A row that is larger than a page is one of its own.
+    # A row that is larger than a page has its own page.
     large = alice.done("SELECT repeat('x', 20000) AS s FROM range(2)")["statement"]
     assert [len(row[0]) for row in pages(alice, large, 10)[0]] == [20_000, 20_000]
 
@@ -143,6 +141,6 @@ def test_values_do_not_fill_the_memory_of_the_service(sparked: Running) -> None:
     alice.done("CREATE TABLE t (s VARCHAR, l BIGINT[])")
     for value in ("repeat('x', 80000000), NULL", "NULL, range(10000000)"):
         assert alice.refused(f"INSERT INTO t VALUES ({value})") == "invalid_input"
-    default = "repeat('x', 80000000)"  # the lists of above take seconds
+    default = "repeat('x', 80000000)"  # the lists of above take seconds  # language: ok
     assert alice.refused(f"CREATE TABLE u (x VARCHAR DEFAULT {default})") == "invalid_input"
     assert alice.rows("SELECT count(*) FROM t") == [[0]]

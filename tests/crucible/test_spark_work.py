@@ -1,4 +1,4 @@
-"""What the service does with Spark besides sessions: views are checked, files are merged."""
+"""Work of the service with Spark besides sessions: checking views, merging files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_views_and_maintenance_work_on_rows(sparked: Running) -> None:
     assert sparked.of("bob").get(f"{C}/maintenance/runs").status_code == 404
 
 
-def test_those_who_wait_for_spark_keep_nobody_else_waiting(
+def test_requests_that_wait_for_spark_do_not_block_others(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end = threading.Event(), threading.Event()
@@ -82,13 +82,13 @@ def test_those_who_wait_for_spark_keep_nobody_else_waiting(
         assert [one.result().status_code for one in asked] == [200, 200, 202, 202]
 
 
-def test_runs_that_wait_are_limited_by_catalog(
+def test_queued_runs_are_limited_per_catalog(
     sparked: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_end = threading.Event()
     monkeypatch.setitem(maintaining._PLAIN, Operation.EXPIRE, lambda *_: int(may_end.wait(60)))
     home, runs = sparked.service.home, sparked.service.maintaining
-    runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))  # keeps all others waiting
+    runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))  # all other runs wait for it
     alice = sparked.of("alice")
     path = "/v1/catalogs/alice-sales/maintenance/expire"
     try:

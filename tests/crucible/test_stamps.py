@@ -1,4 +1,4 @@
-"""Stamps: which metastore an account lives in, and ids that are unique among all of them."""
+"""Stamps: the metastore of each account, and ids that are unique among all stamps."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from tests.crucible.served import running
 
 @pytest.fixture
 def stamps(postgres_server: Any) -> Iterator[World]:
-    """Two stamps."""
+    """Yield two stamps."""
     with world(postgres_server) as found:
         yield found
 
 
-def test_new_accounts_go_where_there_are_the_fewest(stamps: World) -> None:
+def test_new_accounts_are_placed_on_the_stamp_with_the_fewest(stamps: World) -> None:
     found = [stamps.stamps.create_account(f"account-{number}").stamp for number in range(4)]
     assert sorted(found) == ["east", "east", "home", "home"]
     named = stamps.stamps.create_account("named", "east")
     assert named == Account("named", "east") == stamps.stamps.account("named")
-    assert stamps.stamps.account("never-heard-of") == Account("never-heard-of", "home")
+    unknown = "never-heard-of"  # language: ok
+    assert stamps.stamps.account(unknown) == Account(unknown, "home")
     with pytest.raises(AlreadyExists):
         stamps.stamps.create_account("named")
     with pytest.raises(NotFound):
@@ -49,14 +50,14 @@ def test_accounts_see_the_catalogs_of_their_stamp(stamps: World) -> None:
     assert stamps.metastore("near") is stamps.stamps.home
 
 
-def test_an_account_that_has_people_lives_at_home_until_it_is_moved(stamps: World) -> None:
+def test_an_account_with_principals_stays_at_home_until_it_is_moved(stamps: World) -> None:
     stamps.caller("nora", "near")
     with pytest.raises(InvalidInput, match="has principals"):
         stamps.stamps.create_account("near", "east")
     assert stamps.stamps.create_account("near").stamp == "home"
 
 
-def test_no_two_stamps_give_the_same_id(stamps: World) -> None:
+def test_ids_are_unique_among_stamps(stamps: World) -> None:
     for metastore in stamps.stamps.metastores():
         for number in range(3):
             catalog = metastore.create_catalog(f"c-{number}", data_path="/data")
@@ -79,14 +80,14 @@ def test_no_two_stamps_give_the_same_id(stamps: World) -> None:
     assert {number % MOST_STAMPS for number in given["east"]} == {1}
 
 
-def test_stamps_are_found_again_and_nothing_else_is_taken_for_one(
+def test_stamps_are_reopened_and_other_metastores_refused(
     stamps: World, postgres_server: Any
 ) -> None:
     uris = {name: place.uri for name, place in stamps.places.items()}
     home = stamps.stamps.home
     Stamps(home, {"east": uris["east"]}).close()
     with pytest.raises(InvalidInput, match="cannot become"):
-        Stamps(home, {"west": uris["east"]})  # it is another one
+        Stamps(home, {"west": uris["east"]})  # a different stamp
     with database(postgres_server) as uri:
         with forklake.open(uri, create=True) as other:
             other.create_catalog("there")
@@ -96,7 +97,7 @@ def test_stamps_are_found_again_and_nothing_else_is_taken_for_one(
         Stamps(home, {"home": uris["east"]})
 
 
-def test_a_service_sends_everybody_to_their_stamp(postgres_server: Any) -> None:
+def test_a_service_routes_every_account_to_its_stamp(postgres_server: Any) -> None:
     with database(postgres_server) as home, database(postgres_server) as east:
         settings = Settings(metastore=home, create=True, stamps={"east": east}, data_path="/data")
         with running(settings) as service:
@@ -127,10 +128,10 @@ def test_a_service_sends_everybody_to_their_stamp(postgres_server: Any) -> None:
             assert (known["fred"], known["alice"]) == (True, False)
 
 
-def test_one_metastore_needs_no_stamps(tmp_path: Path) -> None:
+def test_a_single_metastore_works_without_stamps(tmp_path: Path) -> None:
     with forklake.open(f"ducklake:{tmp_path / 'one.db'}", create=True) as home:
         stamps = Stamps(home)
-        assert stamps.metastore_of("anybody") is home
+        assert stamps.metastore_of("anybody") is home  # language: ok
         assert (stamps.names, stamps.accounts()) == (("home",), [])
         with pytest.raises(Unsupported):
             stamps.create_account("new")

@@ -1,6 +1,6 @@
-"""Strangers learn nothing: what is not theirs looks exactly like what is not there.
+"""Strangers get equal responses for catalogs of others and for missing ones.
 
-The routes are those of the application: one that is added is tested without being named here, and
+The routes are taken from the application: a new route is tested without being listed here, and
 fails until the table below has a body for it.
 """
 
@@ -17,9 +17,9 @@ from forklake.crucible.api import ROUTERS
 from tests.crucible.served import Running
 
 C = "/v1/catalogs"
-THEIRS, MISSING = "alice-there", "alice-wrong"  # of one length: so are the answers
+THEIRS, MISSING = "alice-there", "alice-wrong"  # of equal length, and so are the responses
 COLUMN = {"name": "x", "type": "int32"}
-# What a request says where it has to say something; by method and the end of its path.
+# The bodies of requests that need one, by method and end of the path.
 BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "{catalog}"): {"name": "bob-taken"},
     ("POST", "/forks"): {"name": "bob-fork"},
@@ -39,7 +39,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PUT", "/quota"): {"catalogs": 1},
     ("POST", "/statements"): {"sql": "SELECT 1"},
 }
-# What other parameters of paths stand for, and a query where one must be given.
+# Values of the other parameters of paths, with a query where one is required.
 OTHERS = {
     "schema": "main",
     "table": "t",
@@ -56,7 +56,7 @@ QUERIES = {("DELETE", "/v1/principals/{principal}/prefixes"): "?prefix=alice-"}
 
 
 def routes(parameter: str) -> Iterator[tuple[str, str, APIRoute]]:
-    """Method and path of each route that has a parameter."""
+    """Yield method and path of each route that has a parameter."""
     for router in ROUTERS:
         for route in router.routes:
             if isinstance(route, APIRoute) and f"{{{parameter}}}" in route.path:
@@ -65,15 +65,17 @@ def routes(parameter: str) -> Iterator[tuple[str, str, APIRoute]]:
 
 
 def body_for(method: str, path: str, route: APIRoute) -> Any:
-    """What a request to a route says."""
+    """Return the body of a request to a route."""
     if route.body_field is None:
         return None
     (found,) = [body for (one, end), body in BODIES.items() if one == method and path.endswith(end)]
     return found
 
 
-def asked(client: httpx.Client, parameter: str, value: str) -> dict[tuple[str, str], Any]:
-    """The answers of all routes that have a parameter, without what differs anyway."""
+def collect_responses(
+    client: httpx.Client, parameter: str, value: str
+) -> dict[tuple[str, str], Any]:
+    """Return the responses of all routes with a parameter, without the parts that always differ."""
     found = {}
     for method, path, route in routes(parameter):
         address = path.replace(f"{{{parameter}}}", value)
@@ -91,7 +93,7 @@ def asked(client: httpx.Client, parameter: str, value: str) -> dict[tuple[str, s
 
 @pytest.fixture
 def there(service: Running) -> Running:
-    """A service in which alice has a catalog with a table."""
+    """Return a service in which alice has a catalog with a table."""
     alice = service.of("alice")
     assert alice.post(C, json={"name": THEIRS}).status_code == 201
     columns = [{"name": name, "type": "int32"} for name in "ab"]
@@ -100,9 +102,12 @@ def there(service: Running) -> Running:
     return service
 
 
-def test_a_catalog_of_others_is_as_if_it_were_not_there(there: Running) -> None:
+def test_catalogs_of_others_look_like_missing_ones(there: Running) -> None:
     bob = there.of("bob")
-    theirs, missing = asked(bob, "catalog", THEIRS), asked(bob, "catalog", MISSING)
+    theirs, missing = (
+        collect_responses(bob, "catalog", THEIRS),
+        collect_responses(bob, "catalog", MISSING),
+    )
     assert len(theirs) >= 35
     for route, answer in theirs.items():
         assert answer == missing[route], route
@@ -110,18 +115,20 @@ def test_a_catalog_of_others_is_as_if_it_were_not_there(there: Running) -> None:
     assert there.of("alice").get(f"{C}/{THEIRS}").status_code == 200
 
 
-def test_a_token_for_another_catalog_sees_nothing_either(there: Running) -> None:
+def test_a_token_for_another_catalog_reveals_nothing(there: Running) -> None:
     alice = there.of("alice")
     alice.post(C, json={"name": "alice-other"})
     body = {"rights": ["read", "fork", "write", "administer", "own"]}
     token = alice.post(f"{C}/alice-other/tokens", json=body).json()["token"]
     holder = there.client(token)
     assert holder.get(f"{C}/alice-other").status_code == 200
-    assert asked(holder, "catalog", THEIRS) == asked(holder, "catalog", MISSING)
+    assert collect_responses(holder, "catalog", THEIRS) == collect_responses(
+        holder, "catalog", MISSING
+    )
     assert [row["name"] for row in holder.get(C).json()["catalogs"]] == ["alice-other"]
 
 
-def test_every_parameter_of_a_path_is_tried() -> None:
+def test_every_path_parameter_is_tested() -> None:
     tried = {
         route.path for name in ("catalog", "principal", "session") for *_, route in routes(name)
     }
@@ -135,20 +142,20 @@ def test_every_parameter_of_a_path_is_tried() -> None:
 
 
 @pytest.mark.parametrize("parameter", ["principal", "session"])
-def test_other_things_of_others_are_as_if_they_were_not_there(
+def test_principals_and_sessions_of_others_look_like_missing_ones(
     there: Running, parameter: str
 ) -> None:
     bob = there.of("bob")
     real = {"principal": "alice", "session": "1" * 24}[parameter]
     wrong = {"principal": "alicf", "session": "2" * 24}[parameter]
-    theirs = asked(bob, parameter, real)
+    theirs = collect_responses(bob, parameter, real)
     assert len(theirs) >= 5
-    for route, answer in asked(bob, parameter, wrong).items():
+    for route, answer in collect_responses(bob, parameter, wrong).items():
         assert answer == theirs[route], route
         assert answer[0] in (403, 404), (route, answer)
 
 
-def test_without_a_good_credential_nothing_is_told(there: Running) -> None:
+def test_without_a_valid_credential_nothing_is_revealed(there: Running) -> None:
     key = there.keys["alice"]
     bad = ["", "fl_0_0", key[:-1], f"{key[:-2]}xx", key.upper(), "fl2.1.1.r.9999999999.000001.x.x"]
     for credential in bad:
@@ -166,7 +173,7 @@ def test_without_a_good_credential_nothing_is_told(there: Running) -> None:
         assert there.client().get(C, params={query: key}).status_code == 401
 
 
-def test_a_revoked_key_is_good_no_more(there: Running) -> None:
+def test_a_revoked_key_is_refused(there: Running) -> None:
     alice, root = there.of("alice"), there.of("root")
     assert alice.get("/v1/me").json()["principal"] == "alice"
     (key,) = root.get("/v1/principals/alice/keys").json()["keys"]
@@ -178,7 +185,7 @@ def test_a_revoked_key_is_good_no_more(there: Running) -> None:
     assert there.client(made["key"]).get(f"{C}/{THEIRS}").status_code == 401
 
 
-def test_what_is_granted_is_seen_and_what_is_not_is_forbidden(there: Running) -> None:
+def test_granted_rights_work_and_others_are_forbidden(there: Running) -> None:
     alice, bob = there.of("alice"), there.of("bob")
     assert alice.put(f"{C}/{THEIRS}/grants/bob", json={"role": "reader"}).status_code == 204
     assert [one["principal"] for one in alice.get(f"{C}/{THEIRS}/grants").json()["grants"]] == [
@@ -201,7 +208,7 @@ def test_what_is_granted_is_seen_and_what_is_not_is_forbidden(there: Running) ->
     assert {"done", "denied"} <= {one["outcome"] for one in entries}
 
 
-def test_limits_are_told_as_such(there: Running) -> None:
+def test_exceeded_limits_are_reported(there: Running) -> None:
     root, alice = there.of("root"), there.of("alice")
     assert root.put("/v1/principals/alice/quota", json={"catalogs": 2}).json()["catalogs"] == 2
     assert alice.get("/v1/principals/alice/quota").json()["catalogs"] == 2
@@ -211,7 +218,7 @@ def test_limits_are_told_as_such(there: Running) -> None:
     assert answer.json()["error"]["code"] == "quota_exceeded"
 
 
-def test_roots_alone_do_what_is_for_roots(there: Running) -> None:
+def test_root_operations_are_for_roots_only(there: Running) -> None:
     root, bob = there.of("root"), there.of("bob")
     body = {"name": "carol", "account": "carol", "prefixes": ["carol-"]}
     for method, path, said in (

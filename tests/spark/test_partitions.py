@@ -87,9 +87,8 @@ def test_every_distinct_text_has_its_own_file(
             name, [ColumnSpec("k", "varchar"), ColumnSpec("n", "int64")], partition_by=["k"]
         )
     lake.set_option(LAKE, "hive_file_pattern", has_folders)
-    monkeypatch.setattr(
-        "forklake.spark.writing.write._WORTH_A_FILE", 1000
-    )  # so that it writes with several tasks
+    # So small that several tasks write.
+    monkeypatch.setattr("forklake.spark.writing.write._WORTH_A_FILE", 1000)
     written_both_ways(lake, TEXTS)
     for name in ("t", "u"):
         found = partitions(lake, name)

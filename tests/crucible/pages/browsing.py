@@ -1,4 +1,4 @@
-"""A browser without a window, if this machine has one."""
+"""A headless browser, if this machine has one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def find_browser() -> str | None:
-    """Where a Chromium is."""
+    """Return the path of an installed Chromium, or None."""
     return next((found for name in PLACES if (found := shutil.which(name))), None)
 
 
 @contextmanager
 def browser(path: str) -> Iterator[Browser]:
-    """The browser, started."""
+    """Start the browser, and yield it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""HTML as a reader sees it: parsed strictly, with its links, forms and what is wrong with it."""
+"""Strictly parsed HTML pages, with their text, links, forms and problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPTIONAL = frozenset("html head body".split())
 
 @dataclass
 class Form:
-    """A form: where it goes, and what it holds."""
+    """A form: its target and its values."""
 
     action: str
     method: str
@@ -20,7 +20,7 @@ class Form:
 
 
 class Document(HTMLParser):
-    """A page. `problems` is what a strict reader would object to."""
+    """A page. `problems` lists what a strict reader would object to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Document(HTMLParser):
             self._open.append(tag)
 
     def _check(self, tag: str, found: dict[str, str]) -> None:
-        """Whatever the policy of the page forbids, and ids that are not one thing's own."""
+        """Record whatever the content security policy forbids, and duplicate ids."""
         if "style" in found or tag == "style" or any(name.startswith("on") for name in found):
             self.problems.append(f"<{tag}> has a style or a script in it: {found}")
         if tag == "script" and not found.get("src", "").startswith("/static/"):
@@ -92,5 +92,5 @@ class Document(HTMLParser):
             self.headings.append(data)
 
     def form(self, action: str) -> Form:
-        """The form that goes somewhere."""
+        """Return the form with an action."""
         return next(one for one in self.forms if one.action == action)

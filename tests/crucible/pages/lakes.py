@@ -1,6 +1,6 @@
-"""A lake to look at: catalogs with forks, deletes, views, partitions, a Delta table, odd names.
+"""A lake for the pages: catalogs with forks, deletes, views, partitions, a Delta table, odd names.
 
-It is metadata alone: pages read no data files.
+It has only metadata, because pages read no data files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REGIONS = ("north", "south", "east", "west")
 
 
 def fill(metastore: Metastore, root: str, *, odd: bool = True) -> None:
-    """Make the lake: `sales`, its forks and theirs, and catalogs with odd names."""
+    """Create the lake: `sales`, its forks and their forks, and catalogs with odd names."""
     sales = metastore.create_catalog("sales", data_path=root)
     dice = random.Random(7)
     _define(sales)

@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/pages.md: python -m tests.crucible.pages.screenshots docs/images."""
+"""Pictures of docs/pages.md, taken by `python -m tests.crucible.pages.screenshots docs/images`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ ADDRESSES = (
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests."""
+    """Yield one browser for all tests."""
     assert FOUND is not None
     with browser(FOUND) as found:
         yield found
@@ -57,7 +57,7 @@ def _settings(folder: str) -> Settings:
 
 @pytest.fixture(scope="module")
 def lake(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service without rules and with something in it, whose sessions run on the tests' Spark."""
+    """Yield a service with a filled lake and without rules, on the Spark of the tests."""
     folder = str(tmp_path_factory.mktemp("lake"))
     with running(_settings(folder), with_rules=False) as found:
         fill(found.service.home, folder)
@@ -66,7 +66,7 @@ def lake(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
 
 @pytest.fixture
 def complaints() -> Iterator[list[str]]:
-    """What the browser's console says; it must say nothing."""
+    """Collect the messages of the browser console, of which there must be none."""
     found: list[str] = []
     yield found
     assert not found
@@ -75,7 +75,7 @@ def complaints() -> Iterator[list[str]]:
 def opened(
     chromium: Browser, address: str, complaints: list[str], size: ViewportSize = WIDE
 ) -> Page:
-    """A new window of somebody who was never here."""
+    """Return a new window of a visitor without cookies."""
     page = chromium.new_context(base_url=address, viewport=size, color_scheme="light").new_page()
     page.set_default_timeout(60_000)
     page.on("console", lambda said: complaints.append(said.text))
@@ -85,7 +85,7 @@ def opened(
 
 @pytest.fixture
 def page(chromium: Browser, lake: Running, complaints: list[str]) -> Iterator[Page]:
-    """A window."""
+    """Yield a window."""
     found = opened(chromium, lake.address, complaints)
     yield found
     found.context.close()
@@ -101,7 +101,7 @@ def test_every_page_loads_and_fits_a_phone(
         assert width <= PHONE["width"], address
         assert phone.locator("h1, dialog h2").count() == 1, address
     phone.context.close()
-    expected = [one for one in complaints if "404" in one]  # of the page that is nowhere
+    expected = [one for one in complaints if "404" in one]  # of the missing page
     assert len(expected) == 1
     complaints.remove(expected[0])
 
@@ -118,7 +118,7 @@ def test_search_then_fork_then_drop_by_clicking(
     page.locator("dialog:modal").get_by_label("Name of the fork").fill("sales")
     page.get_by_role("button", name="Fork").click()
     page.get_by_role("alert").filter(has_text="already exists").wait_for()
-    assert "409" in complaints.pop()  # the browser tells of every answer that is none
+    assert "409" in complaints.pop()  # browsers log every unsuccessful response
     page.get_by_label("Name of the fork").fill("by hand")
     page.get_by_label("Expires").select_option("in one day")
     page.get_by_role("button", name="Fork").click()
@@ -131,7 +131,7 @@ def test_search_then_fork_then_drop_by_clicking(
     assert lake.service.home.find("by hand") is None
 
 
-def test_the_tree_opens_branch_by_branch(page: Page) -> None:
+def test_the_fork_tree_opens_branch_by_branch(page: Page) -> None:
     page.goto("/catalogs/sales/forks")
     page.locator("summary", has_text="agent-03").click(position={"x": 200, "y": 10})
     page.locator("summary", has_text="agent-03-retry").click(position={"x": 250, "y": 10})
@@ -139,7 +139,7 @@ def test_the_tree_opens_branch_by_branch(page: Page) -> None:
     page.wait_for_url("**/catalogs/agent-03-retry-2")
 
 
-def test_sql_by_keys_alone(page: Page) -> None:
+def test_sql_works_with_the_keyboard_alone(page: Page) -> None:
     page.goto("/")
     page.keyboard.press("/")
     page.keyboard.type("empty")
@@ -191,7 +191,7 @@ def test_plans_errors_and_cancelling(page: Page) -> None:
     assert page.locator("tr", has_text="last-week").count() == 0
 
 
-def test_the_theme_stays(page: Page) -> None:
+def test_the_theme_is_kept_on_other_pages(page: Page) -> None:
     page.goto("/")
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)

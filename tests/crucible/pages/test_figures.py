@@ -1,4 +1,4 @@
-"""Figures on pages: growth against the snapshots themselves, charts, and how values are told."""
+"""Figures on pages: growth and file sizes of snapshots, charts, and formatted values."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.fix_metastore import BACKENDS
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
-    """Each backend in turn: the questions are put to the database itself."""
+    """Return each backend in turn, because the database itself computes the figures."""
     return str(request.param)
 
 
-def test_figures_are_what_the_snapshots_hold(metastore: Metastore, tmp_path: Path) -> None:
+def test_figures_match_the_snapshots(metastore: Metastore, tmp_path: Path) -> None:
     fill(metastore, str(tmp_path), odd=False)
     for name in ("sales", "agent-03", "agent-03-retry-2", "last-week"):
         check_growth(metastore.catalog(name))
@@ -34,7 +34,7 @@ def test_figures_are_what_the_snapshots_hold(metastore: Metastore, tmp_path: Pat
 
 
 def check_growth(catalog: Catalog) -> None:
-    """Points of the chart against the snapshots themselves."""
+    """Compare points of the growth chart with the snapshots."""
     seen = catalog.now()
     points = growth(catalog, seen, seen.state.table("orders"))
     assert len(points) > 5
@@ -47,7 +47,7 @@ def check_growth(catalog: Catalog) -> None:
 
 
 def check_files(catalog: Catalog) -> None:
-    """What the database counted against the files themselves."""
+    """Compare the counts of the database with the files themselves."""
     seen = catalog.now()
     for table in seen.state.tables():
         files = seen.data_files(table)
@@ -66,7 +66,7 @@ def check_files(catalog: Catalog) -> None:
 
 
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=50))
-def test_curves_stay_on_the_paper(values: list[int]) -> None:
+def test_curves_stay_inside_the_chart(values: list[int]) -> None:
     points = [(float(place), float(value)) for place, value in enumerate(values)]
     drawn = charts.curve(points, first="a", last="b")
     assert drawn.path.count("H") == max(len(values) - 1, 1)
@@ -77,13 +77,13 @@ def test_curves_stay_on_the_paper(values: list[int]) -> None:
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=20))
-def test_bars_stay_on_the_paper(counts: list[int]) -> None:
+def test_bars_stay_inside_the_chart(counts: list[int]) -> None:
     drawn = charts.bars([("x", count) for count in counts])
     assert all(bar.height >= 0 and bar.y >= 0 for bar in drawn.bars)
     assert all(0 <= bar.x <= bar.x + bar.width <= charts.WIDTH for bar in drawn.bars)
 
 
-def test_values_are_told_in_few_signs() -> None:
+def test_values_are_formatted_briefly() -> None:
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
     ages = {
         timedelta(seconds=5): "5 s ago",
@@ -111,5 +111,5 @@ def test_values_are_told_in_few_signs() -> None:
     assert formatting.link("a/b", "c d", x=None, y="&") == "/a%2Fb/c%20d?y=%26"
 
 
-def test_every_kind_of_change_has_words() -> None:
+def test_every_kind_of_change_has_a_description() -> None:
     assert set(WORDS) == set(ChangeKind)

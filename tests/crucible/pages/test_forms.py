@@ -1,4 +1,4 @@
-"""What people change by forms, without any script; and forms that nobody of ours has sent."""
+"""Changes by forms without scripts, and forged forms."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.crucible.served import Running
 
 @pytest.fixture
 def lake(open_service: Running, tmp_path: Path) -> Running:
-    """A service without rules and with something in it."""
+    """Return a service without rules and with a filled lake."""
     fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     return open_service
 
 
-def test_a_catalog_is_made_forked_renamed_and_dropped(lake: Running) -> None:
+def test_a_catalog_is_created_forked_renamed_and_dropped(lake: Running) -> None:
     visit, home = Visit(lake), lake.service.home
     made = visit.send("/new", "/new", name="shop & son")
     assert made.headers["location"] == "/catalogs/shop%20%26%20son"
@@ -40,7 +40,7 @@ def test_a_catalog_is_made_forked_renamed_and_dropped(lake: Running) -> None:
     assert home.find("then") is None
 
 
-def test_what_cannot_be_done_is_told_in_the_form(lake: Running) -> None:
+def test_errors_are_shown_in_the_form(lake: Running) -> None:
     visit = Visit(lake)
     cases = (
         ("/new", {"name": "sales"}, 409, "already exists"),
@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_told_in_the_form(lake: Running) -> None:
         assert told in faultless(address, answer).text
 
 
-def test_options_and_maintenance(lake: Running) -> None:
+def test_options_are_set_and_maintenance_is_started(lake: Running) -> None:
     visit = Visit(lake)
     options = "/catalogs/sales/options"
     visit.send(options, options, option="target_file_size", value="64MB")
@@ -86,7 +86,7 @@ def test_runs_from_a_page_are_in_the_audit_of_the_catalog(service: Running) -> N
     assert (newest["operation"], newest["object"]) == ("maintenance.run", "alice-shop.expire")
 
 
-def test_grants_are_given_and_taken(service: Running) -> None:
+def test_grants_are_given_and_revoked(service: Running) -> None:
     service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     alice = Visit(service, service.keys["alice"])
     page = "/catalogs/alice-shop/grants"
@@ -100,7 +100,7 @@ def test_grants_are_given_and_taken(service: Running) -> None:
     assert alice.client.post(page, data={**grant, "role": "king"}).status_code == 400
 
 
-def test_forms_of_others_are_refused(lake: Running) -> None:
+def test_forms_with_a_foreign_csrf_token_are_refused(lake: Running) -> None:
     visit, other = Visit(lake), Visit(lake)
     token = other.page("/new").form("/new").values["csrf"]
     visit.page("/new")
@@ -112,7 +112,7 @@ def test_forms_of_others_are_refused(lake: Running) -> None:
     assert lake.service.home.find("evil") is None
 
 
-def test_a_service_without_rules_answers_to_its_own_names_only(lake: Running) -> None:
+def test_a_service_without_rules_accepts_local_host_names_only(lake: Running) -> None:
     client = lake.client()
     for host, status in (
         ("localhost:1", 200),
@@ -143,14 +143,14 @@ def test_signing_in_and_out(service: Running) -> None:
     assert visit.get("/").status_code == 303
 
 
-def test_signing_in_leads_nowhere_else(service: Running) -> None:
+def test_sign_in_never_redirects_to_other_sites(service: Running) -> None:
     visit = Visit(service)
     for next in ("//evil.example", "https://evil.example", "/\\evil.example", "x", "/a\tb"):
         answer = visit.send("/sign-in", "/sign-in", credential=service.keys["bob"], next=next)
         assert answer.headers["location"] == "/"
 
 
-def test_a_revoked_key_is_good_no_more(service: Running) -> None:
+def test_a_revoked_key_ends_the_sign_in(service: Running) -> None:
     access = service.service.access
     visit = Visit(service, service.keys["bob"])
     visit.page("/")
@@ -160,7 +160,9 @@ def test_a_revoked_key_is_good_no_more(service: Running) -> None:
     assert visit.get("/").status_code == 303
 
 
-def test_readers_cannot_send_what_they_are_not_shown(service: Running, tmp_path: Path) -> None:
+def test_readers_cannot_send_forms_that_they_are_not_shown(
+    service: Running, tmp_path: Path
+) -> None:
     fill(service.service.home, str(tmp_path / "data"), odd=False)
     service.service.access.grant(LOCAL, "sales", "bob", Role.READER)
     bob = Visit(service, service.keys["bob"])

@@ -1,4 +1,4 @@
-"""All pages: on an empty service, on a rich one, for those who may and for strangers."""
+"""All pages: on an empty and on a filled service, for users with and without rights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.crucible.pages.lakes import ODD, ODD_NAMES, fill
 from tests.crucible.pages.visits import Visit, kind_of, same_but
 from tests.crucible.served import Running
 
-# The pages of a catalog, and others that links lead to from somewhere.
+# The pages of a catalog, and other pages that are linked.
 TABS = ("forks", "snapshots", "storage", "options", "mirrors", "maintenance", "grants", "sql")
 
 
@@ -40,7 +40,7 @@ def test_every_link_works_and_no_name_is_markup(open_service: Running, tmp_path:
         assert ODD not in visit.get(address).text
 
 
-def test_a_table_is_told_in_full(open_service: Running, tmp_path: Path) -> None:
+def test_a_table_page_shows_all_details(open_service: Running, tmp_path: Path) -> None:
     fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     page = Visit(open_service).page("/catalogs/sales/table?name=orders")
     told = " ".join(page.text.split())
@@ -61,7 +61,7 @@ def test_a_table_is_told_in_full(open_service: Running, tmp_path: Path) -> None:
     assert "part-003.parquet" not in then.text
 
 
-def test_pages_of_catalogs_follow_each_other(open_service: Running, tmp_path: Path) -> None:
+def test_catalogs_are_listed_page_by_page(open_service: Running, tmp_path: Path) -> None:
     names = sorted(f"many-{number:03}" for number in range(120))
     home = open_service.service.home
     home.create_catalogs(["other"], data_path=str(tmp_path / "data"))
@@ -93,14 +93,14 @@ def test_strangers_have_to_sign_in(service: Running) -> None:
 
 @pytest.fixture
 def peopled(service: Running, tmp_path: Path) -> Running:
-    """A lake of which alice may read `sales` and own `alice-shop`."""
+    """Return a service with a lake in which alice may read `sales` and owns `alice-shop`."""
     fill(service.service.home, str(tmp_path / "data"), odd=False)
     service.service.access.grant(LOCAL, "sales", "alice", Role.READER)
     service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     return service
 
 
-def test_people_see_what_is_theirs_and_all_links_work(peopled: Running) -> None:
+def test_users_see_their_catalogs_and_all_links_work(peopled: Running) -> None:
     alice = Visit(peopled, peopled.keys["alice"]).crawl()
     assert "alice-shop" in alice["/"].text
     assert "agent-03" not in "".join(page.text for page in alice.values())
@@ -112,7 +112,7 @@ def test_people_see_what_is_theirs_and_all_links_work(peopled: Running) -> None:
         assert not any(key in page.source for key in peopled.keys.values())
 
 
-def test_no_page_tells_of_forks_that_are_hidden(peopled: Running) -> None:
+def test_no_page_reveals_hidden_forks(peopled: Running) -> None:
     home, access = peopled.service.home, peopled.service.access
     home.fork_many("sales", [f"secret-{number:03}" for number in range(200)])
     access.grant(LOCAL, "sales", "alice", Role.FORKER)
@@ -123,7 +123,7 @@ def test_no_page_tells_of_forks_that_are_hidden(peopled: Running) -> None:
     while address:
         page = alice.page(address)
         assert "secret-" not in page.source
-        assert "forks of" not in page.text  # how many there are is not told
+        assert "forks of" not in page.text  # the number of forks is not shown
         found += [one for one in mine if f"/catalogs/{one}" in page.links]
         address = next((one for one in page.links if "forks?after=" in one), "")
     assert found == mine
@@ -141,7 +141,7 @@ OF_CATALOGS = [
 ]
 
 
-def test_what_is_not_to_be_seen_looks_like_what_is_not_there(peopled: Running) -> None:
+def test_hidden_and_missing_catalogs_look_the_same(peopled: Running) -> None:
     bob = Visit(peopled, peopled.keys["bob"])
     token = bob.page("/").form("/sign-out").values["csrf"]
     assert len(OF_CATALOGS) >= 20
@@ -161,7 +161,7 @@ def test_what_is_not_to_be_seen_looks_like_what_is_not_there(peopled: Running) -
             assert same_but(hidden, "sales") == same_but(missing, "nomad")
 
 
-def test_addresses_without_a_page_have_one_for_people(open_service: Running) -> None:
+def test_unknown_addresses_show_a_not_found_page(open_service: Running) -> None:
     visit = Visit(open_service)
     for address in ("/nowhere", "/catalogs/none", "/sessions/none", "/catalogs/none/sql?session=x"):
         answer = visit.get(address)
@@ -207,7 +207,7 @@ ASKING = (
 )
 
 
-def test_nothing_that_is_asked_breaks_a_page(open_service: Running, tmp_path: Path) -> None:
+def test_no_query_parameter_breaks_a_page(open_service: Running, tmp_path: Path) -> None:
     fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     visit = Visit(open_service)
     for address in ASKING:

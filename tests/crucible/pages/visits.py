@@ -1,4 +1,4 @@
-"""People who look at pages without a browser: they keep cookies, follow links and fill in forms."""
+"""Visits of pages without a browser: they keep cookies, follow links and fill in forms."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.crucible.pages.documents import Document
 from tests.crucible.served import Running
 
 _NAMED = re.compile(r"^/(catalogs|sessions)/[^/?]+")
-_ALIKE = 2  # pages of one kind that are looked at
+_ALIKE = 2  # visited pages of each kind
 
 
 class Visit:
-    """Somebody who looks at the pages of a service."""
+    """A visitor of the pages of a service, signed in or not."""
 
     def __init__(self, running: Running, key: str | None = None) -> None:
         self.client = running.client()
@@ -26,22 +26,22 @@ class Visit:
             assert answer.status_code == 303, answer.text
 
     def get(self, address: str, **headers: str) -> httpx.Response:
-        """A page as it comes."""
+        """Return the response of an address."""
         return self.client.get(address, headers=headers)
 
     def page(self, address: str) -> Document:
-        """A page that must be there, and faultless."""
+        """Return a page that must exist and have no problems."""
         answer = self.get(address)
         assert answer.status_code == 200, (address, answer.status_code, answer.text[-800:])
         return faultless(address, answer)
 
     def send(self, address: str, action: str, **values: str) -> httpx.Response:
-        """Fill in the form of a page that goes to an address."""
+        """Fill in the form with this action on a page, and return the response."""
         form = Document(self.get(address).text).form(action)
         return self.client.post(action, data={**form.values, **values})
 
     def crawl(self, *starts: str) -> dict[str, Document]:
-        """All pages that links lead to, but of those that are alike only some."""
+        """Return all pages that links lead to, of each kind only a few."""
         waiting, found = list(starts or ("/",)), dict[str, Document]()
         kinds: Counter[str] = Counter()
         while waiting:
@@ -56,7 +56,7 @@ class Visit:
 
 
 def faultless(address: str, answer: httpx.Response) -> Document:
-    """A page, parsed; nothing is wrong with it."""
+    """Return the parsed page of a response, which must have no problems."""
     document = Document(answer.text)
     assert not document.problems, (address, document.problems)
     policy = answer.headers["content-security-policy"]
@@ -66,17 +66,17 @@ def faultless(address: str, answer: httpx.Response) -> Document:
 
 
 def kind_of(address: str) -> str:
-    """What an address is like, whatever it names."""
+    """Return the kind of an address, without the names in it."""
     path, _, query = address.partition("?")
     asked = sorted(part.partition("=")[0] for part in query.split("&"))
     return _NAMED.sub(r"/\1/…", path) + "?" + "&".join(asked)
 
 
 def is_page(address: str) -> bool:
-    """Whether a link leads to a page of the service."""
+    """Return whether a link leads to a page of the service."""
     return address.startswith("/") and not address.startswith("/static/")
 
 
 def same_but(answer: httpx.Response, name: str) -> Any:
-    """An answer without the name that was asked for, to be compared."""
+    """Return a response without the requested name, to be compared."""
     return answer.status_code, answer.text.replace(name, "…")
