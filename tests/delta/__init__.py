@@ -1,1 +1,1 @@
-"""Tests of the Delta face of lake tables."""
+"""Tests of Delta tables."""

@@ -12,7 +12,7 @@ from tests.delta.hand_written import HandWrittenLog
 
 @pytest.fixture
 def delta_corpus() -> Path:
-    """A folder of Delta tables that others wrote, with `corpus.json` that lists them."""
+    """Return a folder of Delta tables from other writers, listed in its `corpus.json`."""
     folder = os.environ.get("FORKLAKE_DELTA_CORPUS")
     if not folder:
         pytest.skip("FORKLAKE_DELTA_CORPUS names no folder of Delta tables")
@@ -21,5 +21,5 @@ def delta_corpus() -> Path:
 
 @pytest.fixture
 def written(tmp_path: Path) -> HandWrittenLog:
-    """The log of a table, to be written file by file."""
+    """Return the empty log of a table, to be written file by file."""
     return HandWrittenLog(tmp_path / "table")

@@ -1,4 +1,4 @@
-"""Delta tables that others wrote, where the environment names a folder of them.
+"""Delta tables of other writers, in a folder that the environment may name.
 
 FORKLAKE_DELTA_CORPUS is a folder with `corpus.json`, which lists tables with their status, and a
 folder `<name>/table` for each.
@@ -21,12 +21,12 @@ needs_corpus = pytest.mark.skipif(
 
 
 def has_corpus() -> bool:
-    """Whether the environment names a folder of Delta tables."""
+    """Return whether the environment names a folder of Delta tables."""
     return _FOLDER is not None
 
 
 def corpus_tables(*statuses: str) -> Iterator[Path]:
-    """The folders of the tables with one of some statuses."""
+    """Yield the folders of the tables with one of the given statuses."""
     root = Path(_FOLDER or "")
     for table in json.loads((root / "corpus.json").read_text())["tables"]:
         if table["status"] in statuses:
@@ -34,7 +34,7 @@ def corpus_tables(*statuses: str) -> Iterator[Path]:
 
 
 def commit_actions(table: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The actions of all commits of a table, in order, as far as they can be read."""
+    """Yield the actions of all commits of a table in order, as far as they are readable."""
     for path in sorted((table / "_delta_log").glob("[0-9]*.json")):
         for line in path.read_text(errors="replace").splitlines():
             try:

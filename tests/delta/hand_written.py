@@ -1,4 +1,4 @@
-"""Delta logs written by hand, file by file, with whatever a test wants to be wrong in them."""
+"""Delta logs written by hand, file by file, with any fault that a test needs."""
 
 from __future__ import annotations
 
@@ -71,24 +71,24 @@ _KINDS = {
 
 
 def add(path: str, **more: Any) -> Body:
-    """An add with all that it must have."""
+    """Return an add with all required fields."""
     fixed = {"partitionValues": {}, "size": 1, "modificationTime": 1, "dataChange": True}
     return {"add": {"path": path, **fixed, **more}}
 
 
 def remove(path: str, **more: Any) -> Body:
-    """A remove with all that it must have."""
+    """Return a remove with all required fields."""
     return {"remove": {"path": path, "dataChange": True, **more}}
 
 
 def vector(name: str) -> Body:
-    """A deletion vector, as part of an add or a remove."""
+    """Return a deletion vector, as part of an add or a remove."""
     fixed = {"storageType": "u", "offset": 1, "sizeInBytes": 36, "cardinality": 2}
     return {"deletionVector": fixed | {"pathOrInlineDv": name}}
 
 
 def commit_info(timestamp: int, **more: Any) -> Body:
-    """A commitInfo."""
+    """Return a commitInfo."""
     return {"commitInfo": {"timestamp": timestamp, "operation": "WRITE", **more}}
 
 
@@ -101,11 +101,11 @@ class HandWrittenLog:
         (self.folder / "_sidecars").mkdir(parents=True)
 
     def commit(self, version: int, *actions: Body) -> Path:
-        """A commit with one action a line."""
+        """Write a commit with one action per line, and return its path."""
         return self.file(f"{version:020d}.json", "".join(json.dumps(one) + "\n" for one in actions))
 
     def file(self, name: str, text: str) -> Path:
-        """Any file of the log."""
+        """Write a file into the folder of the log, and return its path."""
         path = self.folder / name
         path.write_text(text)
         return path
@@ -113,12 +113,14 @@ class HandWrittenLog:
     def checkpoint(
         self, version: int, *actions: Body, infix: str = "", more: Body | None = None
     ) -> Path:
-        """A checkpoint, or a part of one."""
+        """Write a checkpoint or a part of one, and return its path."""
         return self.parquet(f"{version:020d}.checkpoint{infix}.parquet", actions, more)
 
     def parquet(self, name: str, actions: tuple[Body, ...], more: Body | None = None) -> Path:
-        """Actions as Parquet; `more` gives fields of adds that are kept otherwise than usual, or
-        with None not at all."""
+        """Write actions as Parquet, and return its path.
+
+        `more` replaces the types of fields of adds; with None a field is left out.
+        """
         adds = {key: kind for key, kind in (_ADD | (more or {})).items() if kind is not None}
         schema = pa.schema([(kind, pa.struct(of)) for kind, of in (_KINDS | {"add": adds}).items()])
         path = self.folder / name
@@ -127,7 +129,7 @@ class HandWrittenLog:
 
 
 def _as_arrow(value: Any) -> Any:
-    """Objects of texts as Arrow takes maps."""
+    """Convert objects of texts into lists of pairs, which Arrow accepts as maps."""
     if not isinstance(value, dict):
         return value
     return {

@@ -1,4 +1,4 @@
-"""Catalogs into which Delta tables are imported, and what they show of them, without Spark."""
+"""Catalogs into which Delta tables are imported, and their contents, read without Spark."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from tests.delta.hand_written import HandWrittenLog
 
 # Statistics of a file of ten rows.
 TEN = {"stats": '{"numRecords":10}'}
-Files = dict[str, tuple[int, int]]  # by name: rows, and how many of them are deleted
+Files = dict[str, tuple[int, int]]  # by name: numbers of rows and of deleted rows
 
 
 def load(catalog: Catalog, written: HandWrittenLog, *, ignore_features: bool = False) -> Imported:
-    """Import a log, or what has come since."""
+    """Import a log, or its new versions."""
     return import_delta(catalog, str(written.root), "t", ignore_features=ignore_features)
 
 
 def reading(catalog: Catalog) -> FaceReading:
-    """The log of the imported table."""
+    """Return a reader for the log of the imported table."""
     view = catalog.now()
     return FaceReading(view, view.state.table("t"))
 
 
 def versions(catalog: Catalog) -> list[int]:
-    """The versions that the imported table has."""
+    """Return the versions of the imported table."""
     return [one.version for one in reading(catalog).versions()]
 
 
 def files(catalog: Catalog, version: int | None = None) -> Files:
-    """The files of the imported table, at a version of its own or now."""
+    """Return the files of the imported table, at one of its versions or now."""
     view = catalog.now()
     if version is not None:
         view = catalog.at(version=reading(catalog).version(version).begin_snapshot)
@@ -42,10 +42,10 @@ def files(catalog: Catalog, version: int | None = None) -> Files:
 
 
 def history(catalog: Catalog) -> dict[int, Files]:
-    """The files at every version."""
+    """Return the files at every version."""
     return {number: files(catalog, number) for number in versions(catalog)}
 
 
 def is_untouched(catalog: Catalog, folder: Path) -> bool:
-    """Whether nothing was committed and no file was written."""
+    """Return whether nothing was committed and no file was written."""
     return len(catalog.snapshots()) == 1 and not list(folder.rglob("*"))

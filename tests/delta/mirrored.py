@@ -1,4 +1,4 @@
-"""Catalogs whose tables are Delta tables too, over files made by hand, and what their logs say."""
+"""Catalogs with mirrored Delta tables over handmade files, and the contents of their logs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "sales"
 
 
 def make_catalog(metastore: Metastore, folder: Path, *tables: str) -> Catalog:
-    """A catalog with tables of two columns, each published below the folder `delta`."""
+    """Create a catalog with tables of two columns, each published below the folder `delta`."""
     catalog = metastore.create_catalog(NAME, data_path=str(folder / "data"))
     with catalog.transaction() as transaction:
         for name in tables:
@@ -38,7 +38,7 @@ def make_catalog(metastore: Metastore, folder: Path, *tables: str) -> Catalog:
 
 
 def new_file(catalog: Catalog, table: str, numbers: Iterable[int]) -> NewDataFile:
-    """A data file in the folder of a table."""
+    """Write a data file into the folder of a table."""
     state = catalog.now().state
     path = f"{catalog.table_folder(state, state.table(table))}{uuid4()}.parquet"
     full = catalog.data_path() + path
@@ -51,7 +51,7 @@ def new_file(catalog: Catalog, table: str, numbers: Iterable[int]) -> NewDataFil
 
 
 def append(catalog: Catalog, tables: Iterable[str], *numbers: int) -> None:
-    """Rows for several tables, in one commit."""
+    """Append the same rows to several tables in one commit."""
     files = {table: new_file(catalog, table, numbers) for table in tables}
     with catalog.transaction() as transaction:
         for table, file in files.items():
@@ -66,24 +66,24 @@ def end_oldest(catalog: Catalog, table: str) -> None:
 
 
 def mirror(catalog: Catalog, table: str) -> Mirrored:
-    """Tell what was not told yet."""
+    """Write the pending versions of a table to its log."""
     return Mirror(catalog, catalog.now().state.table(table)).run()
 
 
 def status_of(catalog: Catalog, table: str) -> MirrorStatus:
-    """Where the mirror of a table is."""
+    """Return the status of a table's mirror."""
     return Mirror(catalog, catalog.now().state.table(table)).status
 
 
 def versions_of(catalog: Catalog, table: str) -> list[tuple[int, str]]:
-    """The versions of a table with the keys of their transactions, as the metastore has them."""
+    """Return the versions of a table with the keys of their transactions, from the metastore."""
     seen = catalog.now()
     found = FaceReading(seen, seen.state.table(table)).versions()
     return [(one.version, one.transaction_id) for one in found]
 
 
-def told_versions(root: Path) -> list[tuple[int, str]]:
-    """The same as the log has them; nothing else of a commit may be there."""
+def logged_versions(root: Path) -> list[tuple[int, str]]:
+    """Return the same from the log, which must contain no unfinished commits."""
     found = []
     for path in sorted((root / "_delta_log").iterdir()):
         assert not path.name.endswith(".tmp"), path
@@ -93,14 +93,14 @@ def told_versions(root: Path) -> list[tuple[int, str]]:
 
 
 def commit_info(root: Path, version: int) -> dict[str, Any]:
-    """What the commit of a version says of itself."""
-    (first, *_) = said(root, version)
+    """Return the commitInfo of a version in the log."""
+    (first, *_) = log_actions(root, version)
     found: dict[str, Any] = first["commitInfo"]
     return found
 
 
-def said(root: Path, version: int) -> list[dict[str, Any]]:
-    """The actions of a version."""
+def log_actions(root: Path, version: int) -> list[dict[str, Any]]:
+    """Return the actions of a version in the log."""
     text = (root / "_delta_log" / f"{version:020d}.json").read_text("utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
@@ -111,14 +111,14 @@ def said(root: Path, version: int) -> list[dict[str, Any]]:
 def killed_while(
     phase: str, die: Callable[[], None], place: Place, work: Callable[[Catalog], object]
 ) -> None:
-    """Work on the catalog, and be killed at a phase."""
+    """Run work on the catalog, and die at a phase."""
     phases.observer = lambda reached: die() if reached == phase else None
     with place.open() as metastore:
         work(metastore.catalog(NAME))
 
 
 def append_many(place: Place, table: str, first: int, count: int, start: Start) -> int:
-    """Append so many times."""
+    """Append `count` times, after waiting for the start."""
     with place.open() as metastore:
         catalog = metastore.catalog(NAME)
         start()
@@ -128,20 +128,20 @@ def append_many(place: Place, table: str, first: int, count: int, start: Start) 
 
 
 def mirror_until(place: Place, table: str, version: int, seconds: float, start: Start) -> int:
-    """Mirror until a version is in the log."""
-    told = 0
+    """Mirror until the log has a version, and return the number of mirrored versions."""
+    count = 0
     with place.open() as metastore:
         catalog = metastore.catalog(NAME)
         start()
         for _ in for_seconds(seconds):
-            told += mirror(catalog, table).versions
+            count += mirror(catalog, table).versions
             if status_of(catalog, table).mirrored_version == version:
-                return told
+                return count
     raise AssertionError("it never came")
 
 
 def append_to_both(catalog: Catalog) -> None:
-    """One commit to two tables."""
+    """Append to two tables in one commit."""
     append(catalog, ["orders", "items"], 2)
 
 

@@ -1,4 +1,4 @@
-"""A job for many processes at once, apart from tests, so that a process loads little."""
+"""Job for many concurrent processes, in its own module so that each process imports little."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from tests.concurrency.processes import Start
 
 
 def contents(writer: int) -> bytes:
-    """What a writer puts into its files."""
+    """Return the contents of a writer's files."""
     return f"writer {writer}\n".encode() * 1000
 
 
 def put_all(folder: str, writer: int, count: int, start: Start) -> list[int]:
-    """Put a file of each number, and tell which of them were won."""
+    """Put files with numbers as names, and return the numbers that this writer created."""
     start()
     data = contents(writer)
     return [number for number in range(count) if put_if_absent(f"{folder}/{number}", data)]

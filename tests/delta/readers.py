@@ -1,4 +1,4 @@
-"""Other people's readers of Delta tables, and rows in a form in which answers can be compared."""
+"""Readers of Delta tables by other projects, and a canonical form to compare their rows."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Answer = Rows | Exception
 
 
 def read_everywhere(path: str, version: int | None = None) -> dict[str, Answer]:
-    """The rows of a table as every reader sees them, or why it does not."""
+    """Return the rows of a table as each reader sees them, or the error of the reader."""
     return {name: _answer(read, path, version) for name, read in READERS.items()}
 
 
 def canonical_rows(table: pa.Table) -> Rows:
-    """The rows of a table as a multiset of values, columns in the order of their names."""
+    """Return the rows of a table as a multiset of values, with columns sorted by name."""
     names = sorted(table.column_names)
     columns = ([_canonical(one) for one in table[name].to_pylist()] for name in names)
     return Counter(zip(*columns, strict=True))
 
 
 def _canonical(value: Any) -> Any:
-    """A value that is equal to, and hashes as, every other form of the same value."""
+    """Return a form that is equal for all representations of the same value."""
     match value:
         case float() if math.isnan(value):
             return "NaN"
@@ -52,7 +52,7 @@ def _canonical(value: Any) -> Any:
 def _answer(read: Callable[[str, int | None], pa.Table], path: str, version: int | None) -> Answer:
     try:
         return canonical_rows(read(path, version))
-    except Exception as reason:  # noqa: BLE001 - readers fail in ways of their own
+    except Exception as reason:  # noqa: BLE001 - readers raise errors of many types
         return reason
 
 

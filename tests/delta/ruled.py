@@ -1,4 +1,4 @@
-"""Delta tables with rules for writers: logs written by hand, and taken over into a lake."""
+"""Delta tables with rules for writers: handwritten logs, imported and taken over into a lake."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL = (
     "identityColumns",
     "changeDataFeed",
 )
-Column = tuple[str, Any, Mapping[str, Any]]  # its name, its type, what is said of it
+Column = tuple[str, Any, Mapping[str, Any]]  # name, type, metadata
 
 
 def write_rules(
@@ -33,10 +33,10 @@ def write_rules(
     partition_by: Sequence[str] = (),
     reader: int = 1,
 ) -> None:
-    """The first version of a table, which says what its columns and properties are."""
+    """Write the first version of a table, which defines its columns and properties."""
     fields = [
-        {"name": name, "type": kind, "nullable": True, "metadata": dict(said)}
-        for name, kind, said in columns
+        {"name": name, "type": kind, "nullable": True, "metadata": dict(metadata)}
+        for name, kind, metadata in columns
     ]
     protocol = {"minReaderVersion": reader, "minWriterVersion": 7, "writerFeatures": list(features)}
     metadata = {
@@ -50,14 +50,14 @@ def write_rules(
 
 
 def imported_rules(catalog: Catalog, written: HandWrittenLog) -> Rules:
-    """The rules that a table gets from a log."""
+    """Import a log, and return the rules of the table."""
     import_delta(catalog, str(written.root), "t")
     state = catalog.now().state
     return state.rules(state.table("t"))
 
 
 def taken_over(lake: Session, location: str, name: str = "t") -> None:
-    """Make a Delta table one of the lake's own."""
+    """Import a Delta table and take it over, so that the lake owns it."""
     catalog = lake.attachment("lake").catalog
     import_delta(catalog, location, name)
     take_over(catalog, catalog.now().state.table(name))

@@ -1,6 +1,6 @@
-"""Random Delta logs, and what is true at each of their versions by a model of a few lines.
+"""Random Delta logs, and a small model of the expected state at each of their versions.
 
-The model knows files by number; paths, vectors and actions are only what it is told in.
+The model identifies files by number; paths, vectors and actions are only their encoding in the log.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from forklake.files.vectors import inline_vector
 from tests.delta.hand_written import PROTOCOL, Body, HandWrittenLog, add, commit_info, remove
 
 ROWS = 10  # of every file
-_TOLD = -1  # among the files that a version has touched: it has told more
-# Types of partition columns, with texts of the log and those of the lake.
+_HAS_MORE = -1  # marks a version that already has actions unrelated to files
+# Types of partition columns, with texts of the log and the corresponding texts of the lake.
 VALUES: dict[str, dict[str | None, str | None]] = {
     "string": {"a b": "a b", "x/y=%:ü北\n'": "x/y=%:ü北\n'", "": None, None: None},
     "long": {"-7": "-7", "9223372036854775807": "9223372036854775807", None: None},
@@ -46,14 +46,14 @@ _ABSOLUTE = ("", "file:", "file://")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of the table, by the path that the file system has."""
+    """A file of the table, by its path in the file system."""
 
     path: str
     is_absolute: bool
     values: dict[str, str | None]
 
     def spelled(self, way: int) -> str:
-        """The path in one of the ways in which a log may have it."""
+        """Return the path in one of the spellings that a log may use."""
         if self.is_absolute:
             return _ABSOLUTE[way % len(_ABSOLUTE)] + quote(self.path)
         return _RELATIVE[way % len(_RELATIVE)](self.path)
@@ -61,15 +61,15 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is true at a version."""
+    """The expected state at a version."""
 
     time: int
-    deleted: dict[int, int]  # live files, each with how many of its rows are deleted
-    said: tuple[Body, ...]  # the state, as a checkpoint has it
+    deleted: dict[int, int]  # live files, with their numbers of deleted rows
+    actions: tuple[Body, ...]  # the state as a checkpoint records it
 
 
 class Story:
-    """A log that is written version by version, as a strategy draws it."""
+    """A log that is written version by version, as drawn by a strategy."""
 
     def __init__(self, log: HandWrittenLog, draw: Callable[[Any], Any]) -> None:
         self._log = log
@@ -78,34 +78,34 @@ class Story:
         self.keys = {f"p{number} ü": kind for number, kind in enumerate(kinds)}
         self.files: list[File] = []
         self.truths: list[Truth] = []
-        self._vectors: dict[int, Body] = {}  # of live files; {} for none
-        self._adds: dict[int, Body] = {}  # as they were said last
+        self._vectors: dict[int, Body] = {}  # of live files; {} without one
+        self._adds: dict[int, Body] = {}  # the last add of each file
         self._columns = 1
         self._txns: dict[str, Body] = {}
 
     # Versions
 
-    def go_on(self) -> None:
+    def add_version(self) -> None:
         """Write the next version."""
-        number, said, touched = len(self.truths), [], set[int]()
+        number, actions, touched = len(self.truths), [], set[int]()
         kinds = self._draw(st.lists(st.sampled_from(_STEPS), max_size=4))
         for step in kinds:
-            said += step(self, touched)
+            actions += step(self, touched)
         if number == 0 or self._draw(st.integers(0, 4)) == 0:
             self._columns += self._draw(st.booleans())
-            said += [PROTOCOL, self.metadata()]
+            actions += [PROTOCOL, self.metadata()]
         time = self._draw(st.integers(1, 50))
         is_exact = self._draw(st.booleans())
         more = {"inCommitTimestamp": time} if is_exact else {}
-        said.append(commit_info(time + 3 * is_exact, **more))
-        self._log.commit(number, *self._draw(st.permutations(said)))
+        actions.append(commit_info(time + 3 * is_exact, **more))
+        self._log.commit(number, *self._draw(st.permutations(actions)))
         before = self.truths[-1].time if self.truths else -1
         deleted = {one: self._deleted(one) for one in self._vectors}
         state = (PROTOCOL, self.metadata(), *self._txns.values(), *self._adds.values())
         self.truths.append(Truth(max(time, before + 1), deleted, state))
 
     def metadata(self) -> Body:
-        """What the table is by now."""
+        """Return the current metadata of the table."""
         types = {f"c{number}": "long" for number in range(self._columns)} | self.keys
         fields = [
             {"name": name, "type": kind, "nullable": True, "metadata": {}}
@@ -130,9 +130,9 @@ class Story:
 
     def _added(self, file: int, vector: Body) -> Body:
         of = {"partitionValues": self.files[file].values, "stats": f'{{"numRecords":{ROWS}}}'}
-        said = add(self._spelled(file), **of, **vector)
-        self._vectors[file], self._adds[file] = vector, said
-        return said
+        actions = add(self._spelled(file), **of, **vector)
+        self._vectors[file], self._adds[file] = vector, actions
+        return actions
 
     def _removed(self, file: int) -> Body:
         del self._adds[file]
@@ -146,10 +146,10 @@ class Story:
         touched.add(file)
         return file
 
-    # What a version may do
+    # Steps of a version
 
     def add(self, touched: set[int]) -> list[Body]:
-        """A new file."""
+        """Add a new file."""
         file = len(self.files)
         name = f"{self._draw(st.sampled_from(_NAMES))}-{file}"
         is_absolute = self._draw(st.integers(0, 3)) == 0
@@ -163,49 +163,49 @@ class Story:
         return [self._added(file, {})]
 
     def remove(self, touched: set[int]) -> list[Body]:
-        """A file that is there."""
+        """Remove a live file."""
         file = self._chosen(touched)
         return [] if file is None else [self._removed(file)]
 
     def delete_rows(self, touched: set[int]) -> list[Body]:
-        """Other rows of a file are deleted, or none any more."""
+        """Change the deleted rows of a file, possibly to none."""
         file = self._chosen(touched)
         if file is None:
             return []
         rows = self._draw(st.lists(st.integers(0, ROWS - 1), max_size=4, unique=True))
         vector = inline_vector(sorted(rows))
-        told = {
+        fields = {
             "storageType": vector.storage_type,
             "pathOrInlineDv": vector.path_or_inline,
             "sizeInBytes": vector.size_in_bytes,
             "cardinality": vector.cardinality,
         }
-        said = {"deletionVector": told} if rows else {}
-        if said == self._vectors[file]:
+        actions = {"deletionVector": fields} if rows else {}
+        if actions == self._vectors[file]:
             return []
-        return [self._removed(file), self._added(file, said)]
+        return [self._removed(file), self._added(file, actions)]
 
-    def say_again(self, touched: set[int]) -> list[Body]:
-        """A file is added that is there already."""
+    def add_again(self, touched: set[int]) -> list[Body]:
+        """Add a live file again."""
         file = self._chosen(touched)
         return [] if file is None else [self._added(file, self._vectors[file])]
 
     def remove_nothing(self, touched: set[int]) -> list[Body]:
-        """A file that is not there any more, or is there with other rows deleted."""
+        """Remove a file that is not live, or a live one under another deletion vector."""
         gone = [one for one in range(len(self.files)) if one not in touched]
         if not gone:
             return []
         file = self._draw(st.sampled_from(gone))
         touched.add(file)
         other = inline_vector([9, 99]).path_or_inline
-        told = {"storageType": "i", "pathOrInlineDv": other, "sizeInBytes": 1, "cardinality": 2}
-        return [remove(self._spelled(file), deletionVector=told)]
+        fields = {"storageType": "i", "pathOrInlineDv": other, "sizeInBytes": 1, "cardinality": 2}
+        return [remove(self._spelled(file), deletionVector=fields)]
 
-    def tell_more(self, touched: set[int]) -> list[Body]:
-        """What is about no file of the table."""
-        if _TOLD in touched:
+    def add_unrelated_actions(self, touched: set[int]) -> list[Body]:
+        """Return actions that concern no file."""
+        if _HAS_MORE in touched:
             return []
-        touched.add(_TOLD)
+        touched.add(_HAS_MORE)
         self._txns["a"] = {"txn": {"appId": "a", "version": len(self.truths)}}
         cdc: Body = {"cdc": {"path": "c", "partitionValues": {}, "size": 1}}
         return [self._txns["a"], {"news": {"of": 1}}, cdc]
@@ -213,22 +213,22 @@ class Story:
     # Checkpoints
 
     def checkpoint(self, version: int) -> None:
-        """Write a checkpoint of one of the kinds."""
+        """Write a checkpoint of a random kind."""
         kind = self._draw(st.sampled_from(("classic", "parts", "parquet", "json")))
-        said = self.truths[version].said
+        actions = self.truths[version].actions
         if kind == "classic":
-            self._log.checkpoint(version, *said)
+            self._log.checkpoint(version, *actions)
         elif kind == "parts":
             for part in (0, 1):
                 infix = f".{part + 1:010d}.{2:010d}"
-                self._log.checkpoint(version, *said[part::2], infix=infix)
+                self._log.checkpoint(version, *actions[part::2], infix=infix)
         else:
-            self._second(version, said, kind)
+            self._second(version, actions, kind)
 
-    def _second(self, version: int, said: tuple[Body, ...], kind: str) -> None:
-        """A checkpoint of the second kind, with sidecars."""
-        adds = tuple(one for one in said if "add" in one)
-        facts = [one for one in said if "add" not in one]
+    def _second(self, version: int, actions: tuple[Body, ...], kind: str) -> None:
+        """Write a V2 checkpoint with sidecars."""
+        adds = tuple(one for one in actions if "add" in one)
+        facts = [one for one in actions if "add" not in one]
         for number in (0, 1):
             name = f"{version}-{number}.parquet"
             path = self._log.parquet(f"_sidecars/{name}", adds[number::2])
@@ -243,7 +243,7 @@ class Story:
             self._log.file(f"{version:020d}.checkpoint.{UUID(int=version)}.json", text)
 
     def clean_up(self, version: int, *, with_own: bool) -> None:
-        """Remove what came before a checkpoint, its own commit perhaps too."""
+        """Remove the commits before a checkpoint, optionally with the commit of its own version."""
         for path in self._log.folder.iterdir():
             if path.is_file():
                 number = int(path.name[:20])
@@ -257,12 +257,12 @@ _STEPS = (
     Story.add,
     Story.remove,
     Story.delete_rows,
-    Story.say_again,
+    Story.add_again,
     Story.remove_nothing,
-    Story.tell_more,
+    Story.add_unrelated_actions,
 )
 
 
 def full_paths(story: Story, root: str) -> Iterator[str]:
-    """Where the files are, in the order of their numbers."""
+    """Yield the full paths of the files, in the order of their numbers."""
     yield from (one.path if one.is_absolute else f"{root}/{one.path}" for one in story.files)

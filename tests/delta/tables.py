@@ -1,4 +1,4 @@
-"""Delta tables made by hand: data files, commits, and what a checkpoint is told of them."""
+"""Handmade Delta tables: data files, commits, and the input of a checkpoint."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCHEMA = {
         for name, type in [("id", "long"), ("name", "string"), ("region", "string")]
     ],
 }
-# Values of the partition, and the folders that writers make for them.
+# Values of the partition column, and the folders that writers use for them.
 REGIONS = {
     "us / x": "region=us %2F x",
     "Überall : 北": "region=Überall %3A 北",
@@ -58,7 +58,7 @@ VECTOR_FIELDS = ("storage_type", "path_or_inline", "offset", "size_in_bytes", "c
 
 
 class Table:
-    """A Delta table made by hand, file by file, and what is in it."""
+    """A handmade Delta table, and its expected contents."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -68,7 +68,7 @@ class Table:
         self.rows: dict[str, pa.Table] = {}
 
     def write(self, region: str | None, ids: range) -> Add:
-        """A data file, and the action that adds it."""
+        """Write a data file, and return the action that adds it."""
         path = f"{REGIONS[region]}/{uuid4()}.parquet"
         names = [f"n{number}" if number % 3 else None for number in ids]
         rows = pa.table({"id": pa.array(ids, pa.int64()), "name": pa.array(names, pa.string())})
@@ -88,7 +88,7 @@ class Table:
         return added
 
     def commit(self, *actions: AnyAction) -> None:
-        """The next version."""
+        """Commit the next version."""
         self.version += 1
         publish(str(self.root), self.version, [*actions, info(str(uuid4()))])
         for action in actions:
@@ -100,17 +100,17 @@ class Table:
                     self.gone.append(action)
 
     def expected(self) -> Rows:
-        """The rows of the newest version."""
+        """Return the rows of the newest version."""
         return canonical_rows(pa.concat_tables(self.rows[path] for path in self.live))
 
     def hide_commits(self) -> None:
-        """Leave only the checkpoint."""
+        """Delete all commits, leaving only the checkpoint."""
         for path in (self.root / "_delta_log").glob("*.json"):
             path.unlink()
 
 
 def removal(added: Add) -> Remove:
-    """The action that takes a file out again."""
+    """Return the action that removes an added file."""
     return Remove(
         path=added.path,
         deletion_timestamp=1_700_000_001_000,
@@ -123,7 +123,7 @@ def removal(added: Add) -> Remove:
 
 
 def flat(action: Add | Remove) -> dict[str, Any]:
-    """An action on a file as a row of a database."""
+    """Return an action on a file as a flat row."""
     vector = action.deletion_vector
     row = {
         name: getattr(action, name)
@@ -136,17 +136,17 @@ def flat(action: Add | Remove) -> dict[str, Any]:
 
 
 def info(key: str | None, **more: Any) -> CommitInfo:
-    """Who made a commit."""
+    """Return the commitInfo of a commit."""
     return CommitInfo(extra={"operation": "WRITE", "engineInfo": "test", "txnId": key, **more})
 
 
 def described(vector: Vector) -> DeletionVector:
-    """Where a vector is, as an action says it."""
+    """Return the deletion vector of an action for a stored vector."""
     return DeletionVector(**{name: getattr(vector, name) for name in VECTOR_FIELDS})
 
 
 def state(table: Table, protocol: Protocol = PROTOCOL, **more: Any) -> State:
-    """The state of a table's newest version, files in batches of two."""
+    """Return the state of a table's newest version, with files in batches of two."""
     files = pa.Table.from_pylist([flat(one) for one in table.live.values()], FILES)
     gone = pa.Table.from_pylist([flat(one) for one in table.gone], TOMBSTONES)
     batches = files.to_batches(max_chunksize=2)

@@ -1,4 +1,4 @@
-"""Actions: what is read is written again, and what is wrong is named."""
+"""Actions of Delta logs: parsing, writing, and errors."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ FULL: dict[str, dict[str, Any]] = {
 }
 
 
-def test_every_kind_is_shown_in_full() -> None:
+def test_samples_cover_every_kind_and_field() -> None:
     assert FULL.keys() == KINDS.keys()
 
 
 @pytest.mark.parametrize("kind", FULL)
-def test_what_is_read_is_written_again_in_the_same_order(kind: str) -> None:
+def test_actions_round_trip_in_the_same_order(kind: str) -> None:
     body = FULL[kind] | {"unknownField": [{"a": 1}]}
     action = parse(kind, body)
     assert list(action.to_json()) == [kind]
@@ -133,12 +133,12 @@ whole = st.integers(0, 2**63 - 1)
         extra=st.just({}) | st.just({"more": {"x": [None]}}),
     )
 )
-def test_an_add_survives_as_text(action: Add) -> None:
+def test_an_add_round_trips_as_text(action: Add) -> None:
     assert from_text(to_text(action)) == action
 
 
 @pytest.mark.parametrize(
-    ("kind", "body", "said"),
+    ("kind", "body", "message"),
     [
         ("add", {}, "no field 'path'"),
         ("add", {"path": ""}, "a text that is not empty"),
@@ -159,10 +159,10 @@ def test_an_add_survives_as_text(action: Add) -> None:
         ("commitInfo", "x", "not an object"),
     ],
 )
-def test_a_wrong_action_is_refused_with_what_is_wrong(kind: str, body: Any, said: str) -> None:
+def test_an_invalid_action_is_refused_with_the_reason(kind: str, body: Any, message: str) -> None:
     with pytest.raises(Corruption) as error:
         parse(kind, body)
-    assert said in error.value.message
+    assert message in error.value.message
     assert f"'{kind}'" in error.value.message
 
 
@@ -172,7 +172,7 @@ def test_an_unknown_action_is_kept() -> None:
     assert to_text(action) == '{"future":[1,{"a":null}]}'
 
 
-def test_fields_that_are_null_are_as_good_as_absent() -> None:
+def test_null_fields_equal_absent_fields() -> None:
     body = {"minReaderVersion": 1, "minWriterVersion": 2, "readerFeatures": None, "new": None}
     assert parse("protocol", body) == Protocol(min_reader_version=1, min_writer_version=2)
 
@@ -186,13 +186,13 @@ def test_metadata_without_a_schema_has_no_columns() -> None:
 @pytest.mark.parametrize(
     ("offset", "expected"), [(None, "uab^-aqEH.-t@S}K{vb[*k^"), (4, "uab^-aqEH.-t@S}K{vb[*k^@4")]
 )
-def test_a_deletion_vector_is_known_by_its_place(offset: int | None, expected: str) -> None:
+def test_a_deletion_vector_is_identified_by_its_storage(offset: int | None, expected: str) -> None:
     assert DeletionVector.from_body(VECTOR | {"offset": offset}).unique_id == expected
 
 
-def test_a_commit_says_when_and_how_it_was_made() -> None:
-    said = {"timestamp": 1, "inCommitTimestamp": 2, "operation": "MERGE", "txnId": "t"}
-    info = CommitInfo(extra=said)
+def test_commit_info_has_time_operation_and_transaction() -> None:
+    fields = {"timestamp": 1, "inCommitTimestamp": 2, "operation": "MERGE", "txnId": "t"}
+    info = CommitInfo(extra=fields)
     assert (info.timestamp, info.in_commit_timestamp) == (1, 2)
     assert (info.operation, info.txn_id) == ("MERGE", "t")
     odd = CommitInfo(extra={"timestamp": "2020-01-01", "operation": 3})

@@ -1,4 +1,4 @@
-"""What an audit of Delta tables finds: everything that is wrong, and nothing that is not."""
+"""Findings of an audit of Delta tables: all faults, and no false alarms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from forklake.delta.publishing import publish_table
 from forklake.errors import Conflict
 from forklake.files.vectors import inline_vector
 from tests.delta.hand_written import FIRST, HandWrittenLog, add
-from tests.delta.mirrored import append, commit_info, end_oldest, make_catalog, mirror, said
+from tests.delta.mirrored import append, commit_info, end_oldest, log_actions, make_catalog, mirror
 from tests.delta.test_views import delete_rows
 
 Line = dict[str, Any]
@@ -28,14 +28,14 @@ Line = dict[str, Any]
 
 @pytest.fixture
 def metastore(tmp_path: Path) -> Iterator[Metastore]:
-    """A metastore in a file."""
+    """Yield a metastore in a file."""
     with forklake.open(f"ducklake:{tmp_path / 'meta.db'}", create=True) as found:
         yield found
 
 
 @pytest.fixture
 def catalog(metastore: Metastore, tmp_path: Path) -> Catalog:
-    """A catalog with the Delta table `orders`: two files, of one of which a row is deleted."""
+    """Return a catalog with the Delta table `orders`: two files, one of them with a deleted row."""
     found = make_catalog(metastore, tmp_path, "orders")
     append(found, ["orders"], 1, 2, 3)
     append(found, ["orders"], 4, 5, 6)
@@ -46,7 +46,7 @@ def catalog(metastore: Metastore, tmp_path: Path) -> Catalog:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The root of the Delta table."""
+    """Return the root of the Delta table."""
     return tmp_path / "delta" / "orders"
 
 
@@ -58,34 +58,34 @@ def change(catalog: Catalog, sql: str) -> None:
 
 
 def rewrite(root: Path, version: int, edit: Callable[[Line], Line | None]) -> None:
-    """Tamper with a commit: each of its actions becomes another one, or none."""
-    lines = [edit(line) for line in said(root, version)]
+    """Tamper with a commit: replace or drop each of its actions."""
+    lines = [edit(line) for line in log_actions(root, version)]
     text = "".join(json.dumps(line) + "\n" for line in lines if line is not None)
     (root / "_delta_log" / f"{version:020d}.json").write_text(text)
 
 
 def put(root: Path, version: int, *lines: Line) -> None:
-    """A commit of somebody else."""
+    """Write a commit of another writer."""
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (root / "_delta_log" / f"{version:020d}.json").write_text(text)
 
 
 def only(catalog: Catalog) -> Finding:
-    """The one finding."""
+    """Return the only finding."""
     (found,) = audit_catalog(catalog)
     assert found.table == "sales.main.orders"
     return found
 
 
 def kinds(catalog: Catalog) -> list[FindingKind]:
-    """The kinds of the findings."""
+    """Return the kinds of the findings."""
     return [one.kind for one in audit_catalog(catalog)]
 
 
-# Nothing is wrong
+# No faults
 
 
-def test_finds_nothing_in_tables_that_are_well(
+def test_finds_nothing_in_sound_tables(
     metastore: Metastore, catalog: Catalog, tmp_path: Path
 ) -> None:
     end_oldest(catalog, "orders")
@@ -93,7 +93,7 @@ def test_finds_nothing_in_tables_that_are_well(
         transaction.rename_column(transaction.table("orders"), ["name"], "label")
     mirror(catalog, "orders")
     fork = metastore.fork("sales", "agent")
-    assert audit_catalog(fork) == []  # the table is its parent's
+    assert audit_catalog(fork) == []  # the table belongs to the parent
     delete_rows(fork, "orders", 0, 1)
     publish_table(fork, "orders", "main", str(tmp_path / "agent"))
     assert audit_catalog(catalog) == audit_catalog(fork) == []
@@ -124,7 +124,7 @@ def test_finds_a_gap_between_versions(catalog: Catalog) -> None:
     )
 
 
-def test_a_gap_that_a_checkpoint_bridges_is_none(
+def test_a_gap_covered_by_a_checkpoint_is_no_finding(
     metastore: Metastore, written: HandWrittenLog, tmp_path: Path
 ) -> None:
     written.commit(0, *FIRST)
@@ -149,7 +149,7 @@ def test_finds_versions_that_are_not_mirrored(catalog: Catalog) -> None:
     assert only(catalog).message == "Versions 4 to 5 are not mirrored yet."
 
 
-def test_a_mirror_that_was_cut_short_only_lags(catalog: Catalog) -> None:
+def test_an_interrupted_mirror_is_reported_as_lag(catalog: Catalog) -> None:
     change(catalog, "UPDATE dl_mirror_status SET mirrored_version = 1")
     assert kinds(catalog) == [FindingKind.LAG]
     change(catalog, "UPDATE dl_mirror_status SET mirrored_version = -1")
@@ -178,7 +178,7 @@ def test_finds_the_commit_of_another_writer(catalog: Catalog, root: Path) -> Non
     assert kinds(catalog)[2:] == [FindingKind.FOREIGN_COMMIT, FindingKind.NOT_READABLE]
 
 
-def test_finds_files_that_the_log_lacks_or_has_beyond(catalog: Catalog, root: Path) -> None:
+def test_finds_missing_and_additional_files_in_the_log(catalog: Catalog, root: Path) -> None:
     rewrite(root, 1, lambda line: None if "add" in line else line)
     assert only(catalog).kind == FindingKind.DRIFT
     assert "lacks files of the table" in only(catalog).message
@@ -191,11 +191,11 @@ def test_finds_files_that_the_log_lacks_or_has_beyond(catalog: Catalog, root: Pa
 
 
 def commit_line(root: Path, version: int) -> Line:
-    """Who made a commit, as its line."""
+    """Return the commitInfo of a version, as a line of its commit."""
     return {"commitInfo": commit_info(root, version)}
 
 
-def test_finds_other_deleted_rows(catalog: Catalog, root: Path) -> None:
+def test_finds_differing_deleted_rows(catalog: Catalog, root: Path) -> None:
     vector = inline_vector([0])
 
     def edit(line: Line) -> Line:
@@ -220,7 +220,7 @@ def test_finds_a_damaged_deletion_vector(catalog: Catalog, root: Path) -> None:
     assert "does not match its checksum" in only(catalog).message
 
 
-def test_finds_another_schema_and_other_properties(catalog: Catalog, root: Path) -> None:
+def test_finds_a_differing_schema_and_differing_properties(catalog: Catalog, root: Path) -> None:
     def edit(line: Line) -> Line:
         if body := line.get("metaData"):
             body["schemaString"] = body["schemaString"].replace('"name":"id"', '"name":"number"')
@@ -236,7 +236,7 @@ def test_finds_another_schema_and_other_properties(catalog: Catalog, root: Path)
     assert "properties: 'delta.appendOnly'" in messages[2]
 
 
-def test_finds_a_protocol_that_demands_less(catalog: Catalog, root: Path) -> None:
+def test_finds_a_weaker_protocol(catalog: Catalog, root: Path) -> None:
     weak = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
     rewrite(root, 3, lambda line: weak if "protocol" in line else line)
     assert only(catalog).kind == FindingKind.DRIFT
@@ -244,7 +244,7 @@ def test_finds_a_protocol_that_demands_less(catalog: Catalog, root: Path) -> Non
         assert demand in only(catalog).message
 
 
-def test_finds_files_that_are_missing(catalog: Catalog, root: Path) -> None:
+def test_finds_missing_files(catalog: Catalog, root: Path) -> None:
     (vector,) = root.glob("deletion_vector_*.bin")
     vector.unlink()
     assert only(catalog).kind == FindingKind.MISSING_FILE
@@ -254,7 +254,7 @@ def test_finds_files_that_are_missing(catalog: Catalog, root: Path) -> None:
     assert only(catalog).message.count(".parquet") == 2
 
 
-def test_finds_a_log_that_cannot_be_read(catalog: Catalog, root: Path) -> None:
+def test_finds_an_unreadable_log(catalog: Catalog, root: Path) -> None:
     (root / "_delta_log" / f"{2:020d}.json").write_text("garbage")
     assert only(catalog).kind == FindingKind.NOT_READABLE
     for path in (root / "_delta_log").iterdir():
@@ -263,7 +263,7 @@ def test_finds_a_log_that_cannot_be_read(catalog: Catalog, root: Path) -> None:
     assert "does not contain a Delta log" in only(catalog).message
 
 
-def test_finds_a_log_that_has_gone_on(
+def test_finds_newer_versions_of_an_imported_log(
     metastore: Metastore, written: HandWrittenLog, tmp_path: Path
 ) -> None:
     written.commit(0, *FIRST)

@@ -1,4 +1,4 @@
-"""Delta logs that are not right are refused as a whole: nothing of them is loaded."""
+"""Invalid Delta logs, which are refused as a whole: nothing of them is loaded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def column(type: Any, name: str = "c") -> str:
 
 
 def after(*actions: Body) -> Write:
-    """A version that follows two good ones."""
+    """Return a writer of a version that follows two valid ones."""
     return lambda log: log.commit(2, *actions)
 
 
@@ -140,7 +140,7 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_log_that_is_not_right_changes_nothing(
+def test_an_invalid_log_changes_nothing(
     catalog: Catalog, written: HandWrittenLog, tmp_path: Path, what: str
 ) -> None:
     write, error, message = BAD[what]
@@ -153,7 +153,7 @@ def test_a_log_that_is_not_right_changes_nothing(
 
 
 @pytest.mark.parametrize("what", ["garbage", "no partition value", "an unknown type"])
-def test_bad_versions_that_follow_change_nothing(
+def test_invalid_later_versions_change_nothing(
     catalog: Catalog, written: HandWrittenLog, what: str
 ) -> None:
     write, error, message = BAD[what]
@@ -169,9 +169,9 @@ def test_bad_versions_that_follow_change_nothing(
     assert load(catalog, written).loaded == 2
 
 
-def test_what_only_looks_wrong_is_read(catalog: Catalog, written: HandWrittenLog) -> None:
+def test_unusual_but_valid_logs_are_read(catalog: Catalog, written: HandWrittenLog) -> None:
     written.file(f"{0:020d}.json", "".join(json.dumps(one, indent=2) for one in FIRST))
-    written.commit(1, add("a", **TEN), {"nobody": {"knows": 1}})
+    written.commit(1, add("a", **TEN), {"nobody": {"knows": 1}})  # language: ok
     written.commit(2)
     written.checkpoint(1, infix=".0000000001.0000000002")
     written.checkpoint(2).write_bytes(b"")
@@ -182,7 +182,7 @@ def test_what_only_looks_wrong_is_read(catalog: Catalog, written: HandWrittenLog
     assert files(catalog) == {"a": (10, 0), "b": (10, 0)}
 
 
-def test_a_place_without_a_log_is_not_found(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_location_without_a_log_is_not_found(catalog: Catalog, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="does not contain a Delta log"):
         load(catalog, HandWrittenLog(tmp_path / "table"))
     assert is_untouched(catalog, tmp_path / "data")

@@ -1,4 +1,4 @@
-"""The change data feed of Delta tables that are changed here, as other readers read it."""
+"""Change data feeds of Delta tables that the lake changes, as other readers read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forklake.model.ids import SnapshotId
 from forklake.model.scans import TableChanges
 from forklake.sql.session import Session
 from tests.delta.hand_written import HandWrittenLog
-from tests.delta.mirrored import said
+from tests.delta.mirrored import log_actions
 from tests.delta.ruled import Column, taken_over, write_rules
 
 COLUMNS: list[Column] = [
@@ -28,23 +28,23 @@ FEED = {"delta.enableChangeDataFeed": "true"}
 Changes = Counter[tuple[Any, ...]]
 
 
-def told(location: Path, version: int) -> Changes:
-    """What a version did, as a reader of files sees it."""
+def changes_in_files(location: Path, version: int) -> Changes:
+    """Return the changes of a version, as a reader of files sees them."""
     table = DeltaTable(str(location))
     found = table.load_cdf(starting_version=version, ending_version=version).read_all()
     names = ["id", "region", "price", "_change_type"]
     return Counter(tuple(row.values()) for row in pa.table(found).select(names).to_pylist())
 
 
-def known(lake: Session) -> Changes:
-    """What the newest snapshot did, as the lake sees it."""
+def changes_in_lake(lake: Session) -> Changes:
+    """Return the changes of the newest snapshot, as the lake sees them."""
     at = lake.attachment("lake").catalog.current_snapshot()
     rows = lake.table_changes("t", at, at).select("id", "region", "price", "change_type").collect()
     return Counter(tuple(row) for row in rows)
 
 
 @pytest.mark.parametrize("partition_by", [[], ["region"]])
-def test_readers_of_the_feed_see_what_the_lake_sees(
+def test_readers_of_the_feed_see_the_changes_of_the_lake(
     lake: Session, written: HandWrittenLog, partition_by: list[str]
 ) -> None:
     write_rules(written, COLUMNS, FEED, partition_by=partition_by)
@@ -59,8 +59,8 @@ def test_readers_of_the_feed_see_what_the_lake_sees(
     ):
         lake.execute(statement)
         version += 1
-        assert told(written.root, version) == known(lake), statement
-        has_files = any("cdc" in one for one in said(written.root, version))
+        assert changes_in_files(written.root, version) == changes_in_lake(lake), statement
+        has_files = any("cdc" in one for one in log_actions(written.root, version))
         assert has_files == (files is not None), statement
     assert audit_catalog(lake.attachment("lake").catalog) == []
 
@@ -72,7 +72,7 @@ def test_a_table_without_a_feed_has_no_change_data(lake: Session, written: HandW
     assert not (written.root / "_change_data").exists()
 
 
-def test_moved_rows_are_not_told() -> None:
+def test_moved_rows_need_no_change_data() -> None:
     none: TableChanges = TableChanges((), (), (), (), frozenset({SnapshotId(3)}), frozenset())
     assert not must_tell(none, SnapshotId(3))
     mixed = TableChanges((), (), (), (), frozenset(), frozenset({SnapshotId(3)}))

@@ -1,4 +1,4 @@
-"""Delta tables that others wrote: every version of them has the rows that others read."""
+"""Delta tables of other writers: every version must have the rows that other readers see."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Rows = Counter[str]
-# What a log says of no table cannot become one.
+# This log describes no table, so it cannot be imported.
 NO_TABLE = {"delta_deltalog-state-reconstruction-without-metadata"}
-# Here `/p` is removed as `file:/p`, the same file, which the count overlooked.
+# Here `/p` is removed as `file:/p`, which is the same file; the expected count overlooked that.
 MISCOUNTED = {
     "kernelrs_golden_canonicalized-paths-special-a",
     "kernelrs_golden_canonicalized-paths-special-b",
 }
-# Demands a reader version that nobody knows; its files are like any others.
+# Demands an unknown reader version; its files are ordinary.
 FROM_THE_FUTURE = {"deltars_simple_table_features"}
 _VERSION = "_version_of_row"
 
@@ -55,14 +55,14 @@ def listed(corpus: Path, *statuses: str) -> Iterator[dict[str, Any]]:
 
 
 def load(metastore: Metastore, corpus: Path, name: str) -> tuple[Catalog, Imported]:
-    """Import a table into a catalog of its own, of the same name."""
+    """Import a table into its own catalog, of the same name."""
     catalog = metastore.create_catalog(name, data_path=f"{metastore.database.address}.data")
     place = str(corpus / name / "table")
     return catalog, import_delta(catalog, place, "t", ignore_features=name in FROM_THE_FUTURE)
 
 
 def seen_by_others(corpus: Path, name: str) -> dict[int, dict[str, Any]]:
-    """What others saw of versions that they could read."""
+    """Return the expected results of the versions that other readers could read."""
     path = corpus / name / "versions.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     return {int(number): one for number, one in known.items() if "rows" in one}
@@ -71,7 +71,7 @@ def seen_by_others(corpus: Path, name: str) -> dict[int, dict[str, Any]]:
 # Files
 
 
-def test_every_version_has_the_files_that_others_count(
+def test_every_version_has_the_number_of_files_that_others_count(
     metastore: Metastore, delta_corpus: Path
 ) -> None:
     wrong = {}
@@ -97,7 +97,7 @@ def files_of_versions(catalog: Catalog, asked: Mapping[int, object]) -> dict[int
     return {number: len(catalog.at(version=at[number]).data_files(table)) for number in asked}
 
 
-def test_what_must_be_refused_is_refused(metastore: Metastore, delta_corpus: Path) -> None:
+def test_unsupported_tables_are_refused(metastore: Metastore, delta_corpus: Path) -> None:
     accepted = []
     for table in listed(delta_corpus, "negative"):
         try:
@@ -139,7 +139,7 @@ def test_every_version_has_the_rows_that_others_read(
 
 
 def rows_of_versions(session: Session, asked: set[int]) -> Iterator[tuple[int, pa.Table]]:
-    """The rows of versions, with one job for all that have the same columns."""
+    """Yield the rows of versions, with one job for all that have the same columns."""
     from pyspark.sql.functions import lit
 
     alike: defaultdict[str, dict[int, DataFrame]] = defaultdict(dict)

@@ -1,4 +1,4 @@
-"""Expressions of another party's log: which ones are computed, and which are refused."""
+"""Expressions in foreign logs: which ones are computed, and which are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = ("id", "name", "at", "s", "list", "weird col")
         ("true", ()),
     ],
 )
-def test_what_computes_over_one_row_is_usable(text: str, columns: tuple[str, ...]) -> None:
+def test_expressions_over_a_single_row_are_usable(text: str, columns: tuple[str, ...]) -> None:
     found = usable(text, COLUMNS)
     assert (found.text, found.columns) == (text, columns)
 
@@ -60,6 +60,6 @@ def test_what_computes_over_one_row_is_usable(text: str, columns: tuple[str, ...
         ("(" * 5000 + "id", "cannot be parsed"),
     ],
 )
-def test_whatever_else_is_not(text: str, reason: str) -> None:
+def test_other_expressions_are_refused(text: str, reason: str) -> None:
     with pytest.raises(Unusable, match=reason):
         usable(text, COLUMNS)

@@ -1,4 +1,4 @@
-"""Table features: what is refused, and what is let through."""
+"""Table features: those that are refused, and those that are allowed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def protocol(
 
 
 def listed(*names: str) -> Protocol:
-    """A protocol that demands features by name, of readers where they concern readers."""
+    """Return a protocol that lists features, for readers where they concern readers."""
     reads = {name for name in names if name not in FEATURES or FEATURES[name].is_for_readers}
     return protocol(3, 7, reads, set(names))
 
@@ -56,7 +56,7 @@ def test_older_versions_stand_for_features(
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_table_is_read_exactly_if_its_features_are(name: str) -> None:
+def test_a_table_is_readable_exactly_if_its_features_are(name: str) -> None:
     if FEATURES[name].is_read:
         require_readable(listed(name))
     else:
@@ -88,14 +88,14 @@ def test_unknown_writer_versions_stop_writers_alone() -> None:
         require_writable(protocol(1, 8), metadata())
 
 
-def test_a_version_of_lists_without_its_list_is_corrupt() -> None:
+def test_a_protocol_without_its_feature_list_is_corrupt() -> None:
     with pytest.raises(Corruption, match="readerFeatures"):
         require_readable(protocol(3, 7, None, set()))
     with pytest.raises(Corruption, match="writerFeatures"):
         require_writable(protocol(1, 7), metadata())
 
 
-def test_what_a_table_does_not_use_stops_no_writer() -> None:
+def test_unused_features_do_not_stop_writers() -> None:
     unused = metadata(**{"delta.enableIcebergCompatV2": "false"})
     require_writable(listed("icebergCompatV2"), unused)
 
@@ -109,11 +109,11 @@ def test_what_a_table_does_not_use_stops_no_writer() -> None:
         ("clustering", metadata()),
     ],
 )
-def test_what_a_table_uses_and_is_not_done_here_stops_writers(name: str, used: Metadata) -> None:
+def test_used_but_unsupported_features_stop_writers(name: str, used: Metadata) -> None:
     with pytest.raises(Unsupported, match=name):
         require_writable(listed(name), used)
 
 
-def test_what_is_done_here_is_written() -> None:
+def test_tables_with_supported_features_are_writable() -> None:
     require_writable(listed("deletionVectors", "columnMapping", "domainMetadata"), metadata())
     require_writable(protocol(1, 6), metadata(**{"delta.enableChangeDataFeed": "true"}))

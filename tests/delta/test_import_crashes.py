@@ -1,4 +1,4 @@
-"""Imports that are killed: no batch is half there, and the next import goes on."""
+"""Imports that are killed: batches stay atomic, and the next import continues."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.delta.mirrored import NAME
 from tests.fix_metastore import Place
 
 VERSIONS = 8
-# How often a phase is reached before the process dies there. A batch is three versions, a part is
-# four files, and rows are sent a few at a time: so some die between batches, some within.
+# How often a phase is reached before the process dies there. A batch has three versions, a part has
+# four files, and rows are sent a few at a time: so deaths occur between batches and within them.
 DEATHS = [("series.sent", 2), ("commit.prepared", 2), ("series.sent", 3), ("commit.committed", 1)]
 
 
 def import_and_die(phase: str, times: int, place: Place, root: str) -> None:
-    """A job for another process."""
+    """Import in another process, and die when the phase is reached."""
     loading.MOST_VERSIONS, parts.MOST_FILES, commit.MOST_ROWS = 3, 4, 12
     left = times
 
@@ -42,7 +42,7 @@ def import_and_die(phase: str, times: int, place: Place, root: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_an_import_that_is_killed_again_and_again_arrives(
+def test_a_repeatedly_killed_import_completes(
     place: Place, written: HandWrittenLog, tmp_path: Path
 ) -> None:
     names = [[f"{number}-{one}" for one in range(6)] for number in range(VERSIONS)]
@@ -65,7 +65,7 @@ def test_an_import_that_is_killed_again_and_again_arrives(
 def _after_death(
     phase: str, times: int, place: Place, written: HandWrittenLog, catalog: Catalog
 ) -> int:
-    """The versions that are there after a process was killed."""
+    """Return the number of existing versions after a process was killed."""
     job = partial(import_and_die, phase, times, place, str(written.root))
     process = CONTEXT.Process(target=job)
     process.start()

@@ -1,4 +1,4 @@
-"""Delta tables become tables of a catalog, version by version; an import goes on where it was."""
+"""Importing Delta tables, version by version, and continuing earlier imports."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ on_every_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> str:
-    """The quickest, unless a test asks for others."""
+    """Return SQLite, the fastest backend, unless a test is parametrized with others."""
     return str(getattr(request, "param", "sqlite"))
 
 
@@ -59,8 +59,8 @@ def catalog(metastore: Metastore, tmp_path: Path) -> Catalog:
     return metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
 
 
-def told(vector: Vector) -> Body:
-    """A deletion vector, as part of an add or a remove."""
+def vector_body(vector: Vector) -> Body:
+    """Return a deletion vector, as part of an add or a remove."""
     return {
         "deletionVector": {
             "storageType": vector.storage_type,
@@ -73,7 +73,7 @@ def told(vector: Vector) -> Body:
 
 
 def columns(*of: tuple[str, Any], partitioned_by: tuple[str, ...] = ()) -> Body:
-    """Metadata with columns of some types."""
+    """Return metadata with columns of the given types."""
     fields = [{"name": name, "type": type, "nullable": True, "metadata": {}} for name, type in of]
     schema = json.dumps({"type": "struct", "fields": fields})
     body = METADATA["metaData"] | {"schemaString": schema, "partitionColumns": [*partitioned_by]}
@@ -96,15 +96,13 @@ def test_every_version_is_a_snapshot(catalog: Catalog, written: HandWrittenLog) 
     assert [one.stage for one in done] == [Stage.CHECKING] * 3 + [Stage.LOADING] * 3
     ten = (10, 0)
     assert history(catalog) == {0: {"a": ten}, 1: {"a": ten, "b": ten}, 2: {"b": ten, "c": ten}}
-    told = reading(catalog).versions()
-    assert [one.operation for one in told] == ["CREATE", "WRITE", "WRITE"]
-    assert [one.timestamp for one in told] == [7000, 9000, 9001]  # times grow with versions
+    listed = reading(catalog).versions()
+    assert [one.operation for one in listed] == ["CREATE", "WRITE", "WRITE"]
+    assert [one.timestamp for one in listed] == [7000, 9000, 9001]  # times increase with versions
     assert [one.key for one in reading(catalog).actions(("txn",))] == ["x"]
 
 
-def test_an_import_again_brings_what_has_come_since(
-    catalog: Catalog, written: HandWrittenLog
-) -> None:
+def test_a_repeated_import_adds_the_new_versions(catalog: Catalog, written: HandWrittenLog) -> None:
     written.commit(0, *FIRST, add("a", **TEN))
     load(catalog, written)
     snapshots = len(catalog.snapshots())
@@ -120,7 +118,7 @@ def test_an_import_again_brings_what_has_come_since(
 
 @on_every_backend
 @pytest.mark.parametrize("phase", ["commit.prepared", "commit.committed"])
-def test_an_import_that_was_cut_goes_on(
+def test_an_interrupted_import_continues(
     catalog: Catalog, written: HandWrittenLog, phase: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written.commit(0, *FIRST, add("a", **TEN))
@@ -153,12 +151,13 @@ def test_a_version_of_many_files_is_one_snapshot_in_parts(
     monkeypatch.setattr(commit, "MOST_ROWS", 7)
     gone, fewer = inline_vector([1, 3]), inline_vector([0])
     first = [add(f"f{number}", **bounded(number)) for number in range(9)]
-    written.commit(0, add("g", **TEN, **told(gone)), *first, *FIRST)  # facts come last
+    # Protocol and metadata come last.
+    written.commit(0, add("g", **TEN, **vector_body(gone)), *first, *FIRST)
     removed = [remove(f"f{number}") for number in range(6)]
-    kept = [remove("g", **told(gone)), add("g", **TEN, **told(fewer))]
+    kept = [remove("g", **vector_body(gone)), add("g", **TEN, **vector_body(fewer))]
     txn = {"txn": {"appId": "x", "version": 3}}
     written.commit(1, *kept, *removed, *(add(f"h{number}", **TEN) for number in range(6)), txn)
-    written.commit(2, remove("g", **told(fewer)), remove("h0"), add("h0", **TEN))
+    written.commit(2, remove("g", **vector_body(fewer)), remove("h0"), add("h0", **TEN))
     before = len(catalog.snapshots())
     load(catalog, written)
     ten = (10, 0)
@@ -182,19 +181,19 @@ def test_a_version_of_many_files_is_one_snapshot_in_parts(
 
 
 def bounded(number: int) -> Body:
-    """A file of ten rows with values about a number."""
+    """Return the statistics of a file of ten rows with values near a number."""
     values = {"minValues": {"c": number}, "maxValues": {"c": number + 1}, "nullCount": {"c": 0}}
     return {"stats": json.dumps({"numRecords": 10, **values})}
 
 
-def test_history_begins_at_a_checkpoint_and_leaps_over_gaps(
+def test_history_begins_at_a_checkpoint_and_skips_gaps(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     old = written.checkpoint(3, *FIRST, add("a", **TEN), add("b", **TEN))
     written.commit(4, remove("a"), add("c", **TEN))
     assert load(catalog, written).first_version == 3
     for path in (old, written.folder / f"{4:020d}.json"):
-        path.unlink()  # as those who clean logs up do
+        path.unlink()  # as log clean-up does
     written.checkpoint(7, *FIRST, add("c", **TEN), add("d", **TEN))
     written.commit(8, add("e", **TEN))
     assert load(catalog, written).loaded == 2
@@ -206,18 +205,18 @@ def test_history_begins_at_a_checkpoint_and_leaps_over_gaps(
     }
 
 
-def test_a_table_whose_history_begins_at_a_checkpoint_is_followed(
+def test_imports_continue_after_a_history_that_begins_at_a_checkpoint(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     written.checkpoint(1, *FIRST, add("a", **TEN))
-    written.commit(1, commit_info(6), add("a", **TEN))  # the one before it was cleaned up
+    written.commit(1, commit_info(6), add("a", **TEN))  # the commit before it was cleaned up
     load(catalog, written)
     written.commit(2, add("b", **TEN))
     assert load(catalog, written).loaded == 1
     assert {number: set(of) for number, of in history(catalog).items()} == {1: {"a"}, 2: {"a", "b"}}
 
 
-def test_a_log_that_was_rewritten_is_noticed(catalog: Catalog, written: HandWrittenLog) -> None:
+def test_a_rewritten_log_is_detected(catalog: Catalog, written: HandWrittenLog) -> None:
     written.commit(0, commit_info(5), *FIRST, add("a", **TEN))
     before = written.commit(1, commit_info(6), remove("a"), add("b", **TEN)).read_text()
     load(catalog, written)
@@ -241,7 +240,7 @@ def test_a_log_that_was_rewritten_is_noticed(catalog: Catalog, written: HandWrit
     assert load(catalog, written).loaded == 0
 
 
-def test_what_another_writer_commits_is_followed(catalog: Catalog, tmp_path: Path) -> None:
+def test_commits_of_another_writer_are_imported(catalog: Catalog, tmp_path: Path) -> None:
     place = str(tmp_path / "foreign")
     rows = pa.table({"id": pa.array(range(10), pa.int64()), "region": ["eu", "us"] * 5})
     deltalake.write_deltalake(place, rows, partition_by=["region"])
@@ -267,11 +266,11 @@ def test_deletion_vectors_become_delete_files(catalog: Catalog, written: HandWri
     (written.root / f"deletion_vector_{two}.bin").write_bytes(data)
     in_file = vector_in_file(two, data)
     written.commit(0, *FIRST, add("a", **TEN), add("b", **TEN))
-    written.commit(1, remove("a"), add("a", **TEN, **told(one)))
-    written.commit(2, remove("a", **told(one)), add("a", **TEN, **told(in_file)))
-    written.commit(3, remove("a", **told(one)))  # which it has no more
+    written.commit(1, remove("a"), add("a", **TEN, **vector_body(one)))
+    written.commit(2, remove("a", **vector_body(one)), add("a", **TEN, **vector_body(in_file)))
+    written.commit(3, remove("a", **vector_body(one)))  # already without this vector
     load(catalog, written)
-    written.commit(4, remove("a", **told(in_file)), add("a", **TEN))
+    written.commit(4, remove("a", **vector_body(in_file)), add("a", **TEN))
     written.commit(5, remove("a"))
     load(catalog, written)
     gone = [of.get("a", (0, -1))[1] for of in history(catalog).values()]
@@ -292,7 +291,9 @@ def test_files_without_statistics_are_counted(catalog: Catalog, tmp_path: Path) 
     assert [rows for rows, _ in files(catalog).values()] == [3]
 
 
-def test_files_of_a_shallow_clone_lie_elsewhere(catalog: Catalog, written: HandWrittenLog) -> None:
+def test_files_of_a_shallow_clone_are_read_from_their_absolute_paths(
+    catalog: Catalog, written: HandWrittenLog
+) -> None:
     away = f"file://{written.root.parent}/other%20one/b"
     written.commit(0, *FIRST, add("../other%20one/a", **TEN), add(away, **TEN))
     written.commit(1, remove("../other%20one/./a"))
@@ -338,7 +339,7 @@ def test_partition_values_come_from_the_log(catalog: Catalog, written: HandWritt
         ("long", "integer", False),
     ],
 )
-def test_a_column_goes_on_if_its_new_type_holds_the_old_values(
+def test_a_column_keeps_its_id_if_its_new_type_is_wider(
     catalog: Catalog, written: HandWrittenLog, before: str, after: str, goes_on: bool
 ) -> None:
     written.commit(0, PROTOCOL, columns(("c", before)))
@@ -352,7 +353,7 @@ def test_a_column_goes_on_if_its_new_type_holds_the_old_values(
     assert (ids[0] == ids[1]) is goes_on
 
 
-def test_a_variant_is_the_struct_of_its_two_parts(
+def test_a_variant_is_imported_as_a_struct_of_its_two_parts(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     array = {"type": "array", "elementType": "variant", "containsNull": True}
@@ -371,7 +372,7 @@ def test_a_variant_is_the_struct_of_its_two_parts(
         ]
 
 
-# Who may
+# Reader features
 
 
 @pytest.mark.parametrize(
@@ -383,7 +384,7 @@ def test_a_variant_is_the_struct_of_its_two_parts(
         (None, "has no protocol"),
     ],
 )
-def test_what_is_not_known_of_readers_keeps_rows_from_being_read(
+def test_tables_with_unsupported_reader_features_are_not_readable(
     metastore: Metastore, written: HandWrittenLog, tmp_path: Path, protocol: Body, reason: str
 ) -> None:
     said = () if protocol is None else ({"protocol": protocol},)
@@ -402,7 +403,9 @@ def test_what_is_not_known_of_readers_keeps_rows_from_being_read(
     assert set(files(strict)) == set(files(bold)) == {"a"}
 
 
-def test_a_name_that_is_taken_is_left_alone(catalog: Catalog, written: HandWrittenLog) -> None:
+def test_an_import_does_not_replace_an_existing_table(
+    catalog: Catalog, written: HandWrittenLog
+) -> None:
     with catalog.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("c", "bigint")])
     written.commit(0, *FIRST)
@@ -412,7 +415,7 @@ def test_a_name_that_is_taken_is_left_alone(catalog: Catalog, written: HandWritt
         import_delta(catalog, str(written.root), "u", schema="no_such")
 
 
-def test_a_table_that_is_changed_here_is_not_followed(
+def test_imports_into_a_table_changed_by_the_lake_are_refused(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     written.commit(0, *FIRST, add("a", **TEN))
@@ -422,7 +425,7 @@ def test_a_table_that_is_changed_here_is_not_followed(
         load(catalog, written)
 
 
-def test_rows_are_those_of_the_log(lake: Session, tmp_path: Path) -> None:
+def test_spark_reads_the_rows_of_an_imported_table(lake: Session, tmp_path: Path) -> None:
     table = Table(tmp_path / "foreign")
     first, second = table.write("us / x", range(10)), table.write(None, range(10, 14))
     table.commit(PROTOCOL_ACTION, METADATA_ACTION, first, second)

@@ -1,4 +1,4 @@
-"""Delta logs: versions in order, gaps, time, and the state that a log adds up to."""
+"""Delta logs: versions in order, gaps, timestamps, and the resulting state."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_versions_come_in_order_with_their_actions(written: HandWrittenLog) -> N
     assert list(log.versions(after=2)) == []
 
 
-def test_an_open_log_sees_what_has_come_when_it_is_opened_again(written: HandWrittenLog) -> None:
+def test_new_versions_are_seen_when_a_log_is_opened_again(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST)
     log = opened(written)
     written.commit(1, add("a"))
@@ -75,7 +75,7 @@ def test_an_open_log_sees_what_has_come_when_it_is_opened_again(written: HandWri
     assert outline(list(log.versions(after=0))) == [(1, False)]
 
 
-def test_other_files_do_not_disturb(written: HandWrittenLog) -> None:
+def test_unrelated_files_are_ignored(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST)
     (written.folder / "_staged_commits").mkdir()
     for name in (
@@ -92,10 +92,10 @@ def test_other_files_do_not_disturb(written: HandWrittenLog) -> None:
     assert opened(written).latest_version == 0
 
 
-def test_json_is_a_stream_of_objects_however_it_is_laid_out(
+def test_json_is_parsed_as_a_stream_of_objects_in_any_layout(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Read a few bytes at a time, so that objects and characters are cut everywhere."""
+    """Reads are a few bytes long, so that objects and characters are cut everywhere."""
     monkeypatch.setattr(commits, "_PIECE", 3)
     actions = [*FIRST, add("ä ☃ 𝄞", stats='{"a":"}{"}'), add("b")]
     pretty = "\n\n".join(json.dumps(one, indent=2, ensure_ascii=False) for one in actions)
@@ -103,7 +103,7 @@ def test_json_is_a_stream_of_objects_however_it_is_laid_out(
     assert paths(replay(opened(written))) == {"ä ☃ 𝄞", "b", "c"}
 
 
-def test_a_big_commit_is_streamed_as_often_as_it_is_read(
+def test_a_large_commit_can_be_streamed_repeatedly(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "_SMALL", 10)
@@ -116,7 +116,7 @@ def test_a_big_commit_is_streamed_as_often_as_it_is_read(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"add":{"path":"a"', "cannot be read as JSON"),
         ('{"txn":{"appId":"a","version":1}}x\n', "Expecting value at 'x"),
@@ -126,18 +126,20 @@ def test_a_big_commit_is_streamed_as_often_as_it_is_read(
         ('{"add":{"path":"a"}}', "no field 'partitionValues'"),
     ],
 )
-def test_a_broken_commit_is_named(written: HandWrittenLog, text: str, said: str) -> None:
+def test_a_broken_commit_is_named_in_the_error(
+    written: HandWrittenLog, text: str, message: str
+) -> None:
     written.commit(0, *FIRST)
     path = written.folder / f"{1:020d}.json"
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(Corruption) as error:
         versions(written)
-    assert said in error.value.message
+    assert message in error.value.message
     assert error.value.details["file"] == str(path)
     assert error.value.details["version"] == 1
 
 
-def test_an_object_without_end_is_not_read_into_memory(
+def test_the_length_of_an_object_is_limited(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commits, "_PIECE", 8)
@@ -170,7 +172,7 @@ def test_a_location_may_be_a_uri(written: HandWrittenLog, tmp_path: Path) -> Non
 # Time
 
 
-def test_time_is_what_commits_say_and_never_stands_still(written: HandWrittenLog) -> None:
+def test_timestamps_come_from_commits_and_always_increase(written: HandWrittenLog) -> None:
     written.commit(0, commit_info(9_000), *FIRST)
     written.commit(1, commit_info(8_000))
     written.commit(2, commit_info(9_000, inCommitTimestamp=20_000))
@@ -182,7 +184,7 @@ def test_time_is_what_commits_say_and_never_stands_still(written: HandWrittenLog
     assert [one.timestamp_ms for one in later] == [50_001, 50_002, 50_003]
 
 
-def test_a_copied_checkpoint_is_no_younger_than_the_next_commit(written: HandWrittenLog) -> None:
+def test_a_checkpoint_is_older_than_the_next_commit(written: HandWrittenLog) -> None:
     written.checkpoint(4, *FIRST)
     written.commit(5, commit_info(5_000))
     written.commit(6, commit_info(6_000))
@@ -223,14 +225,14 @@ def test_a_later_checkpoint_bridges_a_gap(written: HandWrittenLog) -> None:
     assert outline(list(log.versions(after=4))) == [(5, True), (6, False)]
 
 
-def test_the_newest_checkpoint_is_enough(written: HandWrittenLog) -> None:
+def test_only_the_newest_checkpoint_is_read(written: HandWrittenLog) -> None:
     written.checkpoint(3, *FIRST, add("a"))
     written.checkpoint(7, *FIRST, add("b"))
     assert outline(versions(written)) == [(7, True)]
 
 
 @pytest.mark.parametrize("last", [3, 9])
-def test_a_gap_that_nothing_bridges_is_an_error(written: HandWrittenLog, last: int) -> None:
+def test_a_gap_without_a_later_checkpoint_is_an_error(written: HandWrittenLog, last: int) -> None:
     written.commit(0, *FIRST)
     written.commit(last)
     written.checkpoint(1, *FIRST)
@@ -242,7 +244,7 @@ def test_a_gap_that_nothing_bridges_is_an_error(written: HandWrittenLog, last: i
 # Replay
 
 
-def test_the_same_path_has_many_spellings(written: HandWrittenLog) -> None:
+def test_different_spellings_of_a_path_are_one_file(written: HandWrittenLog) -> None:
     for number, (one, other) in enumerate(
         [
             ("/p/a%20b", "file:/p/a%20b"),
@@ -263,14 +265,14 @@ def test_a_deletion_vector_replaces_the_file_in_any_order(written: HandWrittenLo
     assert replay(opened(written)).adds.keys() == {("a", "utwo@1"), ("b", None)}
 
 
-def test_an_add_again_brings_new_metadata(written: HandWrittenLog) -> None:
+def test_a_repeated_add_replaces_the_metadata_of_a_file(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST, add("a"))
     written.commit(1, add("a", tags={"x": "y"}))
     (found,) = replay(opened(written)).adds.values()
     assert found.tags == {"x": "y"}
 
 
-def test_the_newest_fact_wins(written: HandWrittenLog) -> None:
+def test_the_newest_transaction_and_domain_metadata_win(written: HandWrittenLog) -> None:
     def domain(name: str, configuration: str, removed: bool = False) -> dict[str, object]:
         fields = {"domain": name, "configuration": configuration, "removed": removed}
         return {"domainMetadata": fields}
@@ -294,14 +296,16 @@ def test_the_newest_fact_wins(written: HandWrittenLog) -> None:
         {"txn": {"appId": "s", "version": 7}},
     ],
 )
-def test_a_version_says_nothing_twice(written: HandWrittenLog, twice: dict[str, object]) -> None:
+def test_duplicate_actions_in_a_version_are_corruption(
+    written: HandWrittenLog, twice: dict[str, object]
+) -> None:
     written.commit(0, *FIRST)
     written.commit(1, twice, twice)
     with pytest.raises(Corruption, match=f"Version 1 has two actions '{next(iter(twice))}'"):
         replay(opened(written))
 
 
-def test_a_table_without_columns_is_refused_in_the_end(written: HandWrittenLog) -> None:
+def test_a_state_without_schema_is_refused(written: HandWrittenLog) -> None:
     written.commit(0, PROTOCOL, {"metaData": {"id": "a"}})
     written.commit(1, METADATA)
     assert replay(opened(written)).version == 1

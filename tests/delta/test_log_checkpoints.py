@@ -1,4 +1,4 @@
-"""Checkpoints of Delta logs: every shape is read, and none is believed that is not whole."""
+"""Checkpoints of Delta logs: all formats are read, and incomplete ones are never used."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sidecar(name: str) -> dict[str, Any]:
     return {"sidecar": {"path": name, "sizeInBytes": 1, "modificationTime": 1}}
 
 
-def test_a_checkpoint_says_what_commits_would(written: HandWrittenLog) -> None:
+def test_a_checkpoint_gives_the_same_state_as_commits(written: HandWrittenLog) -> None:
     fact = {"domainMetadata": {"domain": "d", "configuration": "c", "removed": False}}
     txn = {"txn": {"appId": "s", "version": 7}}
     adds = [
@@ -52,7 +52,7 @@ def test_a_checkpoint_says_what_commits_would(written: HandWrittenLog) -> None:
     assert kinds == ["protocol", "metaData", "txn", "domainMetadata", "add", "add", "remove"]
 
 
-def test_parts_add_up_and_an_incomplete_set_is_ignored(written: HandWrittenLog) -> None:
+def test_all_parts_are_read_and_an_incomplete_set_is_ignored(written: HandWrittenLog) -> None:
     written.checkpoint(1, *FIRST, add("a"), infix=".0000000001.0000000002")
     written.checkpoint(1, add("b"), infix=".0000000002.0000000002")
     written.checkpoint(5, *FIRST, add("c"), infix=".0000000002.0000000002")
@@ -75,7 +75,7 @@ def test_sidecars_are_followed(written: HandWrittenLog, manifest: str) -> None:
     assert paths(written) == {"a", "b", "c"}
 
 
-def test_a_damaged_checkpoint_is_replaced_by_another_one(written: HandWrittenLog) -> None:
+def test_another_checkpoint_is_used_instead_of_a_damaged_one(written: HandWrittenLog) -> None:
     cut_off = written.checkpoint(3, *FIRST, add("a"))
     cut_off.write_bytes(cut_off.read_bytes()[:-20])
     written.checkpoint(3, *FIRST, add("b"), infix=f".{UUID}")
@@ -86,7 +86,7 @@ def test_a_damaged_checkpoint_is_replaced_by_another_one(written: HandWrittenLog
     assert paths(written) == {"d"}
 
 
-def test_a_damaged_checkpoint_that_is_not_needed_does_no_harm(written: HandWrittenLog) -> None:
+def test_an_unneeded_damaged_checkpoint_is_ignored(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST, add("a"))
     written.file(f"{0:020d}.checkpoint.parquet", "rubbish")
     written.file("_last_checkpoint", "rubbish")
@@ -94,7 +94,9 @@ def test_a_damaged_checkpoint_that_is_not_needed_does_no_harm(written: HandWritt
 
 
 @pytest.mark.parametrize("fault", ["rubbish", "no metaData", "no sidecar", "broken sidecar", "add"])
-def test_nothing_to_fall_back_to_is_an_error(written: HandWrittenLog, fault: str) -> None:
+def test_a_damaged_checkpoint_without_an_alternative_is_an_error(
+    written: HandWrittenLog, fault: str
+) -> None:
     match fault:
         case "rubbish":
             written.file(f"{3:020d}.checkpoint.parquet", "rubbish")
@@ -161,7 +163,7 @@ def test_statistics_and_partition_values_may_be_columns(written: HandWrittenLog)
     assert found.partition_values == expected
 
 
-def test_statistics_that_are_text_are_kept_word_for_word(written: HandWrittenLog) -> None:
+def test_statistics_in_text_form_are_kept_verbatim(written: HandWrittenLog) -> None:
     parsed = {"stats_parsed": pa.struct({"numRecords": pa.int64()})}
     said = add("a", stats='{ "numRecords" : 1e0 }', stats_parsed={"numRecords": 2})
     only_parsed = add("b", stats_parsed={"numRecords": 3})
@@ -171,7 +173,7 @@ def test_statistics_that_are_text_are_kept_word_for_word(written: HandWrittenLog
     assert found["b", None].stats == '{"numRecords":3}'
 
 
-def test_a_state_can_be_gone_through_more_than_once(written: HandWrittenLog) -> None:
+def test_a_state_can_be_iterated_repeatedly(written: HandWrittenLog) -> None:
     written.checkpoint(1, *FIRST, *(add(str(number)) for number in range(9_000)))
     (version,) = DeltaLog(str(written.root)).open().versions()
     for _ in range(2):

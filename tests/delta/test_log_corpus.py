@@ -1,4 +1,4 @@
-"""Delta logs that others wrote add up to the files that their readers agree on."""
+"""Delta logs of other writers, which must yield the files on which other readers agree."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from forklake.delta.log.reading import DeltaLog, Version
 from forklake.delta.log.replay import State, replay
 from forklake.errors import ForklakeError
 
-# Says nothing about a table, though its files were counted.
+# Describes no table, though its files were counted.
 UNUSABLE = {"delta_deltalog-state-reconstruction-without-metadata"}
-# Here `/p` is removed as `file:/p`, which the count overlooked.
+# Here `/p` is removed as `file:/p`, which the expected count overlooked.
 MISCOUNTED = {
     "kernelrs_golden_canonicalized-paths-special-a",
     "kernelrs_golden_canonicalized-paths-special-b",
 }
-# Right by their log; their deletion vectors or data files are missing.
+# Valid logs whose deletion vectors or data files are missing.
 LEFT_TO_DATA = {
     "delta_partitioned-table-with-dv-large",
     "delta_table-with-dv-large",
@@ -34,7 +34,7 @@ def tables(corpus: Path, *statuses: str) -> list[dict[str, Any]]:
 
 
 def states(log: DeltaLog) -> dict[int, tuple[int, int]]:
-    """How many files, and how many with a deletion vector, are live at each version."""
+    """Return the numbers of live files, and of those with a deletion vector, by version."""
     state, counted = State(), {}
     for version in log.versions():
         state.apply(version)
@@ -66,7 +66,7 @@ def _missed(folder: Path, counted: dict[int, tuple[int, int]]) -> dict[str, Any]
     }
 
 
-def test_every_checkpoint_is_the_state_that_commits_add_up_to(delta_corpus: Path) -> None:
+def test_every_checkpoint_equals_the_state_of_the_commits(delta_corpus: Path) -> None:
     compared, wrong = 0, []
     for table in tables(delta_corpus, "ok"):
         root = str(delta_corpus / table["name"] / "table")
@@ -88,7 +88,7 @@ def _outline(state: State) -> tuple[object, ...]:
     return state.protocol, files, state.txns.keys(), state.domains
 
 
-def test_what_must_be_refused_is_refused(delta_corpus: Path) -> None:
+def test_invalid_logs_are_refused(delta_corpus: Path) -> None:
     accepted = set()
     for table in tables(delta_corpus, "negative"):
         try:

@@ -1,4 +1,4 @@
-"""Mirrors and those who write beside them die or meet: no version is lost, told twice or torn."""
+"""Crashes and races of mirrors and writers: no version is lost, duplicated or incomplete."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from tests.delta.mirrored import (
     commit_info,
     end_oldest,
     killed_while,
+    logged_versions,
     make_catalog,
     mirror,
     mirror_all,
     mirror_until,
     status_of,
-    told_versions,
     versions_of,
 )
 from tests.delta.readers import read_everywhere
 from tests.fix_metastore import Place
 
-# Commits of each of four writers, and how long all may take.
+# Commits of each of four writers, and the time limit for all of them.
 COMMITS = int(os.environ.get("FORKLAKE_DELTA_COMMITS", "50"))
 SECONDS = 2 * TIMEOUT_SECONDS * max(1, COMMITS // 50)
 COMMIT_PHASES = [one for one in phases.PHASES if one.startswith("commit.")]
@@ -46,7 +46,7 @@ def die() -> None:
 
 
 def killed_at(phase: str, place: Place, work: Callable[[Catalog], None]) -> None:
-    """Work in another process, which is killed when it reaches a phase."""
+    """Run work in another process, which is killed when it reaches a phase."""
     process = CONTEXT.Process(target=killed_while, args=(phase, die, place, work))
     process.start()
     process.join(TIMEOUT_SECONDS)
@@ -65,16 +65,16 @@ def test_a_killed_commit_of_two_tables_is_in_both_logs_or_in_none(
             newest += phase == "commit.committed"
             mirror_all(catalog)
             for name in TABLES:
-                told = told_versions(tmp_path / "delta" / name)
-                assert told == versions_of(catalog, name), phase
-                assert told[-1][0] == newest, phase
+                found = logged_versions(tmp_path / "delta" / name)
+                assert found == versions_of(catalog, name), phase
+                assert found[-1][0] == newest, phase
     orders, items = (commit_info(tmp_path / "delta" / name, 1) for name in TABLES)
     assert orders["transactionGroup"] == items["transactionGroup"]
     assert [one["version"] for one in orders["transactionGroup"]["participants"]] == [1, 1]
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_a_mirror_that_was_killed_is_run_again(place: Place, tmp_path: Path) -> None:
+def test_a_killed_mirror_can_be_run_again(place: Place, tmp_path: Path) -> None:
     root = tmp_path / "delta" / "orders"
     with place.open() as metastore:
         catalog = make_catalog(metastore, tmp_path, "orders")
@@ -84,7 +84,7 @@ def test_a_mirror_that_was_killed_is_run_again(place: Place, tmp_path: Path) -> 
             end_oldest(catalog, "orders")
             killed_at(phase, place, mirror_all)
             mirror(catalog, "orders")
-            assert told_versions(root) == versions_of(catalog, "orders"), phase
+            assert logged_versions(root) == versions_of(catalog, "orders"), phase
             status = status_of(catalog, "orders")
             assert (status.state, status.mirrored_version) == ("CURRENT", 10 * turn + 10)
             assert status.checkpoint_version == status.mirrored_version
@@ -96,7 +96,7 @@ def test_a_mirror_that_was_killed_is_run_again(place: Place, tmp_path: Path) -> 
 
 @pytest.mark.timeout(2 * SECONDS)
 @pytest.mark.parametrize("backend", ["postgresql"])
-def test_many_writers_and_two_mirrors_make_one_log_without_gaps(
+def test_many_writers_and_two_mirrors_produce_one_log_without_gaps(
     place: Place, tmp_path: Path
 ) -> None:
     root = tmp_path / "delta" / "orders"
@@ -107,8 +107,8 @@ def test_many_writers_and_two_mirrors_make_one_log_without_gaps(
         ]
         mirrors = [partial(mirror_until, place, "orders", 4 * COMMITS, SECONDS) for _ in range(2)]
         assert in_processes([*writers, *mirrors], seconds=SECONDS)[:4] == [COMMITS] * 4
-        assert told_versions(root) == versions_of(catalog, "orders")
-        assert [number for number, _ in told_versions(root)] == list(range(4 * COMMITS + 1))
+        assert logged_versions(root) == versions_of(catalog, "orders")
+        assert [number for number, _ in logged_versions(root)] == list(range(4 * COMMITS + 1))
         assert status_of(catalog, "orders").state == "CURRENT"
     table = deltalake.DeltaTable(root)
     assert (table.version(), len(table.file_uris())) == (4 * COMMITS, 4 * COMMITS)

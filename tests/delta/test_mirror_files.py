@@ -1,4 +1,4 @@
-"""The files of a mirror: put once, linked, and read alike by other people's readers."""
+"""Files of a mirror: created exactly once, linked, and read alike by other readers."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ from tests.delta.tables import (
 WRITERS, NAMES = 8, 200
 
 
-def test_of_many_writers_exactly_one_puts_a_file_and_it_is_whole(tmp_path: Path) -> None:
+def test_exactly_one_of_many_writers_creates_a_file_completely(tmp_path: Path) -> None:
     folder = tmp_path / "log"
     won = in_processes([partial(put_all, str(folder), writer, NAMES) for writer in range(WRITERS)])
     assert sorted(number for numbers in won for number in numbers) == list(range(NAMES))
-    assert sum(map(bool, won)) > 1  # they met
+    assert sum(map(bool, won)) > 1  # the writers raced
     for writer, numbers in enumerate(won):
         assert all((folder / str(number)).read_bytes() == contents(writer) for number in numbers)
-    assert len(os.listdir(folder)) == NAMES  # nothing else is left
+    assert len(os.listdir(folder)) == NAMES  # no temporary files are left
 
 
-def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_file_is_created_completely_or_not_at_all(tmp_path: Path) -> None:
     def fail(file: BinaryIO) -> None:
         file.write(b"half")
         raise ZeroDivisionError
@@ -81,7 +81,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 class Bucket(BaseHTTPRequestHandler):
-    """As much of an object store as putting needs."""
+    """A minimal object store for conditional puts."""
 
     objects: ClassVar[dict[str, bytes]] = {}
 
@@ -97,12 +97,12 @@ class Bucket(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URI of an empty bucket."""
+    """Yield the URI of an empty bucket."""
     with HTTPServer(("127.0.0.1", 0), Bucket) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
@@ -114,7 +114,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         thread.join()
 
 
-def test_an_object_store_is_asked_to_put_only_where_nothing_is(bucket: str) -> None:
+def test_puts_to_an_object_store_are_conditional(bucket: str) -> None:
     assert put_if_absent(f"{bucket}/a/b.json", b"one")
     assert not put_if_absent(f"{bucket}/a/b.json", b"two")
     path = f"/{bucket.removeprefix('s3://')}/a/b.json"
@@ -125,7 +125,7 @@ def test_an_object_store_is_asked_to_put_only_where_nothing_is(bucket: str) -> N
         put_if_absent(f"{bucket}/mine", b"")
 
 
-def test_where_nobody_can_be_sure_to_be_the_only_one_nothing_is_put() -> None:
+def test_stores_without_conditional_puts_are_refused() -> None:
     with pytest.raises(Unsupported, match="ftp"):
         put_if_absent("ftp://host/x", b"")
 
@@ -133,7 +133,7 @@ def test_where_nobody_can_be_sure_to_be_the_only_one_nothing_is_put() -> None:
 # Commits
 
 
-def test_a_commit_has_one_form() -> None:
+def test_commits_are_serialized_deterministically() -> None:
     txn = Txn(app_id="näh\n", version=7)
     assert commit_bytes([txn, info("k", timestamp=5)]).decode() == (
         '{"commitInfo":{"operation":"WRITE","engineInfo":"test","txnId":"k","timestamp":5}}\n'
@@ -143,7 +143,7 @@ def test_a_commit_has_one_form() -> None:
         commit_bytes([replace(txn, app_id="\ud800")])
 
 
-def test_a_commit_is_published_once_however_often_it_is_tried(tmp_path: Path) -> None:
+def test_repeated_attempts_publish_a_commit_once(tmp_path: Path) -> None:
     first = publish(str(tmp_path), 3, [info("a"), Txn(app_id="x", version=1)])
     again = publish(str(tmp_path), 3, [info("a"), Txn(app_id="x", version=2)])
     assert first.path == commit_path(str(tmp_path), 3)
@@ -160,7 +160,7 @@ def test_a_commit_is_published_once_however_often_it_is_tried(tmp_path: Path) ->
         (b'{"txn": half', "None"),
     ],
 )
-def test_the_commit_of_another_writer_is_named_and_stays(
+def test_the_commit_of_another_writer_is_named_and_kept(
     tmp_path: Path, theirs: bytes, named: str
 ) -> None:
     put(commit_path(str(tmp_path), 0), theirs)
@@ -171,9 +171,7 @@ def test_the_commit_of_another_writer_is_named_and_stays(
 
 
 @pytest.mark.parametrize("infos", [[], [info(None)], [info("a"), info("b")]])
-def test_a_commit_that_cannot_be_known_again_is_refused(
-    tmp_path: Path, infos: list[CommitInfo]
-) -> None:
+def test_a_commit_without_a_unique_key_is_refused(tmp_path: Path, infos: list[CommitInfo]) -> None:
     with pytest.raises(InvalidInput, match="txnId"):
         publish(str(tmp_path), 0, infos)
     assert os.listdir(tmp_path) == []
@@ -183,7 +181,7 @@ def test_a_commit_that_cannot_be_known_again_is_refused(
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda s: "/" not in s and s not in {".", ".."})))
-def test_a_path_is_found_again_from_its_uri(names: list[str]) -> None:
+def test_paths_round_trip_through_uris(names: list[str]) -> None:
     path = "/".join([*names, "part-0.parquet"])
     uri = relative_uri(path)
     assert uri.isascii()
@@ -192,12 +190,12 @@ def test_a_path_is_found_again_from_its_uri(names: list[str]) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/a", "../a", "a/../b", "a/..", "./a"])
-def test_a_path_that_leads_elsewhere_has_no_relative_uri(path: str) -> None:
+def test_a_path_outside_of_the_root_has_no_relative_uri(path: str) -> None:
     with pytest.raises(InvalidInput, match="root"):
         relative_uri(path)
 
 
-def test_what_a_folder_escapes_is_escaped_once_more() -> None:
+def test_escaped_folder_names_are_escaped_again() -> None:
     assert relative_uri("region=us %2F x/ü.parquet") == "region=us%20%252F%20x/%C3%BC.parquet"
 
 
@@ -212,7 +210,7 @@ def test_a_file_on_another_disk_is_copied(tmp_path: Path) -> None:
         assert os.listdir(other) == ["b"]
 
 
-def test_files_are_linked_once_and_never_over_others(tmp_path: Path) -> None:
+def test_links_never_replace_other_files(tmp_path: Path) -> None:
     for name in ("a b", "c"):
         (tmp_path / name).write_bytes(b"xyz")
     pairs = [(f"{tmp_path}/{name}", f"{tmp_path}/root/p=1/{name}") for name in ("a b", "c")]
@@ -233,7 +231,7 @@ def test_files_are_linked_once_and_never_over_others(tmp_path: Path) -> None:
 def disagreeing(
     table: Table, expected: Rows | None = None, version: int | None = None
 ) -> Mapping[str, Any]:
-    """The readers that do not see the rows of a table, with what they see."""
+    """Return the readers that do not see the expected rows of a table, with their results."""
     wanted = table.expected() if expected is None else expected
     answers = read_everywhere(str(table.root), version)
     return {name: rows for name, rows in answers.items() if rows != wanted}
@@ -241,7 +239,7 @@ def disagreeing(
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
-    """An empty place for a table."""
+    """Return an empty table."""
     return Table(tmp_path / "table")
 
 
@@ -266,7 +264,7 @@ def test_all_readers_agree_on_commits_and_on_the_checkpoint_alone(table: Table) 
     hint = json.loads((table.root / "_delta_log/_last_checkpoint").read_text())
     size = Path(checkpoint_path(str(table.root), 1)).stat().st_size
     assert hint == {"version": 1, "size": 9, "sizeInBytes": size, "numOfAddFiles": 5}
-    table.commit(table.write(None, range(100, 103)))  # a commit that continues a checkpoint
+    table.commit(table.write(None, range(100, 103)))  # a commit after a checkpoint
     assert disagreeing(table) == {}
 
 
@@ -280,7 +278,8 @@ def test_all_readers_but_one_agree_on_deletion_vectors(table: Table) -> None:
         table.commit(removal(added), replace(added, deletion_vector=described(vector)))
     table.rows[in_file.path] = table.rows[in_file.path].slice(1, 4)
     table.rows[in_log.path] = table.rows[in_log.path].take([0, 2, 3, 4, 5])
-    assert set(disagreeing(table)) == {"deltalake and pyarrow"}  # it refuses
+    # This reader refuses deletion vectors.
+    assert set(disagreeing(table)) == {"deltalake and pyarrow"}
     write_checkpoint(str(table.root), 2, state(table, WITH_VECTORS))
     table.hide_commits()
     assert set(disagreeing(table)) == {"deltalake and pyarrow"}
@@ -289,7 +288,7 @@ def test_all_readers_but_one_agree_on_deletion_vectors(table: Table) -> None:
 # Checkpoints
 
 
-def test_a_checkpoint_holds_everything_that_is_still_true(table: Table) -> None:
+def test_a_checkpoint_contains_the_complete_state(table: Table) -> None:
     added = replace(
         table.write(None, range(2)),
         tags={"k": "v", "empty": None},
@@ -327,7 +326,7 @@ def test_a_checkpoint_holds_everything_that_is_still_true(table: Table) -> None:
     assert {name: bodies["remove"][name] for name in tombstone} == tombstone
 
 
-def test_a_checkpoint_that_is_there_stays_and_is_hinted_at(table: Table) -> None:
+def test_an_existing_checkpoint_is_kept_and_becomes_the_last_checkpoint(table: Table) -> None:
     table.commit(PROTOCOL, METADATA, table.write(None, range(2)))
     first = write_checkpoint(str(table.root), 0, state(table))
     hint = table.root / "_delta_log/_last_checkpoint"
@@ -339,7 +338,7 @@ def test_a_checkpoint_that_is_there_stays_and_is_hinted_at(table: Table) -> None
     assert json.loads(hint.read_text())["size"] == 3
 
 
-def test_a_file_without_a_size_makes_no_checkpoint(table: Table) -> None:
+def test_no_checkpoint_is_written_for_files_of_unknown_size(table: Table) -> None:
     batch = pa.RecordBatch.from_pylist([{"path": "a", "size": None}])
     with pytest.raises(InvalidInput, match="no value of 'partition_values'"):
         write_checkpoint(str(table.root), 0, State(PROTOCOL, METADATA, [batch]))

@@ -1,4 +1,4 @@
-"""The mirror: what it tells, what it keeps from other logs, and that it gives way to nobody."""
+"""The mirror: what it writes, and how it treats the commits of other writers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tests.delta.mirrored import (
     append,
     commit_info,
     end_oldest,
+    log_actions,
+    logged_versions,
     make_catalog,
     mirror,
     new_file,
-    said,
     status_of,
-    told_versions,
     versions_of,
 )
 from tests.delta.readers import read_everywhere
@@ -43,38 +43,38 @@ from tests.delta.readers import read_everywhere
 
 @pytest.fixture
 def metastore(tmp_path: Path) -> Iterator[Metastore]:
-    """A metastore in a file."""
+    """Yield a metastore in a file."""
     with forklake.open(f"ducklake:sqlite:{tmp_path / 'meta.db'}", create=True) as found:
         yield found
 
 
 @pytest.fixture
 def catalog(metastore: Metastore, tmp_path: Path) -> Catalog:
-    """A catalog whose table `orders` is mirrored to the folder `root`."""
+    """Return a catalog whose table `orders` is mirrored to the folder `root`."""
     return make_catalog(metastore, tmp_path, "orders")
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Where readers of files find the table."""
+    """Return the published root of the table."""
     return tmp_path / "delta" / "orders"
 
 
 def rows(*numbers: int) -> Counter[Any]:
-    """The rows of these numbers."""
+    """Return the rows of these numbers."""
     return Counter((number, f"n{number}") for number in numbers)
 
 
 def checkpoint(root: Path, version: int, kind: str) -> list[dict[str, Any]]:
-    """What a checkpoint says of one kind of action."""
+    """Return the actions of one kind in a checkpoint."""
     path = root / "_delta_log" / f"{version:020d}.checkpoint.parquet"
     return [one for one in pq.read_table(path)[kind].to_pylist() if one is not None]
 
 
-# Others at the log
+# Other writers at the log
 
 
-def test_a_version_that_another_writer_took_is_never_overwritten(
+def test_a_version_committed_by_another_writer_is_never_overwritten(
     catalog: Catalog, root: Path
 ) -> None:
     append(catalog, ["orders"], 1)
@@ -93,12 +93,10 @@ def test_a_version_that_another_writer_took_is_never_overwritten(
     foreign.unlink()
     mirror(catalog, "orders")
     assert status_of(catalog, "orders").state == "CURRENT"
-    assert told_versions(root) == versions_of(catalog, "orders")
+    assert logged_versions(root) == versions_of(catalog, "orders")
 
 
-def test_a_table_that_was_taken_over_keeps_other_writers_away(
-    metastore: Metastore, tmp_path: Path
-) -> None:
+def test_a_taken_over_table_refuses_other_writers(metastore: Metastore, tmp_path: Path) -> None:
     place = tmp_path / "foreign"
     data = pa.table({"id": [1, 2], "name": ["n1", "n2"]})
     write_deltalake(place, data, configuration={"delta.checkpointInterval": "2"})
@@ -114,7 +112,7 @@ def test_a_table_that_was_taken_over_keeps_other_writers_away(
         assert found == rows(1, 2, 3), name
 
 
-def test_a_takeover_that_was_cut_short_is_finished_by_the_mirror(
+def test_an_interrupted_takeover_is_finished_by_the_mirror(
     metastore: Metastore, tmp_path: Path
 ) -> None:
     place = tmp_path / "foreign"
@@ -140,15 +138,15 @@ def test_a_takeover_that_was_cut_short_is_finished_by_the_mirror(
     assert GUARD in (DeltaTable(place).protocol().writer_features or [])
 
 
-# What is told
+# Contents of the log
 
 
-def test_a_checkpoint_says_what_the_commits_said(catalog: Catalog, root: Path) -> None:
+def test_a_checkpoint_agrees_with_the_commits(catalog: Catalog, root: Path) -> None:
     for number in range(9):
         append(catalog, ["orders"], number)
     end_oldest(catalog, "orders")
     mirror(catalog, "orders")
-    commits = [one for version in range(11) for one in said(root, version)]
+    commits = [one for version in range(11) for one in log_actions(root, version)]
     adds = {one["add"]["path"]: one["add"] for one in commits if "add" in one}
     (gone,) = [one["remove"] for one in commits if "remove" in one]
     live = {one["path"]: one for one in checkpoint(root, 10, "add")}
@@ -165,7 +163,7 @@ def test_a_checkpoint_says_what_the_commits_said(catalog: Catalog, root: Path) -
         assert found == rows(*range(1, 9)), name
 
 
-def test_removed_files_are_spoken_of_as_long_as_the_table_says(
+def test_removed_files_are_kept_in_checkpoints_for_the_configured_time(
     metastore: Metastore, tmp_path: Path
 ) -> None:
     place = tmp_path / "foreign"
@@ -179,15 +177,15 @@ def test_removed_files_are_spoken_of_as_long_as_the_table_says(
     take_over(catalog, catalog.now().state.table("orders"))
     end_oldest(catalog, "orders")
     append(catalog, ["orders"], 2)
-    end_oldest(catalog, "orders")  # version 4: the time of the others is over
+    end_oldest(catalog, "orders")  # version 4: the other tombstones have expired
     mirror(catalog, "orders")
     (gone,) = checkpoint(place, 4, "remove")
-    assert gone["path"] == next(one["remove"]["path"] for one in said(place, 4) if "remove" in one)
+    assert gone["path"] == next(
+        one["remove"]["path"] for one in log_actions(place, 4) if "remove" in one
+    )
 
 
-def test_a_log_begins_anew_where_older_versions_have_expired(
-    metastore: Metastore, tmp_path: Path
-) -> None:
+def test_a_new_log_begins_after_the_expired_versions(metastore: Metastore, tmp_path: Path) -> None:
     catalog = make_catalog(metastore, tmp_path, "orders")
     for number in range(3):
         append(catalog, ["orders"], number)
@@ -200,12 +198,12 @@ def test_a_log_begins_anew_where_older_versions_have_expired(
     fork = metastore.fork("sales", "fork")
     place = tmp_path / "delta" / "fork"
     publish_table(fork, "orders", "main", str(place))
-    assert [version for version, _ in told_versions(place)] == [3, 4, 5]
+    assert [version for version, _ in logged_versions(place)] == [3, 4, 5]
     for name, found in read_everywhere(str(place)).items():
         assert found == rows(1, 2), name
 
 
-def test_the_protocol_never_becomes_less_than_was_told(catalog: Catalog) -> None:
+def test_the_protocol_is_never_downgraded(catalog: Catalog) -> None:
     state = catalog.now().state
     fields = state.fields(state.table("orders"))
     face = Face(table_id=TableId(1), delta_id="x", location="/t", mode=FaceMode.OWN)
@@ -218,22 +216,22 @@ def test_the_protocol_never_becomes_less_than_was_told(catalog: Catalog) -> None
     for stated in (newer, Protocol(min_reader_version=2, min_writer_version=6), None):
         description = Description(fields, face, stated, None)
         metadata = description.metadata("orders", 1)
-        told = description.protocol(metadata, has_vectors=False)
-        assert told.writer_features is not None
-        assert GUARD in told.writer_features
+        result = description.protocol(metadata, has_vectors=False)
+        assert result.writer_features is not None
+        assert GUARD in result.writer_features
         before = stated or Protocol(min_reader_version=1, min_writer_version=1)
-        assert told.min_reader_version >= before.min_reader_version
-        assert told.writer_features >= (before.writer_features or set())
-        assert (told.reader_features or set()) >= (before.reader_features or set())
-        again = Description(fields, face, told, metadata)
-        assert again.protocol(metadata, has_vectors=False) == told
+        assert result.min_reader_version >= before.min_reader_version
+        assert result.writer_features >= (before.writer_features or set())
+        assert (result.reader_features or set()) >= (before.reader_features or set())
+        again = Description(fields, face, result, metadata)
+        assert again.protocol(metadata, has_vectors=False) == result
         assert again.metadata("other", 2) == metadata
 
 
 # Other logs at other places
 
 
-def test_a_fork_of_an_imported_table_tells_all_that_the_log_told(
+def test_the_published_fork_of_an_imported_table_repeats_its_log(
     metastore: Metastore, tmp_path: Path
 ) -> None:
     place, other = tmp_path / "foreign", tmp_path / "fork"
@@ -258,12 +256,16 @@ def test_a_fork_of_an_imported_table_tells_all_that_the_log_told(
     ]
     assert changed[0] == changed[1]
     assert len(changed[0]) == 2
-    (metadata,) = {json.dumps(one["metaData"]) for one in said(other, 0) if "metaData" in one}
-    assert not [one for version in (1, 2, 3) for one in said(other, version) if "metaData" in one]
+    (metadata,) = {
+        json.dumps(one["metaData"]) for one in log_actions(other, 0) if "metaData" in one
+    }
+    assert not [
+        one for version in (1, 2, 3) for one in log_actions(other, version) if "metaData" in one
+    ]
     assert str(table.metadata().id) in metadata
 
 
-def test_encrypted_files_cannot_be_told(metastore: Metastore, tmp_path: Path) -> None:
+def test_encrypted_files_cannot_be_published(metastore: Metastore, tmp_path: Path) -> None:
     catalog = make_catalog(metastore, tmp_path, "orders")
     file = new_file(catalog, "orders", [1])
     with catalog.transaction() as transaction:

@@ -1,4 +1,4 @@
-"""Tables of the lake as Delta tables: whatever Spark does to them, all readers see it."""
+"""Tables of the lake published as Delta tables: other readers see the results of all statements."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from forklake import Catalog, Session
 from forklake.catalog.faces import FaceReading
 from forklake.delta.publishing import publish_table
 from forklake.errors import Unsupported
-from tests.delta.mirrored import commit_info, status_of, told_versions
+from tests.delta.mirrored import commit_info, logged_versions, status_of
 from tests.delta.readers import Rows, canonical_rows, read_everywhere
 
 # The others refuse deletion vectors or renamed columns.
-KNOW_FEATURES = {"deltalake", "duckdb"}
+WITH_ALL_FEATURES = {"deltalake", "duckdb"}
 
 
 def catalog_of(session: Session, alias: str = "lake") -> Catalog:
-    """The catalog of an alias."""
+    """Return the catalog of an alias."""
     return session.attachment(alias).catalog
 
 
 def publish(session: Session, table: str, root: Path, alias: str = "lake") -> str:
-    """Publish a table; where it is then."""
+    """Publish a table, and return its location."""
     publish_table(catalog_of(session, alias), table, "main", str(root))
     return str(root)
 
 
 def rows_of(session: Session, table: str) -> Rows:
-    """The rows that Spark sees."""
+    """Return the rows that Spark sees."""
     return canonical_rows(session.sql(f"SELECT * FROM {table}").toArrow())
 
 
 def assert_same(session: Session, table: str, root: str, *, is_plain: bool = False) -> None:
-    """All readers of files see the rows that Spark sees."""
+    """Check that the readers of files see the rows that Spark sees."""
     expected = rows_of(session, table)
     for name, found in read_everywhere(root).items():
-        if is_plain or name in KNOW_FEATURES or isinstance(found, Counter):
+        if is_plain or name in WITH_ALL_FEATURES or isinstance(found, Counter):
             assert found == expected, name
 
 
-def test_readers_follow_whatever_happens_to_a_table(lake: Session, tmp_path: Path) -> None:
+def test_readers_see_all_changes_of_a_table(lake: Session, tmp_path: Path) -> None:
     lake.sql("CREATE TABLE t (id BIGINT, name VARCHAR, price DECIMAL(10,2), day DATE)")
     lake.sql(
         "INSERT INTO t SELECT range, 'n' || range::VARCHAR, range / 4,"
@@ -74,7 +74,9 @@ def test_readers_follow_whatever_happens_to_a_table(lake: Session, tmp_path: Pat
     assert canonical_rows(lake.delta(root).toArrow()) == expected
 
 
-def test_tables_that_change_together_say_so(lake: Session, tmp_path: Path) -> None:
+def test_tables_changed_in_one_commit_share_a_transaction_group(
+    lake: Session, tmp_path: Path
+) -> None:
     roots = {}
     for name in ("orders", "items"):
         lake.sql(f"CREATE TABLE {name} AS SELECT 1::BIGINT AS id")
@@ -102,13 +104,13 @@ def test_a_fork_is_published_beside_its_parent(lake: Session, tmp_path: Path) ->
     lake.sql("INSERT INTO t VALUES (70, 'p')")
     assert_same(lake, "t", parent, is_plain=True)
     assert_same(lake, "agent.t", fork)
-    assert [number for number, _ in told_versions(Path(fork))] == [0, 1, 2, 3, 4]
+    assert [number for number, _ in logged_versions(Path(fork))] == [0, 1, 2, 3, 4]
     assert sum(rows_of(lake, "t").values()) == 12
     assert sum(rows_of(lake, "agent.t").values()) == 9
 
 
-def test_what_is_committed_for_a_session_is_told_at_once(lake: Session, tmp_path: Path) -> None:
-    """Merges and compaction commit by themselves."""
+def test_merges_and_compaction_are_published_at_once(lake: Session, tmp_path: Path) -> None:
+    """Fork merges and compaction commit without a session transaction."""
     lake.sql("CREATE TABLE t AS SELECT i AS id FROM range(2) AS r(i); INSERT INTO t VALUES (2)")
     root = publish(lake, "t", tmp_path / "delta" / "t")
     lake.fork("lake", "agent", attach_as="agent")
@@ -122,11 +124,11 @@ def test_what_is_committed_for_a_session_is_told_at_once(lake: Session, tmp_path
         start=1,
     ):
         lake.sql(statement)
-        assert [one for one, _ in told_versions(Path(root))] == list(range(number + 1)), statement
+        assert [one for one, _ in logged_versions(Path(root))] == list(range(number + 1)), statement
         assert_same(lake, "t", root)
 
 
-def test_what_a_delta_table_cannot_say_is_refused(lake: Session, tmp_path: Path) -> None:
+def test_tables_that_delta_cannot_represent_are_refused(lake: Session, tmp_path: Path) -> None:
     lake.sql("CREATE TABLE t AS SELECT 1::BIGINT AS id")
     lake.sql("ALTER TABLE t ADD COLUMN more INTEGER DEFAULT 7")
     with pytest.raises(Unsupported, match="lack the column 'more'"):
@@ -149,7 +151,7 @@ def test_what_a_delta_table_cannot_say_is_refused(lake: Session, tmp_path: Path)
     assert_same(lake, "small", root)
 
 
-def test_files_that_name_columns_otherwise_are_refused(lake: Session, tmp_path: Path) -> None:
+def test_files_with_other_column_names_are_refused(lake: Session, tmp_path: Path) -> None:
     files = tmp_path / "k=a"
     files.mkdir()
     pq.write_table(pa.table({"id": [1]}), files / "same.parquet")

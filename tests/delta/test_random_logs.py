@@ -1,4 +1,4 @@
-"""Random Delta logs, imported: every version has the files that a model has.
+"""Imports of random Delta logs, whose versions must have the files of a model.
 
 FORKLAKE_DELTA_LOGS=2000 tries more of them.
 """
@@ -25,9 +25,9 @@ from tests.delta.imported import reading
 from tests.delta.stories import ROWS, VALUES, Story, full_paths
 
 LOGS = int(os.environ.get("FORKLAKE_DELTA_LOGS", "25"))
-# So that small logs are loaded in several batches and parts, too.
+# So low that small logs are loaded in several batches and parts.
 LIMITS = ((loading, "MOST_VERSIONS"), (parts, "MOST_FILES"), (commit, "MOST_ROWS"))
-# A file: its rows, how many of them are deleted, its partition values.
+# A file: its numbers of rows and of deleted rows, and its partition values.
 Shown = dict[str, tuple[int, int, dict[str, str | None]]]
 
 
@@ -37,15 +37,15 @@ Shown = dict[str, tuple[int, int, dict[str, str | None]]]
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=st.data())
-def test_every_version_of_a_random_log_is_what_a_model_says(data: st.DataObject) -> None:
+def test_every_version_of_a_random_log_matches_the_model(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        told = HandWrittenLog(Path(folder) / "täble %41")
+        written = HandWrittenLog(Path(folder) / "täble %41")
         with forklake.open(f"ducklake:sqlite:{folder}/m.db", create=True) as metastore:
             catalog = metastore.create_catalog("c", data_path=f"{folder}/data")
             with pytest.MonkeyPatch.context() as patch:
                 for place, name in LIMITS:
                     patch.setattr(place, name, data.draw(st.sampled_from((1, 3, 1000))))
-                _follow(catalog, told, data.draw)
+                _follow(catalog, written, data.draw)
 
 
 def _follow(catalog: Catalog, log: HandWrittenLog, draw: Callable[[Any], Any]) -> None:
@@ -54,7 +54,7 @@ def _follow(catalog: Catalog, log: HandWrittenLog, draw: Callable[[Any], Any]) -
     before, is_whole = -1, True
     for _ in range(draw(st.integers(1, 2))):
         for _ in range(draw(st.integers(1, 5))):
-            story.go_on()
+            story.add_version()
         latest = len(story.truths) - 1
         points = sorted(draw(st.sets(st.integers(0, latest), max_size=3)))
         first = 0

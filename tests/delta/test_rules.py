@@ -1,4 +1,4 @@
-"""Rules of Delta tables for those who write: what is kept of them, and what they let happen."""
+"""Rules of Delta tables for writers: how they are stored, and which changes they allow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from forklake.spark.source.datasource import ForklakeSource
 from forklake.spark.source.places import Place
 from forklake.sql.session import Session
 from tests.delta.hand_written import HandWrittenLog
-from tests.delta.mirrored import said
+from tests.delta.mirrored import log_actions
 from tests.delta.readers import read_everywhere
 from tests.delta.ruled import ALL, imported_rules, taken_over, write_rules
 from tests.fix_metastore import BACKENDS
@@ -35,7 +35,7 @@ on_every_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> str:
-    """The quickest, unless a test asks for others."""
+    """Return SQLite, the fastest backend, unless a test is parametrized with others."""
     return str(getattr(request, "param", "sqlite"))
 
 
@@ -44,11 +44,11 @@ def catalog(metastore: Metastore, tmp_path: Path) -> Catalog:
     return metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
 
 
-# What is kept
+# Stored rules
 
 
 def invariant(text: str) -> dict[str, str]:
-    """What the schema says of a column with a condition."""
+    """Return the schema metadata of a column with an invariant."""
     return {"delta.invariants": json.dumps({"expression": {"expression": text}})}
 
 
@@ -61,7 +61,7 @@ CONFIGURATION = {"delta.constraints.small": "a < 100", "delta.appendOnly": "true
 
 
 @on_every_backend
-def test_rules_are_kept_and_forks_have_them(
+def test_rules_are_stored_and_inherited_by_forks(
     metastore: Metastore, catalog: Catalog, written: HandWrittenLog
 ) -> None:
     write_rules(written, EVERYTHING, CONFIGURATION)
@@ -80,7 +80,7 @@ def test_rules_are_kept_and_forks_have_them(
     assert from_text(to_text(expected)) == expected
 
 
-def test_rules_that_the_protocol_does_not_list_do_not_count(
+def test_rules_not_listed_by_the_protocol_are_ignored(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     write_rules(written, EVERYTHING, CONFIGURATION, features=())
@@ -89,7 +89,7 @@ def test_rules_that_the_protocol_does_not_list_do_not_count(
     assert all(one.default_value is None for one in state.fields(state.table("t")))
 
 
-def test_rules_follow_the_log(catalog: Catalog, written: HandWrittenLog) -> None:
+def test_rules_change_with_the_log(catalog: Catalog, written: HandWrittenLog) -> None:
     write_rules(written, EVERYTHING, CONFIGURATION)
     assert imported_rules(catalog, written).no_ends
     metadata = json.loads((written.folder / f"{0:020d}.json").read_text().splitlines()[1])
@@ -119,7 +119,7 @@ def test_rules_follow_the_log(catalog: Catalog, written: HandWrittenLog) -> None
         ([("a", "string", {"CURRENT_DEFAULT": "uuid()"})], {}, "'a' has a default.*uuid"),
     ],
 )
-def test_what_cannot_be_kept_keeps_rows_from_being_written_only(
+def test_unsupported_rules_only_forbid_writing_rows(
     lake: Session,
     written: HandWrittenLog,
     columns: list[tuple[str, str, dict[str, Any]]],
@@ -131,11 +131,12 @@ def test_what_cannot_be_kept_keeps_rows_from_being_written_only(
     with pytest.raises(Forbidden, match=reason):
         lake.execute("INSERT INTO t VALUES (NULL)")
     lake.execute("TRUNCATE t")
-    assert not list(written.root.parent.rglob("*.parquet"))  # nor is any left in the lake's folder
+    # The folder of the lake has none either.
+    assert not list(written.root.parent.rglob("*.parquet"))
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("default", "kept"),
     [
         (r"'a\'b'", ("a'b", "literal")),
         ("-1.5", ("-1.5", "literal")),
@@ -147,17 +148,17 @@ def test_what_cannot_be_kept_keeps_rows_from_being_written_only(
         ("current_date", ("current_date", "expression")),
     ],
 )
-def test_defaults_become_the_lakes(
-    catalog: Catalog, written: HandWrittenLog, said: str, kept: tuple[str | None, str | None]
+def test_defaults_are_imported(
+    catalog: Catalog, written: HandWrittenLog, default: str, kept: tuple[str | None, str | None]
 ) -> None:
-    write_rules(written, [("a", "string", {"CURRENT_DEFAULT": said})])
+    write_rules(written, [("a", "string", {"CURRENT_DEFAULT": default})])
     assert imported_rules(catalog, written) == Rules()
     state = catalog.now().state
     (field,) = state.fields(state.table("t"))
     assert (field.default_value, field.default_value_type) == kept
 
 
-def test_columns_that_rules_name_keep_their_names(
+def test_columns_named_by_rules_cannot_be_renamed_or_dropped(
     metastore: Metastore, catalog: Catalog, written: HandWrittenLog
 ) -> None:
     write_rules(written, [*EVERYTHING, ("d", "long", {})], {"delta.constraints.small": "a < 9"})
@@ -173,14 +174,14 @@ def test_columns_that_rules_name_keep_their_names(
         transaction.drop_column(table, "c")
 
 
-def test_commits_say_when_they_were_made_if_the_table_wants_it(
+def test_commits_have_in_commit_timestamps_if_enabled(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     features, configuration = ["inCommitTimestamp"], {"delta.enableInCommitTimestamps": "true"}
     write_rules(written, [("a", "long", {})], configuration, features=features)
     imported_rules(catalog, written)
     take_over(catalog, catalog.now().state.table("t"))
-    info = said(written.root, 1)[0]["commitInfo"]
+    info = log_actions(written.root, 1)[0]["commitInfo"]
     assert info["inCommitTimestamp"] == info["timestamp"]
 
 
@@ -201,16 +202,16 @@ def test_which_changes_rules_forbid(rules: Rules, kinds: set[ChangeKind], is_ref
     assert (rules.why_not(kinds) is not None) == is_refused
 
 
-# What they let happen
+# Enforcement
 
 
 def rows_of(location: Path) -> dict[str, Any]:
-    """The rows of a Delta table, as all readers see them that can read it."""
+    """Return the rows of a Delta table by reader, for all readers that can read it."""
     answers = read_everywhere(str(location))
     return {name: answer for name, answer in answers.items() if not isinstance(answer, Exception)}
 
 
-def test_every_row_that_is_written_fulfils_the_constraints(lake: Session, tmp_path: Path) -> None:
+def test_every_written_row_satisfies_the_constraints(lake: Session, tmp_path: Path) -> None:
     location = tmp_path / "foreign"
     ids = pa.table({"id": pa.array([7, 8], pa.int64()), "name": ["x", "y"]})
     write_deltalake(str(location), ids)
@@ -246,7 +247,7 @@ def test_every_row_that_is_written_fulfils_the_constraints(lake: Session, tmp_pa
     assert audit_catalog(lake.attachment("lake").catalog) == []
 
 
-def test_a_row_that_is_never_written_breaks_no_constraint(lake: Session, tmp_path: Path) -> None:
+def test_unwritten_rows_are_not_checked_against_constraints(lake: Session, tmp_path: Path) -> None:
     location = str(tmp_path / "foreign")
     write_deltalake(location, pa.table({"id": pa.array([7], pa.int64())}))
     DeltaTable(location).alter.add_constraint({"positive": "id > 0"})
@@ -274,7 +275,7 @@ GENERATED = [
 ]
 
 
-def test_generated_columns_are_computed_where_they_are_not_given_and_else_compared(
+def test_missing_generated_columns_are_computed_and_given_ones_checked(
     lake: Session, written: HandWrittenLog
 ) -> None:
     write_rules(written, GENERATED, partition_by=["day"])
@@ -310,16 +311,14 @@ def test_generated_columns_are_computed_where_they_are_not_given_and_else_compar
 
 
 def mapped(number: int) -> dict[str, Any]:
-    """What the schema says of a column that files call otherwise."""
+    """Return the schema metadata of a column with another name in files."""
     return {
         "delta.columnMapping.id": number,
         "delta.columnMapping.physicalName": f"col-{number}",
     }
 
 
-def test_rules_know_columns_by_the_names_that_users_know(
-    lake: Session, written: HandWrittenLog
-) -> None:
+def test_rules_use_logical_column_names(lake: Session, written: HandWrittenLog) -> None:
     inside = {"name": "x", "type": "long", "nullable": True, "metadata": mapped(2)}
     kind = {"type": "struct", "fields": [inside]}
     columns = [
@@ -337,7 +336,7 @@ def test_rules_know_columns_by_the_names_that_users_know(
     assert row == ((("x", 1),), 2)
 
 
-def test_an_append_only_table_takes_new_rows_alone(lake: Session, written: HandWrittenLog) -> None:
+def test_an_append_only_table_accepts_only_new_rows(lake: Session, written: HandWrittenLog) -> None:
     write_rules(written, [("a", "long", {})], {"delta.appendOnly": "true"})
     taken_over(lake, str(written.root))
     lake.execute("INSERT INTO t VALUES (1), (2); INSERT INTO t VALUES (3)")
@@ -352,11 +351,11 @@ def test_an_append_only_table_takes_new_rows_alone(lake: Session, written: HandW
     lake.execute("CALL ducklake_merge_adjacent_files('lake')")
     mirror_catalog(lake.attachment("lake").catalog)
     assert sorted(row.a for row in lake.table("t").collect()) == [1, 2, 3]
-    last = said(written.root, 4)
+    last = log_actions(written.root, 4)
     assert [one["remove"]["dataChange"] for one in last if "remove" in one] == [False, False]
 
 
-# Tables that others made
+# Tables of other writers
 
 FOREIGN = [
     ("dat_check_constraints", "('a', 1, '2020-01-01')", "('a', -1, '2020-01-01')", "int > 0"),
@@ -368,7 +367,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("name", "good", "bad", "reason"), FOREIGN)
-def test_rules_of_tables_that_others_made_are_kept(
+def test_rules_of_tables_of_other_writers_are_enforced(
     lake: Session,
     delta_corpus: Path,
     tmp_path: Path,

@@ -1,4 +1,4 @@
-"""Schemas of Delta tables: read, written again, and refused where the lake has no type."""
+"""Schemas of Delta tables: read, written, and refused where the lake has no such type."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ SCALARS = {
 }
 
 
-def said(kind: Any, name: str = "c", *, nullable: bool = True, **metadata: Any) -> dict[str, Any]:
+def field_body(
+    kind: Any, name: str = "c", *, nullable: bool = True, **metadata: Any
+) -> dict[str, Any]:
     return {"name": name, "type": kind, "nullable": nullable, "metadata": metadata}
 
 
@@ -59,18 +61,18 @@ def of_lake(
 
 
 @pytest.mark.parametrize("kind", SCALARS)
-def test_a_type_of_delta_is_one_of_the_lake_and_back(kind: str) -> None:
-    (found,) = parse_schema(text_of(said(kind)))
+def test_scalar_types_round_trip(kind: str) -> None:
+    (found,) = parse_schema(text_of(field_body(kind)))
     assert found.type == SCALARS[kind]
     assert json.loads(schema_string([found]))["fields"][0]["type"] == kind
 
 
-def test_texts_of_limited_length_are_texts() -> None:
+def test_char_and_varchar_types_are_read_as_text() -> None:
     found = parse_schema(
         text_of(
-            said("varchar(10)", "a"),
-            said("char(3)", "b"),
-            said("string", "c", __CHAR_VARCHAR_TYPE_STRING="varchar(10)"),
+            field_body("varchar(10)", "a"),
+            field_body("char(3)", "b"),
+            field_body("string", "c", __CHAR_VARCHAR_TYPE_STRING="varchar(10)"),
         )
     )
     assert [one.type for one in found] == ["varchar"] * 3
@@ -78,11 +80,11 @@ def test_texts_of_limited_length_are_texts() -> None:
     assert kept == {"__CHAR_VARCHAR_TYPE_STRING": "varchar(10)"}
 
 
-def test_nested_columns_are_trees() -> None:
-    inside = {"type": "struct", "fields": [said("long", "x", nullable=False)]}
+def test_nested_columns_become_field_trees() -> None:
+    inside = {"type": "struct", "fields": [field_body("long", "x", nullable=False)]}
     array = {"type": "array", "elementType": inside, "containsNull": False}
     mapped = {"type": "map", "keyType": "string", "valueType": array, "valueContainsNull": True}
-    (found,) = parse_schema(text_of(said(mapped, nullable=False, comment="all of it")))
+    (found,) = parse_schema(text_of(field_body(mapped, nullable=False, comment="all of it")))
     spec = column_spec(found)
     assert str(spec.type) == "map(varchar, list(struct(x int64)))"
     assert (spec.name, spec.nulls_allowed, spec.comment) == ("c", False, "all of it")
@@ -104,11 +106,11 @@ def test_nested_columns_are_trees() -> None:
         {"type": "udt", "class": "a.Point", "sqlType": "string"},
     ],
 )
-def test_a_type_that_the_lake_has_not_is_refused_by_the_name_of_its_column(kind: Any) -> None:
+def test_the_error_for_an_unsupported_type_names_its_column(kind: Any) -> None:
     array = {"type": "array", "elementType": kind, "containsNull": True}
-    inside = {"type": "struct", "fields": [said(array, "deep")]}
+    inside = {"type": "struct", "fields": [field_body(array, "deep")]}
     with pytest.raises(Unsupported, match=r"'top\.deep\.element'"):
-        parse_schema(text_of(said("long", "id"), said(inside, "top")))
+        parse_schema(text_of(field_body("long", "id"), field_body(inside, "top")))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_a_type_that_the_lake_has_not_is_refused_by_the_name_of_its_column(kind:
         '{"type":"struct","fields":[{"name":"a","type":' + '{"type":"array","elementType":' * 9999,
     ],
 )
-def test_what_is_no_schema_is_refused(text: str) -> None:
+def test_invalid_schemas_are_refused(text: str) -> None:
     with pytest.raises(Corruption, match="schema of the Delta table"):
         parse_schema(text)
 
@@ -142,12 +144,14 @@ def test_the_mode_of_column_mapping_comes_from_the_configuration() -> None:
         DeltaColumnMapping.of({"delta.columnMapping.mode": "both"})
 
 
-def test_physical_names_and_numbers_are_those_of_the_mapping() -> None:
+def test_physical_names_and_ids_come_from_the_mapping() -> None:
     named: dict[str, Any] = {
         "delta.columnMapping.id": 7,
         "delta.columnMapping.physicalName": "col-1",
     }
-    text = text_of(said({"type": "struct", "fields": [said("long", "x", **named)]}, **named))
+    text = text_of(
+        field_body({"type": "struct", "fields": [field_body("long", "x", **named)]}, **named)
+    )
     (column,) = parse_schema(text, NAME)
     (inside,) = column.fields
     assert (column.name, column.physical_name, column.field_id) == ("c", "col-1", 7)
@@ -155,17 +159,17 @@ def test_physical_names_and_numbers_are_those_of_the_mapping() -> None:
     (plain,) = parse_schema(text)
     assert plain.physical_name == "c"
     with pytest.raises(Corruption, match="no physical name for the column 'c'"):
-        parse_schema(text_of(said("long")), ID)
+        parse_schema(text_of(field_body("long")), ID)
 
 
-def test_what_is_said_of_a_column_is_kept() -> None:
+def test_column_metadata_is_kept() -> None:
     metadata: dict[str, Any] = {
         "CURRENT_DEFAULT": "current_date()",
         "delta.generationExpression": "CAST(at AS DATE)",
         "delta.invariants": '{"expression":{"expression":"c > 3"}}',
         "delta.identity.start": 1,
     }
-    (found,) = parse_schema(text_of(said("date", **metadata)))
+    (found,) = parse_schema(text_of(field_body("date", **metadata)))
     assert found.default == "current_date()"
     assert found.generation_expression == "CAST(at AS DATE)"
     assert found.invariant == "c > 3"
@@ -176,7 +180,7 @@ def test_what_is_said_of_a_column_is_kept() -> None:
 # Publishing
 
 
-def test_columns_of_the_lake_go_out_with_their_numbers_and_physical_names() -> None:
+def test_published_columns_have_their_ids_and_physical_names() -> None:
     inner = of_lake("varchar", name="renamed", physical="x", number=2)
     element = of_lake("struct", inner, name="element", number=4)
     columns = [of_lake("struct", inner), of_lake("list", element, name="l", number=3)]
@@ -184,19 +188,19 @@ def test_columns_of_the_lake_go_out_with_their_numbers_and_physical_names() -> N
     assert parse_schema(schema_string(published), NAME) == published
     first, second = json.loads(schema_string(published))["fields"]
     named: dict[str, Any] = {"delta.columnMapping.id": 2, "delta.columnMapping.physicalName": "x"}
-    assert first["type"]["fields"] == [said("string", "renamed", **named)]
+    assert first["type"]["fields"] == [field_body("string", "renamed", **named)]
     assert first["metadata"]["comment"] == "why"
     assert second["type"]["elementType"]["fields"] == first["type"]["fields"]
 
 
-def test_types_that_delta_has_not_go_out_as_what_spark_holds() -> None:
+def test_types_unknown_to_delta_are_published_as_spark_types() -> None:
     kinds = {"uint8": "short", "uint64": "decimal(20,0)", "uuid": "string", "json": "string"}
     published = delta_fields([of_lake(kind, name=kind) for kind in kinds])
     found = json.loads(schema_string(published))["fields"]
     assert {one["name"]: one["type"] for one in found} == kinds
 
 
-def test_what_delta_cannot_say_is_refused_by_name() -> None:
+def test_types_that_delta_cannot_represent_are_refused_by_name() -> None:
     with pytest.raises(Unsupported, match=r"'s\.t'.*time"):
         schema_string(delta_fields([of_lake("struct", of_lake("time", name="t"), name="s")]))
     with pytest.raises(InvalidInput, match=r"'new'.*'old'"):
@@ -229,18 +233,18 @@ def lake_field(name: str, kind: tuple[str, tuple[Any, ...]], numbers: Counter[st
 
 
 @given(columns=st.lists(st.tuples(names, kinds), max_size=4))
-def test_a_published_schema_comes_back(columns: list[tuple[str, Any]]) -> None:
+def test_published_schemas_round_trip(columns: list[tuple[str, Any]]) -> None:
     numbers: Counter[str] = Counter()
     fields = [lake_field(name, kind, numbers) for name, kind in columns]
     published = delta_fields(fields, ID)
     assert parse_schema(schema_string(published), ID) == published
 
 
-# Tables of others
+# Tables of other writers
 
 
 @needs_corpus
-def test_schemas_of_others_are_read_and_written_alike() -> None:
+def test_schemas_of_other_writers_round_trip() -> None:
     read: Counter[str] = Counter()
     for table in corpus_tables("ok", "log_only", "negative"):
         for kind, body in commit_actions(table):
@@ -251,7 +255,7 @@ def test_schemas_of_others_are_read_and_written_alike() -> None:
                 except Unsupported as error:
                     read[error.details["type"].partition("(")[0]] += 1
                     continue
-                if '"variant"' not in body["schemaString"]:  # which is a struct here
+                if '"variant"' not in body["schemaString"]:  # read as a struct
                     assert json.loads(schema_string(found)) == json.loads(body["schemaString"])
                 assert [column_spec(one).name for one in found] == [one.name for one in found]
                 read["read"] += 1

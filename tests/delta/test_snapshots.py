@@ -1,4 +1,4 @@
-"""Files of a table as Arrow, out of every database."""
+"""Files of a table as Arrow, read from every database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklake.model.files import ColumnBounds
 from tests.delta.mirrored import append, end_oldest, make_catalog, new_file
 
 
-def test_files_come_with_what_is_known_of_their_columns(
+def test_files_are_listed_with_their_column_statistics(
     metastore: Metastore, tmp_path: Path
 ) -> None:
     catalog = make_catalog(metastore, tmp_path, "orders")

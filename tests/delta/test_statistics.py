@@ -1,4 +1,4 @@
-"""Statistics of files in a Delta log: what they say of the lake's columns is never too little."""
+"""File statistics in a Delta log: bounds never exclude a value that a file contains."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def leaves_of(kind: str) -> Leaves:
     return {("c",): Leaf(C, kind)}
 
 
-def said(low: Any, high: Any, **further: Any) -> str:
+def stats_json(low: Any, high: Any, **further: Any) -> str:
     body = {"numRecords": 9, "minValues": {"c": low}, "maxValues": {"c": high}} | further
     return json.dumps(body)
 
@@ -53,7 +53,7 @@ def read(kind: str, text: str) -> ColumnBounds:
 
 
 def keeps(kind: str, known: ColumnBounds, value: Any) -> bool:
-    """Whether a file with these bounds is looked at by those who want the value."""
+    """Return whether a scan for the value includes a file with these bounds."""
     text = to_text(kind, value)
     if text is None:
         return True
@@ -112,12 +112,12 @@ BOUNDS: list[tuple[str, Any, Any, str | None, str | None]] = [
 def test_bounds_of_a_log_become_bounds_of_the_lake(
     kind: str, low: Any, high: Any, least: str | None, greatest: str | None
 ) -> None:
-    known = read(kind, said(low, high))
+    known = read(kind, stats_json(low, high))
     assert (known.min_value, known.max_value) == (least, greatest)
     assert known.value_count == 9
 
 
-def test_decimals_are_exact_up_to_what_a_double_tells_apart() -> None:
+def test_decimal_bounds_are_exact_within_double_precision() -> None:
     text = '{"minValues":{"c":%s},"maxValues":{"c":%s}}'
     short = read("decimal(38,2)", text % ("1234567890123.45", "1234567890123.45"))
     assert (short.min_value, short.max_value) == ("1234567890123.45",) * 2
@@ -126,24 +126,24 @@ def test_decimals_are_exact_up_to_what_a_double_tells_apart() -> None:
     assert Decimal(long.max_value or 0) > Decimal("12345678901234567890.12")
 
 
-def test_nan_is_no_bound() -> None:
-    for text in (said(1.0, "NaN"), said(1.0, math.nan)):
+def test_nan_is_not_a_bound() -> None:
+    for text in (stats_json(1.0, "NaN"), stats_json(1.0, math.nan)):
         known = read("float64", text)
         assert (known.min_value, known.max_value, known.contains_nan) == ("1.0", None, True)
-    assert read("float64", said(1.0, 2.0)).contains_nan is None
+    assert read("float64", stats_json(1.0, 2.0)).contains_nan is None
 
 
-def test_nulls_are_known_once_rows_are_deleted_only_if_all_or_none_were() -> None:
+def test_null_counts_after_deletes_are_exact_only_for_all_or_none() -> None:
     for nulls, tight, wide in ((0, 0, 0), (4, 4, None), (9, 9, 9), (10, None, None)):
-        text = said(1, 2, nullCount={"c": nulls})
+        text = stats_json(1, 2, nullCount={"c": nulls})
         assert read("int64", text).null_count == tight
-        text = said(1, 2, nullCount={"c": nulls}, tightBounds=False)
+        text = stats_json(1, 2, nullCount={"c": nulls}, tightBounds=False)
         known = read("int64", text)
         assert known.null_count == wide
         assert (known.min_value, known.max_value) == ("1", "2")
 
 
-def test_columns_of_which_nothing_is_said_have_no_bounds() -> None:
+def test_columns_without_statistics_have_no_bounds() -> None:
     leaves = {("s", "x"): Leaf(C, "int64"), ("y",): Leaf(ColumnId(2), "int64")}
     text = '{"numRecords":3,"minValues":{"s":{"x":1},"x":7},"nullCount":{"s":{"x":0},"y":null}}'
     rows, (known,) = parse_statistics(text, leaves)
@@ -167,18 +167,18 @@ def test_columns_of_which_nothing_is_said_have_no_bounds() -> None:
         '{"minValues":{"c":1e999999999}}',
     ],
 )
-def test_what_are_no_statistics_tells_nothing(text: str | None) -> None:
+def test_invalid_statistics_are_ignored(text: str | None) -> None:
     for kind in ("int64", "float64", "decimal(38,2)"):
         rows, found = parse_statistics(text, leaves_of(kind))
         assert rows is None
         assert all(one == ColumnBounds(C) for one in found)
 
 
-# As writers do it
+# Statistics as other writers compute them
 
 
 def as_java(text: str) -> str:
-    """An upper bound as Delta for Spark cuts it."""
+    """Return an upper bound as Delta for Spark truncates it."""
     return text if len(text) <= 32 else text[:32] + "\ufffd"
 
 
@@ -214,12 +214,12 @@ WRITERS: dict[str, tuple[st.SearchStrategy[Any], Write, Write]] = {
 def test_no_value_of_a_file_is_outside_of_its_bounds(kind: str, data: st.DataObject) -> None:
     values_of_kind, low, high = WRITERS[kind]
     values = data.draw(st.lists(values_of_kind, min_size=1, max_size=5))
-    known = read(kind, said(low(min(values)), high(max(values)), nullCount={"c": 0}))
+    known = read(kind, stats_json(low(min(values)), high(max(values)), nullCount={"c": 0}))
     assert all(keeps(kind, known, value) for value in values)
     assert not matches(IsNull(C), {C: kind}, {C: known})
 
 
-def test_statistics_of_another_writer_hold(tmp_path: Path) -> None:
+def test_statistics_of_another_writer_cover_its_values(tmp_path: Path) -> None:
     at = dt.datetime(2020, 1, 1, 12, 30, 15, 999_999, dt.UTC)
     table = pa.table(
         {
@@ -240,7 +240,7 @@ def test_statistics_of_another_writer_hold(tmp_path: Path) -> None:
 # To a log
 
 
-def test_bounds_of_the_lake_are_said_as_delta_says_them() -> None:
+def test_bounds_of_the_lake_are_written_in_delta_form() -> None:
     kinds = {
         "i": ("int64", "1", "2"),
         "d": ("decimal(38,2)", "-1.50", "12345678901234567890.12"),
@@ -286,7 +286,7 @@ def test_bounds_of_the_lake_are_said_as_delta_says_them() -> None:
     assert (body["numRecords"], body["tightBounds"]) == (9, False)
 
 
-def test_what_may_be_nan_has_no_upper_bound_in_a_log() -> None:
+def test_columns_that_may_contain_nan_have_no_upper_bound_in_a_log() -> None:
     for contains_nan in (None, True):
         known = ColumnBounds(C, None, 1, 0, "1.0", "2.0", contains_nan)
         body = json.loads(statistics_text(1, [known], leaves_of("float64"), is_tight=True))
@@ -296,7 +296,7 @@ def test_what_may_be_nan_has_no_upper_bound_in_a_log() -> None:
 @pytest.mark.parametrize("kind", WRITERS)
 @settings(max_examples=40)
 @given(data=st.data())
-def test_bounds_hold_on_their_way_through_a_log(kind: str, data: st.DataObject) -> None:
+def test_bounds_still_hold_after_a_round_trip_through_a_log(kind: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(WRITERS[kind][0], min_size=1, max_size=5))
     low, high = to_text(kind, min(values)), to_text(kind, max(values))
     known = ColumnBounds(C, None, len(values), 0, low, high, contains_nan=False)
@@ -306,7 +306,7 @@ def test_bounds_hold_on_their_way_through_a_log(kind: str, data: st.DataObject) 
     assert all(keeps(kind, found, value) for value in values)
 
 
-# Files of others
+# Files of other writers
 
 
 def lake_fields(fields: tuple[DeltaField, ...], numbers: Iterator[int]) -> tuple[Field, ...]:
@@ -327,7 +327,7 @@ def lake_fields(fields: tuple[DeltaField, ...], numbers: Iterator[int]) -> tuple
 
 
 def checked_columns(table: Path) -> Iterator[str]:
-    """The columns of all files of a table that have bounds, each of which was found to hold."""
+    """Yield the columns with bounds of all files of a table, after checking these bounds."""
     leaves: Leaves = {}
     for kind, body in commit_actions(table):
         if kind == "metaData" and "schemaString" in body:
@@ -370,13 +370,13 @@ def require_held(place: str, leaf: Leaf, known: ColumnBounds, values: list[Any])
 
 
 @needs_corpus
-def test_statistics_of_others_hold_for_their_files() -> None:
+def test_statistics_of_other_writers_hold_for_their_files() -> None:
     checked = [kind for table in corpus_tables("ok") for kind in checked_columns(table)]
     assert len(checked) > 1000
 
 
 @needs_corpus
-def test_statistics_of_others_tell_how_many_rows_a_file_has() -> None:
+def test_statistics_of_other_writers_have_the_row_counts_of_their_files() -> None:
     bodies = (
         body
         for table in corpus_tables("ok", "log_only", "negative")

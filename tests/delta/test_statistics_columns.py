@@ -1,4 +1,4 @@
-"""Statistics of many files at once say what the statistics of each file say."""
+"""Statistics of many files converted at once, compared with those of single files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAVES = {
 }
 TEXTS = {
     1: ["0", "-5", "12", "007", "99999999999999999999", "x"],
-    2: ["", 'he said "no"\n', "é" * 40, "z" * 300],
+    2: ["", 'he said "no"\n', "é" * 40, "z" * 300],  # language: ok
     3: ["1.50", "-2", "nan"],
     4: ["2024-01-01 10:00:00.123456", "2024-01-01 10:00:00", "soon"],
     5: ["1.5", "inf", "1e10"],
@@ -32,7 +32,7 @@ TEXTS = {
 
 @st.composite
 def bounds(draw: st.DrawFn) -> list[ColumnBounds]:
-    """What one file says of some of the columns."""
+    """Draw the statistics of one file for some of the columns."""
     found = []
     for number, texts in TEXTS.items():
         if draw(st.booleans()):
@@ -44,7 +44,7 @@ def bounds(draw: st.DrawFn) -> list[ColumnBounds]:
 
 
 def known_in(files: list[list[ColumnBounds]], number: int) -> Known:
-    """What all files say of one column."""
+    """Return the statistics of all files for one column."""
     rows = [next((one for one in file if one.column_id == number), None) for file in files]
     return Known(
         pa.array([one and one.min_value for one in rows], pa.string()),
@@ -56,7 +56,9 @@ def known_in(files: list[list[ColumnBounds]], number: int) -> Known:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(bounds(), max_size=6))
-def test_many_files_at_once_say_the_same(files: list[list[ColumnBounds]]) -> None:
+def test_statistics_of_many_files_equal_those_of_single_files(
+    files: list[list[ColumnBounds]],
+) -> None:
     counts = list(range(len(files)))
     known = {ColumnId(number): known_in(files, number) for number in TEXTS}
     said = statistics_column(pa.array(counts, pa.int64()), known, LEAVES).to_pylist()

@@ -1,4 +1,4 @@
-"""Second names below a published root go when the log no longer needs them, and not before."""
+"""Removal of files below a published root that the log no longer needs."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ LATER = timedelta(days=1)
 
 
 def table_files(root: Path) -> set[str]:
-    """The files below a root that are not its log."""
+    """Return the files below a root that are not part of its log."""
     found = (one.relative_to(root) for one in root.rglob("*") if one.is_file())
     return {str(one) for one in found if one.parts[0] != "_delta_log"}
 
 
 def vacuum(catalog: Catalog, *, older_than: datetime | None = None) -> int:
-    """Vacuum the table `t`; how many files went, which must be those that it foretold."""
+    """Vacuum the table `t`, and return the number of removed files, equal to that of a dry run."""
     table = catalog.now().state.table("t")
     foretold = vacuum_table(catalog, table, older_than=older_than, dry_run=True)
     assert vacuum_table(catalog, table, older_than=older_than) == foretold
     return len(foretold)
 
 
-def test_what_the_log_needs_stays(metastore: Metastore, tmp_path: Path) -> None:
+def test_files_that_the_log_needs_are_kept(metastore: Metastore, tmp_path: Path) -> None:
     catalog, root = make_catalog(metastore, tmp_path, "t"), tmp_path / "delta" / "t"
     append(catalog, ["t"], 1, 2)
     append(catalog, ["t"], 3)
@@ -41,7 +41,7 @@ def test_what_the_log_needs_stays(metastore: Metastore, tmp_path: Path) -> None:
     assert vacuum(catalog, older_than=datetime.now(UTC) + LATER) == 0
     end_oldest(catalog, "t")
     mirror_catalog(catalog)
-    # Removed a moment ago: whoever reads the version before still needs it.
+    # Removed a moment ago: readers of the previous version still need it.
     assert vacuum(catalog) == 0
     stray = root / "left-behind.parquet"
     stray.write_bytes(b"")
@@ -52,8 +52,8 @@ def test_what_the_log_needs_stays(metastore: Metastore, tmp_path: Path) -> None:
     assert DeltaTable(str(root)).to_pyarrow_table().column("id").to_pylist() == [3]
 
 
-def test_files_that_a_catalog_knows_stay(metastore: Metastore, tmp_path: Path) -> None:
-    """A table that was taken over has its files below its root: clean-up removes these."""
+def test_files_referenced_by_a_catalog_are_kept(metastore: Metastore, tmp_path: Path) -> None:
+    """A taken-over table has its files below its root; clean-up removes them, not vacuum."""
     root = tmp_path / "theirs"
     for numbers in ([1, 2], [3]):
         write_deltalake(str(root), pa.table({"id": numbers}), mode="append")

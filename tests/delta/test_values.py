@@ -1,4 +1,4 @@
-"""Partition values: from the texts of a log to those of the lake, and back."""
+"""Partition values: conversion between the texts of a log and those of the lake."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ READ = [
 
 
 @pytest.mark.parametrize(("kind", "text", "expected"), READ)
-def test_a_value_of_a_log_becomes_one_of_the_lake(kind: str, text: str, expected: str) -> None:
+def test_partition_values_of_a_log_are_converted(kind: str, text: str, expected: str) -> None:
     assert lake_value(kind, text) == expected
 
 
 @pytest.mark.parametrize("kind", ["varchar", "int32", "date", "blob", "decimal(3,1)"])
-def test_nothing_and_the_empty_text_are_null(kind: str) -> None:
+def test_missing_and_empty_texts_are_null(kind: str) -> None:
     assert lake_value(kind, None) is None
     assert lake_value(kind, "") is None
     assert log_value(kind, None) is None
@@ -68,12 +68,12 @@ def test_nothing_and_the_empty_text_are_null(kind: str) -> None:
         ("float64", "much"),
     ],
 )
-def test_what_is_no_value_of_the_type_is_refused(kind: str, text: str) -> None:
+def test_values_invalid_for_the_type_are_refused(kind: str, text: str) -> None:
     with pytest.raises(Corruption, match=f"{text}.*{kind.partition('(')[0]}"):
         lake_value(kind, text)
 
 
-def test_what_cannot_be_kept_or_said_is_refused() -> None:
+def test_values_that_one_side_cannot_represent_are_refused() -> None:
     for text in ("a\0b", "a\ud800"):
         with pytest.raises(Unsupported, match="partition value"):
             lake_value("varchar", text)
@@ -83,7 +83,7 @@ def test_what_cannot_be_kept_or_said_is_refused() -> None:
         log_value("blob", "\\xFF")
 
 
-def test_moments_are_said_in_utc() -> None:
+def test_timestamps_are_written_in_utc() -> None:
     assert log_value("timestamptz", "2020-01-01 00:00:00.5+00") == "2020-01-01T00:00:00.5Z"
     assert log_value("timestamp", "2020-01-01 00:00:00.5") == "2020-01-01 00:00:00.5"
     assert log_value("float64", "-inf") == "-Infinity"
@@ -105,14 +105,14 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 
 
 @given(pair=st.sampled_from(sorted(VALUES)).flatmap(lambda k: st.tuples(st.just(k), VALUES[k])))
-def test_values_of_the_lake_come_back_from_a_log(pair: tuple[str, Any]) -> None:
+def test_partition_values_round_trip_through_a_log(pair: tuple[str, Any]) -> None:
     kind, value = pair
     text = to_text(kind, value)
     assert lake_value(kind, log_value(kind, text)) == text
 
 
 @given(value=texts)
-def test_bytes_come_back_from_a_log(value: str) -> None:
+def test_binary_values_round_trip_through_a_log(value: str) -> None:
     assume(not value.startswith("\\u00"))
     kept = lake_value("blob", value)
     assert kept is not None

@@ -1,4 +1,4 @@
-"""The Delta log as tables of the metastore: the views say what the files of the logs say."""
+"""Views of the Delta log in the metastore, which must agree with the files of the logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from forklake.delta.publishing import publish_table
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.files import NewDeleteFile
 from forklake.store.tables import read_table, table_names
-from tests.delta.mirrored import append, end_oldest, make_catalog, mirror, said
+from tests.delta.mirrored import append, end_oldest, log_actions, make_catalog, mirror
 from tests.test_documentation import ROOT, examples
 
 VIEWS = (
@@ -30,13 +30,13 @@ PAGE = ROOT / "docs" / "delta.md"
 
 
 def fetch(metastore: Metastore, sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Rows of a query to the metastore itself."""
+    """Return the rows of a query that the metastore itself runs."""
     with metastore.database.reading() as connection:
         return [tuple(row) for row in connection.fetch(sql, **parameters)]
 
 
 def table_id(catalog: Catalog, name: str) -> int:
-    """The number of a table."""
+    """Return the id of a table."""
     return int(catalog.now().state.table(name).table_id)
 
 
@@ -62,7 +62,7 @@ def delete_rows(catalog: Catalog, name: str, *positions: int) -> None:
 
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
-    """A Delta table that others wrote: appends, a streaming application, rows rewritten."""
+    """Return a Delta table of another writer: appends, a streaming application, rewritten rows."""
     root = tmp_path / "foreign"
     regions = pa.array(["eu", "us", None, "eu"], pa.string())
     rows = pa.table({"id": pa.array(range(4), pa.int64()), "region": regions})
@@ -76,10 +76,10 @@ def foreign(tmp_path: Path) -> Path:
 
 
 def in_log(root: Path, kind: str, *fields: str) -> list[tuple[Any, ...]]:
-    """Some fields of all actions of a kind, with their versions."""
+    """Return the given fields of all actions of a kind, with their versions."""
     found = []
     for version in range(len(list((root / "_delta_log").glob("*.json")))):
-        for action in said(root, version):
+        for action in log_actions(root, version):
             if body := action.get(kind):
                 found += [(version, *(body.get(field) for field in fields))]
     return sorted(found, key=str)
@@ -120,7 +120,7 @@ def test_views_of_an_imported_table_repeat_its_log(
     ) == [(1, "stream", 7, 1_700_000_000_000)]
 
 
-def test_views_of_a_published_table_say_what_the_mirror_tells(
+def test_views_of_a_published_table_agree_with_the_mirror(
     metastore: Metastore, tmp_path: Path
 ) -> None:
     catalog = make_catalog(metastore, tmp_path, "orders", "items")
@@ -143,7 +143,7 @@ def test_views_of_a_published_table_say_what_the_mirror_tells(
     assert [json.loads(text) for text, _ in stats] == [{"numRecords": one} for _, one in stats]
 
 
-def test_files_from_before_the_publication_are_of_the_first_version(
+def test_files_written_before_the_publication_belong_to_the_first_version(
     metastore: Metastore, tmp_path: Path
 ) -> None:
     catalog = make_catalog(metastore, tmp_path)
@@ -202,7 +202,7 @@ def test_views_are_tables_of_the_metastore_with_types(
 
 @pytest.fixture
 def documented(metastore: Metastore, tmp_path: Path, foreign: Path) -> Catalog:
-    """What the queries are about: `orders`, which was imported and taken over."""
+    """Return the catalog of the documented queries: `orders`, imported and taken over."""
     catalog = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
     import_delta(catalog, str(foreign), "orders")
     take_over(catalog, catalog.now().state.table("orders"))
@@ -211,12 +211,12 @@ def documented(metastore: Metastore, tmp_path: Path, foreign: Path) -> Catalog:
 
 
 def queries() -> list[str]:
-    """The monitoring queries of the page, for the metastore itself."""
+    """Return the monitoring queries of the page that run on the metastore itself."""
     found = [code for code in examples(PAGE, "sql") if "__ducklake_metadata_" in code]
     return [code.replace("__ducklake_metadata_sales.", "") for code in found]
 
 
-def test_documented_queries_answer_rightly(documented: Catalog, foreign: Path) -> None:
+def test_documented_queries_return_the_right_results(documented: Catalog, foreign: Path) -> None:
     metastore = documented._metastore
     answers = {code.splitlines()[0]: fetch(metastore, code.rstrip("; \n")) for code in queries()}
     seen = documented.now()

@@ -1,4 +1,4 @@
-"""Writing to Delta tables: exactly once, and only what is kept as it should be."""
+"""Writing to Delta tables: exactly once, and only to tables whose rules are supported."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from forklake.errors import Forbidden, Unsupported
 from forklake.spark.source.datasource import QUERY_ID
 from forklake.sql.session import Session
 from tests.delta.hand_written import METADATA, HandWrittenLog
-from tests.delta.mirrored import said
+from tests.delta.mirrored import log_actions
 
 
 @pytest.fixture
 def published(lake: Session, tmp_path: Path) -> Session:
-    """A lake with a Delta table t."""
+    """Return a lake with a Delta table t."""
     lake.execute("CREATE TABLE t (id BIGINT)")
     publish_table(lake.attachment("lake").catalog, "t", "main", str(tmp_path / "delta"))
     return lake
 
 
 def versions(lake: Session) -> list[str]:
-    """What the versions of t did."""
+    """Return the operations of the versions of t."""
     view = lake.attachment("lake").catalog.now()
     return [one.operation for one in FaceReading(view, view.state.table("t")).versions()]
 
 
-def test_a_version_of_an_application_is_written_once(published: Session) -> None:
+def test_an_application_version_is_written_once(published: Session) -> None:
     rows = published.sql("SELECT range AS id FROM range(3)")
     asked = [("one", 1), ("one", 1), ("one", 3), ("one", 2), ("two", 1)]
     written = [
@@ -43,7 +43,7 @@ def test_a_version_of_an_application_is_written_once(published: Session) -> None
     assert versions(published) == ["SET TBLPROPERTIES", *["STREAMING UPDATE"] * 3]
 
 
-def test_a_batch_of_a_stream_is_written_once_and_the_log_says_how_far_it_is(
+def test_a_stream_batch_is_written_once_and_recorded_in_the_log(
     published: Session, tmp_path: Path
 ) -> None:
     rows = published.sql("SELECT range AS id FROM range(3)")
@@ -58,12 +58,14 @@ def test_a_batch_of_a_stream_is_written_once_and_the_log_says_how_far_it_is(
     told = DeltaTable(str(tmp_path / "delta"))
     assert (told.version(), told.transaction_version("query")) == (2, 1)
     by_version = [
-        one["txn"]["version"] for at in (1, 2) for one in said(tmp_path / "delta", at)[1:2]
+        one["txn"]["version"] for at in (1, 2) for one in log_actions(tmp_path / "delta", at)[1:2]
     ]
     assert by_version == [0, 1]
 
 
-def test_a_table_that_follows_a_log_is_changed_there_alone(lake: Session, tmp_path: Path) -> None:
+def test_a_table_that_follows_a_foreign_log_cannot_be_changed(
+    lake: Session, tmp_path: Path
+) -> None:
     location = str(tmp_path / "foreign")
     write_deltalake(location, pa.table({"id": pa.array([7], pa.int64())}))
     import_delta(lake.attachment("lake").catalog, location, "t")
@@ -76,7 +78,7 @@ def test_a_table_that_follows_a_log_is_changed_there_alone(lake: Session, tmp_pa
     assert (lake.table("agent.t").count(), lake.table("t").count()) == (2, 1)
 
 
-def test_a_table_with_rules_that_are_not_known_here_is_not_changed(published: Session) -> None:
+def test_a_table_with_unsupported_rules_cannot_be_changed(published: Session) -> None:
     published.execute("INSERT INTO t VALUES (7)")
     catalog = published.attachment("lake").catalog
     with catalog.transaction() as transaction:
@@ -89,7 +91,9 @@ def test_a_table_with_rules_that_are_not_known_here_is_not_changed(published: Se
     assert published.table("t").count() == 1
 
 
-def test_nor_is_a_fork_of_such_a_table(lake: Session, written: HandWrittenLog) -> None:
+def test_a_fork_of_a_table_with_unsupported_rules_cannot_be_changed(
+    lake: Session, written: HandWrittenLog
+) -> None:
     features = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["collations"]}
     written.commit(0, {"protocol": features}, METADATA)
     import_delta(lake.attachment("lake").catalog, str(written.root), "t")
