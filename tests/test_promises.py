@@ -42,19 +42,21 @@ TESTS: dict[str, dict[str, str]] = {
     },
     "together": {
         "Multiple catalogs committing concurrently get unique snapshot IDs": WRITERS
-        + "test_catalogs_of_their_own_do_not_disturb_each_other",
+        + "test_writers_of_different_catalogs_do_not_affect_each_other",
         "Fork can read parent's data": "tests/spark/test_forks.py::"
-        + "test_eight_forks_are_written_at_once_and_their_parent_stays_as_it_is",
-        "Fork writes don't affect parent": FORKS + "test_neither_sees_what_the_other_does_later",
-        "Parent writes don't affect fork": FORKS + "test_neither_sees_what_the_other_does_later",
+        + "test_eight_forks_are_written_at_once_and_their_parent_is_unchanged",
+        "Fork writes don't affect parent": FORKS
+        + "test_forks_and_parents_are_isolated_from_each_others_later_commits",
+        "Parent writes don't affect fork": FORKS
+        + "test_forks_and_parents_are_isolated_from_each_others_later_commits",
         "Cleanup in fork doesn't delete parent's files": PROMISES
         + "test_clean_up_in_a_fork_leaves_the_files_of_its_parent",
         "DROP TABLE in fork doesn't delete shared files": PROMISES
         + "test_dropping_a_table_in_a_fork_leaves_shared_files",
         "Time travel works at global level": f"{BEHAVIOUR}/test_snapshots.py::"
-        + "test_another_catalogs_snapshot_means_this_one_at_that_moment",
+        + "test_a_snapshot_id_of_another_catalog_selects_the_state_at_that_moment",
         "Concurrent forks from same parent work correctly": READERS
-        + "test_forks_show_what_their_parent_showed_when_they_were_forked",
+        + "test_forks_show_the_state_of_their_parent_when_they_were_forked",
     },
     "under stress": {
         "Create 1000 forks from single parent": THOUSAND
@@ -68,10 +70,9 @@ TESTS: dict[str, dict[str, str]] = {
     },
     "snapshot numbers": {
         "Concurrent commits do not fail with snapshot PK violations": WRITERS
-        + "test_one_table_takes_the_appends_of_all",
+        + "test_one_table_accepts_concurrent_appends",
         "Catalog creation/fork under contention does not duplicate snapshot IDs": (
-            f"{CONCURRENCY}/test_races.py::"
-            "test_batches_of_different_names_do_not_disturb_each_other"
+            f"{CONCURRENCY}/test_races.py::test_concurrent_batches_with_different_names_all_succeed"
         ),
         "Snapshot IDs are unique; gaps allowed": PROMISES
         + "test_snapshot_ids_are_unique_and_may_have_gaps",
@@ -82,7 +83,7 @@ TESTS: dict[str, dict[str, str]] = {
         "Parallel create_schema requests behave similarly": PARALLEL
         + "test_parallel_creations_get_unique_snapshots",
         "Retry behavior resolves transient conflicts": "tests/crucible/test_retries.py::"
-        + "test_a_lost_connection_is_not_noticed",
+        + "test_a_lost_connection_is_hidden_from_clients",
     },
     "worktasks": {
         "Multiple concurrent worktasks against one workbook catalog": STRESS
@@ -99,7 +100,7 @@ TESTS: dict[str, dict[str, str]] = {
         "… when a metastore is opened for the first time": f"{CONCURRENCY}/test_races.py::"
         + "test_many_may_open_a_new_metastore_at_once",
         "… when the service makes one": PROMISES
-        + "test_the_service_makes_a_metastore_whose_first_snapshot_is_taken",
+        + "test_the_first_catalog_of_a_new_service_begins_at_snapshot_one",
         "Tests pass, including new concurrency tests": STRESS
         + "test_a_round_with_faults_leaves_all_well",
         "Reagent-style concurrency run shows no duplicate snapshot-key failures": STRESS

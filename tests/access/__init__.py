@@ -1,1 +1,1 @@
-"""Tests of access rules: no Spark, a real metastore."""
+"""Tests of access rules on a real metastore, without Spark."""

@@ -1,4 +1,4 @@
-"""A metastore with access rules, and people whom they are about."""
+"""A metastore with access rules, and its principals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PEOPLE = ("alice", "bob", "carol")
 
 
 class Clock:
-    """A time that goes on when it is told to."""
+    """A clock that advances only explicitly."""
 
     def __init__(self) -> None:
         self.now = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -24,12 +24,12 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(seconds=seconds)
 
 
 class World:
-    """Access rules, a root, and people who may make catalogs whose names begin with theirs."""
+    """Access rules, a root, and principals who may create catalogs with their prefix."""
 
     def __init__(self, metastore: Metastore) -> None:
         self.metastore = metastore
@@ -43,27 +43,27 @@ class World:
         self.root, self.alice, self.bob, self.carol = map(self.caller, ("root", *PEOPLE))
 
     def caller(self, name: str) -> Caller:
-        """Somebody who shows their key."""
+        """Return the caller that a principal's key authenticates."""
         return self.access.caller(self.keys[name])
 
     def stranger(self, name: str) -> Caller:
-        """A new principal, without any grant."""
+        """Create a principal without grants."""
         self.access.create_principal(LOCAL, name, name)
         self.keys[name] = self.access.create_key(LOCAL, name)[1]
         return self.caller(name)
 
     def entries(self, catalog: str | None = None) -> list[AuditRow]:
-        """The audit, the oldest first."""
+        """Return the audit, oldest entry first."""
         return self.access.audit(LOCAL, catalog=catalog, limit=10_000)[::-1]
 
 
 @pytest.fixture
 def backend() -> str:
-    """The quickest one, unless a test asks for another."""
+    """Return the fastest backend; tests override it."""
     return "sqlite"
 
 
 @pytest.fixture
 def world(metastore: Metastore) -> World:
-    """Access rules over a fresh metastore."""
+    """Return access rules over a fresh metastore."""
     return World(metastore)

@@ -1,4 +1,4 @@
-"""The commands of `forklake access`, in text and as JSON."""
+"""The commands of `forklake access`, with text and JSON output."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.cli.conftest import CommandLine
 
 @pytest.fixture
 def cli(tmp_path: Path) -> CommandLine:
-    """The command line on a metastore with a catalog."""
+    """Return the command line on a metastore with a catalog."""
     found = CommandLine(f"ducklake:{tmp_path / 'lake.db'}")
     found.ok("init")
     found.ok("create", "sales")
     return found
 
 
-def test_rules_from_the_first_table_to_the_last_key(cli: CommandLine) -> None:
+def test_access_rules_are_managed_by_commands(cli: CommandLine) -> None:
     assert cli.document("access", "init") == {"has_principals": False}
     cli.ok("access", "principal", "add", "root", "--root")
     made = cli.document(
@@ -55,7 +55,7 @@ def test_rules_from_the_first_table_to_the_last_key(cli: CommandLine) -> None:
         Access(metastore).caller(shown["key"])
 
 
-def test_limits_and_the_audit(cli: CommandLine) -> None:
+def test_quotas_and_the_audit_are_shown(cli: CommandLine) -> None:
     cli.ok("access", "init")
     cli.ok("access", "principal", "add", "ada", "--prefix", "ada-")
     cli.ok("access", "quota", "ada", "--catalogs", "2", "--bytes", "10GB")
@@ -77,7 +77,7 @@ def test_limits_and_the_audit(cli: CommandLine) -> None:
 BAD = [
     (("principal", "add", "a/b"), 2, "slash"),
     (("principal", "add", "ada"), 4, "already exists"),
-    (("principal", "disable", "nobody"), 3, "does not exist"),
+    (("principal", "disable", "nobody"), 3, "does not exist"),  # language: ok
     (("key", "revoke", "ada", "x"), 3, "no active key"),
     (("grant", "king", "ada", "-c", "sales"), 2, "role 'king' does not exist"),
     (("grant", "reader", "ada"), 2, "catalog or on a prefix"),
@@ -93,7 +93,7 @@ BAD = [
 ]
 
 
-def test_bad_commands_say_what_is_wrong_and_change_nothing(cli: CommandLine) -> None:
+def test_invalid_commands_name_the_problem_and_change_nothing(cli: CommandLine) -> None:
     cli.ok("access", "init")
     cli.ok("access", "principal", "add", "ada")
     before = cli.document("access", "audit")["entries"]
@@ -105,7 +105,7 @@ def test_bad_commands_say_what_is_wrong_and_change_nothing(cli: CommandLine) -> 
     assert [one["operation"] for one in done] == ["principal.act"]
 
 
-def test_without_tables_it_says_how_to_make_them(cli: CommandLine) -> None:
+def test_without_tables_the_error_names_the_init_command(cli: CommandLine) -> None:
     code, error = cli.error("access", "principal", "add", "ada")
     assert (code, error["remedy"]) == (3, "Create them with: forklake access init.")
 

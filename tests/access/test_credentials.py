@@ -1,4 +1,4 @@
-"""Keys and tokens: the good ones say who is asking, all others are refused in the same words."""
+"""Keys and tokens: valid ones identify a principal, all others get the same error."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ READ = frozenset({Right.READ})
 
 
 def signing_secret(world: World) -> str:
-    """The secret that signs tokens."""
+    """Return the secret that signs tokens."""
     with world.metastore.database.reading() as connection:
         return read_secret(signing_keys(connection)[0][1])
 
 
 def refused(access: Access, credential: str) -> str:
-    """The words with which a credential is refused."""
+    """Return the error text with which a credential is refused."""
     with pytest.raises(Unauthenticated) as caught:
         access.caller(credential)
     return str(caught.value)
@@ -43,7 +43,7 @@ def refused(access: Access, credential: str) -> str:
 
 @pytest.fixture
 def token(world: World) -> str:
-    """Alice's token for her catalog, good for a minute."""
+    """Return a token of alice for her catalog, valid for a minute."""
     world.access.create(world.alice, ["alice-1", "alice-2"])
     return world.access.mint(world.alice, "alice-1", [Right.READ, Right.WRITE], 60)
 
@@ -51,13 +51,13 @@ def token(world: World) -> str:
 # Keys
 
 
-def test_a_key_says_who_is_asking(world: World) -> None:
+def test_a_key_identifies_its_principal(world: World) -> None:
     assert (world.alice.name, world.alice.account, world.alice.is_root) == ("alice", "alice", False)
     assert world.alice.bound is None
     assert world.root.is_root
 
 
-def test_bad_keys_are_refused_in_the_same_words(world: World) -> None:
+def test_invalid_keys_get_the_same_error(world: World) -> None:
     key = world.keys["alice"]
     _, number, secret = key.split("_", 2)
     other = world.keys["bob"].split("_", 2)
@@ -84,7 +84,7 @@ def test_bad_keys_are_refused_in_the_same_words(world: World) -> None:
     assert len({refused(world.access, one) for one in bad}) == 1
 
 
-def test_no_database_holds_a_key(world: World) -> None:
+def test_keys_are_not_stored_in_the_database(world: World) -> None:
     secret = world.keys["alice"].rpartition("_")[2]
     with world.metastore.database.reading() as connection:
         rows = connection.fetch("SELECT secret_hash FROM crucible_key")
@@ -94,7 +94,7 @@ def test_no_database_holds_a_key(world: World) -> None:
     assert not any(secret in text for (text,) in [*rows, *noted])
 
 
-def test_a_revoked_key_is_refused_and_noted(world: World) -> None:
+def test_a_revoked_key_is_refused_and_audited(world: World) -> None:
     (key,) = world.access.keys(world.alice, "alice")
     other_id, other = world.access.create_key(world.alice, "alice")
     world.access.revoke_key(world.alice, "alice", key.key_id)
@@ -111,11 +111,11 @@ def test_a_revoked_key_is_refused_and_noted(world: World) -> None:
     )
     with pytest.raises(NotFound, match="no active key"):
         world.access.revoke_key(world.alice, "alice", key.key_id)
-    with pytest.raises(NotFound, match="no active key"):  # somebody else's
+    with pytest.raises(NotFound, match="no active key"):  # a key of another principal
         world.access.revoke_key(world.root, "bob", other_id)
 
 
-def test_a_disabled_principal_is_refused_whatever_it_shows(world: World, token: str) -> None:
+def test_all_credentials_of_a_disabled_principal_are_refused(world: World, token: str) -> None:
     assert world.access.caller(token).name == "alice"
     world.access.disable(world.root, "alice")
     refused(world.access, world.keys["alice"])
@@ -124,7 +124,7 @@ def test_a_disabled_principal_is_refused_whatever_it_shows(world: World, token: 
         world.access.create_key(world.root, "alice")
 
 
-def test_rules_of_the_same_home_learn_of_a_revocation_at_once(world: World) -> None:
+def test_a_revocation_takes_effect_at_once_within_a_process(world: World) -> None:
     other = Access(world.metastore, clock=world.clock)
     assert other.caller(world.keys["alice"]) == world.alice
     (key,) = world.access.keys(world.alice, "alice")
@@ -132,7 +132,7 @@ def test_rules_of_the_same_home_learn_of_a_revocation_at_once(world: World) -> N
     refused(other, world.keys["alice"])
 
 
-def test_another_process_learns_of_a_revocation_in_seconds(
+def test_a_revocation_takes_effect_in_other_processes_within_seconds(
     world: World, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with place.open() as elsewhere:
@@ -148,7 +148,7 @@ def test_another_process_learns_of_a_revocation_in_seconds(
 # Tokens
 
 
-def test_a_token_narrows_its_principal_to_a_catalog_and_some_rights(
+def test_a_token_limits_its_principal_to_a_catalog_and_some_rights(
     world: World, token: str
 ) -> None:
     access, caller = world.access, world.access.caller(token)
@@ -168,13 +168,13 @@ def test_a_token_narrows_its_principal_to_a_catalog_and_some_rights(
 
 
 def signed_by(secret: str, text: str) -> str:
-    """A token with a signature over its text."""
+    """Return a token text with a signature."""
     digest = hmac.new(bytes.fromhex(secret), text.encode(), hashlib.sha256).digest()
     return f"{text}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
 
 
 def changed(place: int, value: str) -> Callable[[str], str]:
-    """A token with one part put in the place of another."""
+    """Return a function that replaces one part of a token."""
 
     def change(token: str) -> str:
         parts = token.split(".")
@@ -215,18 +215,18 @@ FORGERIES: dict[str, Callable[[str], str]] = {
 }
 
 
-def test_forged_tokens_are_refused_in_the_same_words(world: World, token: str) -> None:
+def test_forged_tokens_get_the_same_error(world: World, token: str) -> None:
     words = {name: refused(world.access, forge(token)) for name, forge in FORGERIES.items()}
     assert set(words.values()) == {refused(world.access, "")}
 
 
-def test_a_token_for_another_catalog_cannot_be_put_together(world: World, token: str) -> None:
+def test_parts_of_two_tokens_cannot_be_combined(world: World, token: str) -> None:
     other = world.access.mint(world.alice, "alice-2", [Right.READ], 60)
     mixed = token.rpartition(".")[0] + "." + other.rpartition(".")[2]
     refused(world.access, mixed)
 
 
-def test_an_expired_token_is_refused_although_it_was_just_good(world: World, token: str) -> None:
+def test_an_expired_token_is_refused_even_if_cached(world: World, token: str) -> None:
     assert world.access.caller(token).bound is not None
     world.clock.advance(59)
     assert world.access.caller(token).bound is not None
@@ -251,7 +251,7 @@ def test_tokens_outlive_one_rotation_of_the_signing_keys(world: World, token: st
 
 @pytest.fixture
 def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file with a key-encryption key."""
+    """Create a file with a key-encryption key."""
     file = tmp_path / "key"
     file.write_text(base64.b64encode(b"k" * 32).decode())
     monkeypatch.setenv(KEY_FILE, str(file))
@@ -267,7 +267,7 @@ def test_signing_keys_are_wrapped_where_there_is_a_key_file(key_file: Path, worl
         assert all(is_wrapped(stored) for _, stored in signing_keys(connection))
 
 
-def test_signing_keys_of_before_are_wrapped_by_init(
+def test_existing_signing_keys_are_wrapped_by_init(
     world: World, token: str, key_file: Path
 ) -> None:
     secret = signing_secret(world)
@@ -295,13 +295,13 @@ def test_without_the_right_key_file_no_token_is_verified(
     assert world.access.caller(world.keys["alice"]).name == "alice"
 
 
-def test_a_retired_key_signs_nothing(world: World, token: str) -> None:
+def test_tokens_of_a_retired_signing_key_are_refused(world: World, token: str) -> None:
     for _ in range(2):
         world.access.rotate_signing_key(world.root)
     refused(world.access, signed_by("", token.rpartition(".")[0]))
 
 
-def test_a_token_is_worth_no_more_than_its_principal(world: World, token: str) -> None:
+def test_a_token_loses_rights_with_its_principal(world: World, token: str) -> None:
     access, caller = world.access, world.access.caller(token)
     access.grant(world.alice, "alice-1", "bob", "owner")
     access.grant(world.bob, "alice-1", "alice", "reader")
@@ -313,7 +313,7 @@ def test_a_token_is_worth_no_more_than_its_principal(world: World, token: str) -
         access.catalog(caller, "alice-1", "catalog.get")
 
 
-def test_nobody_mints_more_than_they_have(world: World, token: str) -> None:
+def test_tokens_cannot_exceed_the_rights_of_their_creator(world: World, token: str) -> None:
     access = world.access
     access.grant(world.alice, "alice-1", "bob", "writer")
     with pytest.raises(Forbidden, match="FORK"):
@@ -329,7 +329,7 @@ def test_nobody_mints_more_than_they_have(world: World, token: str) -> None:
         access.mint(LOCAL, "alice-1", [Right.READ], 60)
 
 
-def test_a_token_got_for_a_token_is_no_wider_and_no_longer(world: World, token: str) -> None:
+def test_a_token_created_with_a_token_has_no_more_rights_or_time(world: World, token: str) -> None:
     caller = world.access.caller(token)
     with pytest.raises(Forbidden):
         world.access.mint(caller, "alice-1", [Right.READ, Right.FORK], 60)
@@ -339,7 +339,9 @@ def test_a_token_got_for_a_token_is_no_wider_and_no_longer(world: World, token: 
     assert second.bound.expires_at == caller.bound.expires_at
 
 
-def test_a_token_of_a_dropped_catalog_is_good_for_nothing(world: World, token: str) -> None:
+def test_a_token_of_a_dropped_catalog_does_not_work_for_its_successor(
+    world: World, token: str
+) -> None:
     caller = world.access.caller(token)
     world.access.drop(world.alice, ["alice-1"])
     world.access.create(world.alice, ["alice-1"])  # the same name, another catalog
@@ -347,16 +349,14 @@ def test_a_token_of_a_dropped_catalog_is_good_for_nothing(world: World, token: s
         world.access.catalog(caller, "alice-1", "catalog.get")
 
 
-def test_a_token_that_we_sign_for_nobody_is_refused(world: World, token: str) -> None:
+def test_a_signed_token_for_an_unknown_principal_is_refused(world: World, token: str) -> None:
     secret = signing_secret(world)
     good = Claim(2, CatalogId(0), READ, int(world.clock().timestamp()) + 60, "000001")
     assert world.access.caller(good.signed(secret)).name == "alice"
     refused(world.access, replace(good, principal_id=99).signed(secret))
 
 
-def test_a_token_that_is_good_for_too_long_is_refused_although_we_signed_it(
-    world: World, token: str
-) -> None:
+def test_a_signed_token_with_too_long_validity_is_refused(world: World, token: str) -> None:
     secret = signing_secret(world)
     now = int(world.clock().timestamp())
     month = 30 * 24 * 3600
@@ -367,7 +367,7 @@ def test_a_token_that_is_good_for_too_long_is_refused_although_we_signed_it(
 
 
 @pytest.mark.parametrize("backend", ["postgresql"])
-def test_keys_and_tokens_are_good_on_a_server_too(world: World, token: str) -> None:
+def test_keys_and_tokens_work_on_a_server(world: World, token: str) -> None:
     access = Access(world.metastore, clock=world.clock)
     assert access.caller(world.keys["alice"]) == world.alice
     assert access.caller(token).name == "alice"
@@ -376,7 +376,7 @@ def test_keys_and_tokens_are_good_on_a_server_too(world: World, token: str) -> N
     refused(Access(world.metastore, clock=world.clock), token)
 
 
-def test_without_tables_nobody_is_known(world: World, tmp_path: object) -> None:
+def test_without_tables_only_local_access_works(world: World, tmp_path: object) -> None:
     import forklake
 
     with forklake.open(f"ducklake:{tmp_path}/plain.db", create=True) as plain:
@@ -394,7 +394,7 @@ def test_without_tables_nobody_is_known(world: World, tmp_path: object) -> None:
         assert not access.is_open()
 
 
-def test_a_key_is_not_shown_by_accident() -> None:
+def test_a_key_is_not_part_of_its_repr() -> None:
     key = new_key()
     assert key.text not in repr(key)
     assert key.text.rpartition("_")[2] not in str(key)

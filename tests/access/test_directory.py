@@ -1,4 +1,4 @@
-"""Principals, grants, and the audit of what was done to them."""
+"""Principals, grants, and the audit of their changes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_bad_names_change_nothing(world: World) -> None:
     assert len(world.access.principals(world.root)) == 4
 
 
-def test_grants_are_given_changed_and_taken_away(world: World) -> None:
+def test_grants_are_given_changed_and_revoked(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     access.grant(world.alice, "alice-1", "bob", "reader")
@@ -73,7 +73,7 @@ def test_bad_grants_change_nothing(world: World) -> None:
         with pytest.raises(InvalidInput, match="reader, forker"):
             access.grant(world.alice, "alice-1", "bob", role)
     with pytest.raises(NotFound, match="Principal"):
-        access.grant(world.alice, "alice-1", "nobody", "reader")
+        access.grant(world.alice, "alice-1", "nobody", "reader")  # language: ok
     for moment in (world.clock(), datetime(2040, 1, 1)):  # noqa: DTZ001
         with pytest.raises(InvalidInput, match="The time"):
             access.grant(world.alice, "alice-1", "bob", "reader", expires_at=moment)
@@ -82,27 +82,27 @@ def test_bad_grants_change_nothing(world: World) -> None:
     assert access.grants(world.alice, "alice-1") == before
 
 
-def test_admins_do_not_make_admins(world: World) -> None:
+def test_admins_cannot_grant_the_admin_role(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     access.grant(world.alice, "alice-1", "bob", "admin")
     for role in ("admin", "owner"):
         with pytest.raises(Forbidden, match="OWN"):
             access.grant(world.bob, "alice-1", "carol", role)
-        with pytest.raises(Forbidden, match="OWN"):  # not of themselves either
+        with pytest.raises(Forbidden, match="OWN"):  # not to themselves either
             access.grant(world.bob, "alice-1", "bob", role)
     with pytest.raises(Forbidden, match="OWN"):
         access.revoke(world.bob, "alice-1", "alice")
     with pytest.raises(Forbidden, match="OWN"):
         access.grant(world.bob, "alice-1", "alice", "reader")
-    with pytest.raises(Forbidden, match="OWN"):  # beneath bob's prefix it would be his own
+    with pytest.raises(Forbidden, match="OWN"):  # with bob's prefix it would be his own
         access.rename(world.bob, "alice-1", "bob-1")
     assert access.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.ADMIN]
     access.grant(world.bob, "alice-1", "carol", "writer")
     access.revoke(world.bob, "alice-1", "carol")
 
 
-def test_somebody_always_owns_a_catalog(world: World) -> None:
+def test_a_catalog_always_has_a_permanent_owner(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     soon = world.clock() + timedelta(days=1)
@@ -111,7 +111,7 @@ def test_somebody_always_owns_a_catalog(world: World) -> None:
     with pytest.raises(InvalidInput, match="no owner"):
         access.grant(world.alice, "alice-1", "alice", "owner", expires_at=soon)
     access.grant(world.alice, "alice-1", "bob", "owner", expires_at=soon)
-    with pytest.raises(InvalidInput, match="no owner"):  # bob is it for a day only
+    with pytest.raises(InvalidInput, match="no owner"):  # bob is the owner for a day only
         access.revoke(world.alice, "alice-1", "alice")
     access.grant(world.alice, "alice-1", "bob", "owner")
     access.revoke(world.alice, "alice-1", "alice")
@@ -119,7 +119,7 @@ def test_somebody_always_owns_a_catalog(world: World) -> None:
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("way", ["revoke", "grant"])
-def test_two_owners_cannot_end_each_other(world: World, way: str) -> None:
+def test_two_owners_cannot_revoke_each_other_concurrently(world: World, way: str) -> None:
     access = world.access
 
     def end(caller: Caller, other: str) -> bool:
@@ -143,7 +143,7 @@ def test_two_owners_cannot_end_each_other(world: World, way: str) -> None:
 
 
 @SERVER_TOO
-def test_grants_run_out(world: World) -> None:
+def test_grants_expire(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     soon = world.clock() + timedelta(seconds=10)
@@ -159,19 +159,19 @@ def test_grants_run_out(world: World) -> None:
         assert access.visible(caller) == []
 
 
-def test_prefixes_are_given_and_taken_away(world: World) -> None:
+def test_prefixes_are_granted_and_revoked(world: World) -> None:
     access = world.access
     access.grant_prefix(world.root, "team-", "alice", "admin")
     assert [one.prefix for one in access.prefixes(world.alice, "alice")] == ["alice-", "team-"]
     access.create(world.alice, ["team-1"])
     access.grant_prefix(world.root, "team-", "alice", "writer")
-    with pytest.raises(Forbidden):  # a writer makes none
+    with pytest.raises(Forbidden):  # writers may not create catalogs
         access.create(world.alice, ["team-2"])
     access.revoke_prefix(world.root, "team-", "alice")
     assert access.rights(world.alice, ["team-1"])["team-1"] == ROLES[Role.OWNER]  # her own
 
 
-def test_principals_of_one_metastore_are_good_in_another(world: World, tmp_path: object) -> None:
+def test_principals_of_one_metastore_are_valid_in_another(world: World, tmp_path: object) -> None:
     import forklake
 
     with forklake.open(f"ducklake:{tmp_path}/stamp.db", create=True) as stamp:
@@ -179,7 +179,7 @@ def test_principals_of_one_metastore_are_good_in_another(world: World, tmp_path:
         access.init()
         alice = access.caller(world.keys["alice"])
         assert alice == world.alice
-        with pytest.raises(Forbidden):  # prefixes are granted beside the catalogs
+        with pytest.raises(Forbidden):  # prefixes are granted in the metastore of the catalogs
             access.create(alice, ["alice-1"])
         access.grant_prefix(access.caller(world.keys["root"]), "alice-", "alice", "owner")
         access.create(alice, ["alice-1"])
@@ -193,7 +193,7 @@ def test_principals_of_one_metastore_are_good_in_another(world: World, tmp_path:
 
 
 @SERVER_TOO
-def test_all_begin_at_the_same_moment(metastore: Metastore) -> None:
+def test_concurrent_initializations_share_one_signing_key(metastore: Metastore) -> None:
     metastore.create_catalog("sales")
     tokens: list[str] = []
 
@@ -216,7 +216,7 @@ def test_all_begin_at_the_same_moment(metastore: Metastore) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_the_audit_tells_what_was_done_denied_and_failed(world: World) -> None:
+def test_the_audit_records_done_denied_and_failed_operations(world: World) -> None:
     access = world.access
     before = len(world.entries())
     access.create(world.alice, ["alice-1"])
@@ -258,7 +258,7 @@ def test_the_audit_tells_what_was_done_denied_and_failed(world: World) -> None:
     assert all(one.happened_at == world.clock() for one in found)
 
 
-def test_the_audit_of_a_catalog_is_for_its_admins_in_pages(world: World) -> None:
+def test_admins_read_the_audit_of_their_catalog_page_by_page(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1", "alice-2"])
     for number in range(5):
@@ -278,7 +278,7 @@ def test_the_audit_of_a_catalog_is_for_its_admins_in_pages(world: World) -> None
             access.audit(world.alice, catalog="alice-1", limit=limit)
 
 
-def test_a_refused_change_leaves_no_trace_of_having_been_done(
+def test_a_failed_change_is_not_audited_as_done(
     metastore: Metastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(metastore)
@@ -298,7 +298,7 @@ def _fail_at(phase: str) -> object:
     return reached
 
 
-def test_whatever_was_asked_for_can_be_noted(world: World) -> None:
+def test_any_requested_name_can_be_audited(world: World) -> None:
     with pytest.raises(NotFound):
         world.access.catalog(world.alice, "a\0\ud800" + "x" * 5000, "catalog.get")
     last = world.entries()[-1]
@@ -306,7 +306,7 @@ def test_whatever_was_asked_for_can_be_noted(world: World) -> None:
     assert len(last.object) < 1100
 
 
-def test_local_does_everything_and_is_noted_where_there_are_tables(world: World) -> None:
+def test_local_callers_may_do_everything_and_are_audited(world: World) -> None:
     world.access.create(LOCAL, ["house"])
     assert world.entries()[-1].principal == "local"
     assert world.access.rights(LOCAL, ["house", "none"]) == {

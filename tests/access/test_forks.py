@@ -1,4 +1,4 @@
-"""A fork never widens rights: what was granted on it counts only while its origins are readable."""
+"""Rights on forks: a grant on a fork counts only while all its ancestors are readable."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BOTH = pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 
 
 def rights(world: World, caller: Caller, name: str) -> frozenset[Right]:
-    """What somebody may do to a catalog."""
+    """Return the rights of a caller on a catalog."""
     return world.access.rights(caller, [name])[name]
 
 
 @pytest.fixture
 def family(world: World) -> World:
-    """Bob, who may fork alice's catalog, has a fork of it and a fork of that."""
+    """Return rules in which bob forked alice's catalog, and his fork again."""
     world.access.create(world.alice, ["alice-1"])
     world.access.grant(world.alice, "alice-1", "bob", "forker")
     world.access.fork(world.bob, "alice-1", ["bob-1"])
@@ -36,7 +36,7 @@ def family(world: World) -> World:
 
 
 @BOTH
-def test_whoever_forks_owns_the_fork_and_those_who_read_the_parent_get_nothing(
+def test_the_forker_owns_the_fork_and_readers_of_the_parent_have_no_rights(
     family: World,
 ) -> None:
     family.access.grant(family.alice, "alice-1", "carol", "admin")
@@ -47,7 +47,7 @@ def test_whoever_forks_owns_the_fork_and_those_who_read_the_parent_get_nothing(
 
 
 @BOTH
-def test_a_grant_on_a_fork_needs_reading_of_all_that_it_comes_from(family: World) -> None:
+def test_a_grant_on_a_fork_needs_read_rights_on_all_ancestors(family: World) -> None:
     access = family.access
     access.grant(family.bob, "bob-2", "carol", "admin")
     assert rights(family, family.carol, "bob-2") == NOTHING
@@ -55,14 +55,14 @@ def test_a_grant_on_a_fork_needs_reading_of_all_that_it_comes_from(family: World
     assert rights(family, family.carol, "bob-2") == NOTHING
     access.grant(family.alice, "alice-1", "carol", "reader")
     assert rights(family, family.carol, "bob-2") == ROLES[Role.ADMIN]
-    access.revoke(family.bob, "bob-1", "carol")  # in the middle
+    access.revoke(family.bob, "bob-1", "carol")  # in the middle of the lineage
     assert rights(family, family.carol, "bob-2") == NOTHING
     with pytest.raises(NotFound):
         access.catalog(family.carol, "bob-2", "catalog.get")
     assert [row.catalog_name for row in access.visible(family.carol)] == ["alice-1"]
 
 
-def test_reading_taken_away_from_the_parent_is_taken_away_from_all_forks(family: World) -> None:
+def test_revoking_read_on_the_parent_revokes_it_on_all_forks(family: World) -> None:
     family.access.revoke(family.alice, "alice-1", "bob")
     for name in ("bob-1", "bob-2"):
         assert rights(family, family.bob, name) == NOTHING
@@ -75,7 +75,7 @@ def test_reading_taken_away_from_the_parent_is_taken_away_from_all_forks(family:
         family.access.fork(family.bob, "alice-1", ["bob-3"])
 
 
-def test_a_grant_that_runs_out_takes_the_forks_with_it(family: World) -> None:
+def test_an_expired_grant_on_the_parent_ends_rights_on_forks(family: World) -> None:
     soon = family.clock() + timedelta(seconds=10)
     family.access.grant(family.alice, "alice-1", "bob", "reader", expires_at=soon)
     assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
@@ -83,7 +83,7 @@ def test_a_grant_that_runs_out_takes_the_forks_with_it(family: World) -> None:
     assert rights(family, family.bob, "bob-2") == NOTHING
 
 
-def test_grants_by_prefix_are_no_way_around(family: World) -> None:
+def test_prefix_grants_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
     family.access.grant_prefix(family.root, "bob-", "carol", "owner")
     assert rights(family, family.carol, "bob-2") == NOTHING
     family.access.grant_prefix(family.root, "alice-", "carol", "reader")
@@ -94,7 +94,7 @@ def test_grants_by_prefix_are_no_way_around(family: World) -> None:
     assert rights(family, family.carol, "bob-2") == NOTHING
 
 
-def test_tokens_are_no_way_around(family: World) -> None:
+def test_tokens_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
     token = family.access.mint(family.bob, "bob-2", [Right.READ], 600)
     caller = family.access.caller(token)
     assert rights(family, caller, "bob-2") == READ
@@ -103,7 +103,7 @@ def test_tokens_are_no_way_around(family: World) -> None:
 
 
 @BOTH
-def test_copies_are_no_way_around(family: World) -> None:
+def test_copies_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
     access = family.access
     access.fork(family.bob, "alice-1", ["bob-copy"], mode="copy")
     family.metastore.materialize("bob-2")
@@ -114,7 +114,7 @@ def test_copies_are_no_way_around(family: World) -> None:
     assert rights(family, family.carol, "bob-copy") == READ
 
 
-def test_what_was_dropped_is_asked_no_more(family: World) -> None:
+def test_dropped_ancestors_are_not_checked(family: World) -> None:
     family.access.grant(family.bob, "bob-2", "carol", "reader")
     family.access.drop(family.alice, ["alice-1"])
     assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
@@ -123,7 +123,7 @@ def test_what_was_dropped_is_asked_no_more(family: World) -> None:
     assert rights(family, family.carol, "bob-2") == READ
 
 
-def test_forks_need_forking_of_the_parent_and_a_prefix_for_the_name(family: World) -> None:
+def test_forking_needs_the_fork_right_and_a_prefix_for_the_name(family: World) -> None:
     access = family.access
     access.grant(family.alice, "alice-1", "carol", "writer")
     with pytest.raises(Forbidden, match="FORK"):
@@ -132,7 +132,7 @@ def test_forks_need_forking_of_the_parent_and_a_prefix_for_the_name(family: Worl
         access.fork(family.carol, "bob-1", ["carol-1"])
     access.grant(family.alice, "alice-1", "carol", "forker")
     said = []
-    for name in ("bob-1", "bob-nothing", "carol=1"):  # taken, free, and not quite one's own
+    for name in ("bob-1", "bob-nothing", "carol=1"):  # taken, free, and not quite her own prefix
         with pytest.raises(Forbidden) as caught:
             access.fork(family.carol, "alice-1", ["carol-1", name])
         said.append(str(caught.value).replace(f"'{name}'", "…"))
@@ -141,7 +141,7 @@ def test_forks_need_forking_of_the_parent_and_a_prefix_for_the_name(family: Worl
     assert access.fork(family.carol, "alice-1", ["carol-1"])[1] == 1
 
 
-def test_a_token_may_fork_what_it_is_for(family: World) -> None:
+def test_a_token_may_fork_only_its_catalog(family: World) -> None:
     token = family.access.mint(family.bob, "alice-1", [Right.READ, Right.FORK], 600)
     caller = family.access.caller(token)
     (row,), made = family.access.fork(caller, "alice-1", ["bob-by-token"])
@@ -152,7 +152,7 @@ def test_a_token_may_fork_what_it_is_for(family: World) -> None:
         family.access.fork(caller, "bob-1", ["bob-more"])
 
 
-def test_a_fork_that_is_there_is_found_only_by_those_who_may_read_it(family: World) -> None:
+def test_an_existing_fork_is_returned_only_to_its_readers(family: World) -> None:
     access = family.access
     rows, made = access.fork(family.bob, "alice-1", ["bob-1", "bob-new"], if_not_exists=True)
     assert ({row.catalog_name for row in rows}, made) == ({"bob-1", "bob-new"}, 1)
@@ -163,7 +163,7 @@ def test_a_fork_that_is_there_is_found_only_by_those_who_may_read_it(family: Wor
     assert access.create(family.bob, ["bob-of-carol"], if_not_exists=True) == [row]
 
 
-def test_an_error_about_another_fork_hides_what_the_caller_may_not_read(family: World) -> None:
+def test_errors_about_existing_forks_hide_unreadable_parents(family: World) -> None:
     access = family.access
     access.create(family.bob, ["bob-own"])
     with pytest.raises(AlreadyExists, match="is a fork of 'alice-1', not of 'bob-own'"):
@@ -176,7 +176,7 @@ def test_an_error_about_another_fork_hides_what_the_caller_may_not_read(family: 
     assert "alice-1" not in str(error.value)
 
 
-def test_a_fork_of_a_past_snapshot_is_a_fork(family: World) -> None:
+def test_a_fork_of_a_past_snapshot_follows_the_same_rules(family: World) -> None:
     catalog = family.metastore.catalog("alice-1")
     before = catalog.head().snapshot_id
     with catalog.transaction() as transaction:
@@ -195,10 +195,10 @@ PREFIX = st.builds(PrefixGrant, st.sampled_from(["", "a", "ab", "b"]), st.sample
     chain=st.lists(st.tuples(st.sampled_from(["a", "ab", "abc", "b"]), ROLE), min_size=1),
     prefixes=st.lists(PREFIX, max_size=3),
 )
-def test_one_more_ancestor_never_gives_more(
+def test_an_additional_ancestor_never_adds_rights(
     chain: list[tuple[str, Role | None]], prefixes: list[PrefixGrant]
 ) -> None:
-    caller = Caller(1, "somebody", "some")
+    caller = Caller(1, "somebody", "some")  # language: ok
     links = [Link(CatalogId(number), *one) for number, one in enumerate(chain)]
     with_all = effective_rights(caller, CatalogId(0), links, prefixes)
     with_fewer = effective_rights(caller, CatalogId(0), links[:-1] or links, prefixes)
@@ -210,7 +210,7 @@ def test_one_more_ancestor_never_gives_more(
     assert with_all == (alone if reads_all else NOTHING)
 
 
-def test_a_token_of_a_root_makes_nothing_where_it_pleases(family: World) -> None:
+def test_a_token_of_a_root_has_only_the_rights_of_the_token(family: World) -> None:
     token = family.access.mint(family.root, "alice-1", [Right.READ, Right.FORK], 600)
     caller = family.access.caller(token)
     assert [row.catalog_name for row in family.access.visible(caller)] == ["alice-1"]

@@ -1,4 +1,4 @@
-"""What callers without rights can use up or find out: quotas of others, the audit, names."""
+"""Limits on unprivileged callers: quotas of others, growth of the audit, names of principals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fix_metastore import BACKENDS
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_ownership_by_strangers_keeps_nobody_from_making_catalogs(world: World) -> None:
+def test_ownership_granted_by_strangers_does_not_use_up_a_quota(world: World) -> None:
     access = world.access
     access.set_quota(world.root, "bob", catalogs=2)
     access.create(world.alice, ["alice-1", "alice-2", "alice-3"])
@@ -26,7 +26,7 @@ def test_ownership_by_strangers_keeps_nobody_from_making_catalogs(world: World) 
     access.grant(world.alice, "alice-2", "bob", "owner")
     with pytest.raises(QuotaExceeded) as caught:
         access.grant(world.alice, "alice-3", "bob", "owner")
-    assert not caught.value.details  # nor how many bob owns
+    assert not caught.value.details  # nor the number of bob's catalogs
     access.create(world.bob, ["bob-1"])
     assert access.fork(world.bob, "alice-1", ["bob-2"])[1] == 1
     for attempt in (partial(access.create, world.bob, ["bob-3"]), partial(fork_more, world)):
@@ -35,11 +35,11 @@ def test_ownership_by_strangers_keeps_nobody_from_making_catalogs(world: World) 
 
 
 def fork_more(world: World) -> None:
-    """Bob forks once more."""
+    """Create one more fork as bob."""
     world.access.fork(world.bob, "bob-1", ["bob-3"])
 
 
-def test_a_catalog_of_ones_own_counts_wherever_it_was_made(world: World) -> None:
+def test_owned_catalogs_count_however_they_were_created(world: World) -> None:
     access = world.access
     access.set_quota(world.root, "bob", catalogs=1)
     access.create(world.root, ["bob-by-root"])
@@ -51,7 +51,7 @@ def test_a_catalog_of_ones_own_counts_wherever_it_was_made(world: World) -> None
         access.create(world.bob, ["bob-1"])
 
 
-def test_a_principal_has_only_so_many_keys(world: World) -> None:
+def test_the_number_of_keys_of_a_principal_is_limited(world: World) -> None:
     access = world.access
     for _ in range(99):
         access.create_key(world.bob, "bob")
@@ -64,7 +64,7 @@ def test_a_principal_has_only_so_many_keys(world: World) -> None:
 # The audit
 
 
-def test_denials_without_end_do_not_fill_the_audit(world: World) -> None:
+def test_repeated_denials_do_not_fill_the_audit(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     before = len(world.entries())
@@ -72,11 +72,12 @@ def test_denials_without_end_do_not_fill_the_audit(world: World) -> None:
         with pytest.raises(NotFound):
             access.catalog(world.bob, f"nothing-{number}", "catalog.get")
     with pytest.raises(NotFound):
-        access.catalog(world.carol, "alice-1", "catalog.get")  # others are noted as always
+        # Other principals are audited as always.
+        access.catalog(world.carol, "alice-1", "catalog.get")
     written = world.entries()[before:]
     assert BURST <= sum(one.principal == "bob" for one in written) <= BURST + 20
     assert sum(one.principal == "carol" for one in written) == 1
-    access.create(world.bob, ["bob-1"])  # so is what was done
+    access.create(world.bob, ["bob-1"])  # and so are completed operations
     assert world.entries("bob-1")[-1].outcome is Outcome.DONE
     Access(world.metastore).write_denials()
     last = world.entries()[-1]
@@ -116,13 +117,13 @@ def test_admins_cannot_probe_names_of_principals(world: World) -> None:
         answers.add(str(caught.value))
     assert len(answers) == 1
     access.grant(world.root, "alice-1", "bob", "reader")
-    access.grant(world.alice, "alice-1", "bob", "writer")  # known from its grants
+    access.grant(world.alice, "alice-1", "bob", "writer")  # visible in the grants of alice-1
     access.create(world.carol, ["carol-1"])
-    access.grant(world.carol, "carol-1", "bob", "reader")  # others are not limited
+    access.grant(world.carol, "carol-1", "bob", "reader")  # other callers are not limited
     assert any("guess-3" in one.object for one in world.entries("alice-1"))
 
 
-def test_taking_roles_away_tells_nothing_about_names(world: World) -> None:
+def test_revoking_a_role_reveals_no_names(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     answers = set()
@@ -133,7 +134,7 @@ def test_taking_roles_away_tells_nothing_about_names(world: World) -> None:
     assert len(answers) == 1
 
 
-def test_owners_alone_still_decide_about_owners(world: World) -> None:
+def test_only_owners_may_grant_ownership(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     access.grant(world.alice, "alice-1", "bob", Role.ADMIN)

@@ -1,4 +1,4 @@
-"""The matrix: every role and every operation, on a real metastore."""
+"""The access matrix: every role with every operation, on a real metastore."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forklake.access.roles import OPERATIONS, ROLES, Right, Role, Special
 from forklake.errors import Forbidden, ForklakeError, NotFound
 from tests.access.conftest import World
 
-# Who has which right, said a second time.
+# The holders of each right, stated independently of the implementation.
 HOLDERS = {
     Right.READ: "reader forker writer admin owner",
     Right.FORK: "forker admin owner",
@@ -28,12 +28,12 @@ ON_NONE = [name for name, needed in OPERATIONS.items() if isinstance(needed, Spe
 WHO = [*map(str, Role), "stranger", "root", "token", "root token"]
 
 
-def test_roles_are_what_they_were_said_to_be() -> None:
+def test_roles_have_the_listed_rights() -> None:
     for right, holders in HOLDERS.items():
         assert {role for role in Role if right in ROLES[role]} == set(holders.split())
 
 
-def test_nothing_that_changes_something_takes_no_more_than_reading() -> None:
+def test_changing_operations_need_more_than_read() -> None:
     changing = ("create", "alter", "drop", "set", "run", "rename", "extend", "materialize", "add")
     for name, needed in OPERATIONS.items():
         verb = name.partition(".")[2]
@@ -44,7 +44,7 @@ def test_nothing_that_changes_something_takes_no_more_than_reading() -> None:
 
 
 class House(NamedTuple):
-    """The rules of a metastore with the catalog `house`, and somebody in every role on it."""
+    """The rules of a metastore with the catalog `house`, and a principal in every role on it."""
 
     access: Access
     people: dict[str, Caller]
@@ -52,7 +52,7 @@ class House(NamedTuple):
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Made once: nobody changes anything."""
+    """Yield the rules, shared by tests that change nothing."""
     path = tmp_path_factory.mktemp("house") / "metastore.db"
     with forklake.open(f"ducklake:{path}", create=True) as metastore:
         world = World(metastore)
@@ -69,7 +69,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 def rights_of(who: str) -> frozenset[Right]:
-    """What somebody may do to the house."""
+    """Return the rights of a principal on the house."""
     others = {
         "stranger": frozenset[Right](),
         "root": frozenset(Right),
@@ -80,7 +80,7 @@ def rights_of(who: str) -> frozenset[Right]:
 
 
 def outcome(act: Callable[[], object]) -> type[ForklakeError] | None:
-    """How something ends."""
+    """Return the kind of error of an action, or None."""
     try:
         act()
     except (Forbidden, NotFound) as error:
@@ -89,7 +89,7 @@ def outcome(act: Callable[[], object]) -> type[ForklakeError] | None:
 
 
 @pytest.mark.parametrize("who", WHO)
-def test_a_role_may_do_to_a_catalog_what_the_table_says(house: House, who: str) -> None:
+def test_a_role_may_use_exactly_the_listed_operations(house: House, who: str) -> None:
     rights = rights_of(who)
     refused = Forbidden if rights else NotFound
     found = {
@@ -102,7 +102,9 @@ def test_a_role_may_do_to_a_catalog_what_the_table_says(house: House, who: str) 
 
 
 @pytest.mark.parametrize("who", WHO)
-def test_what_is_about_no_catalog_is_for_roots_or_oneself_or_all(house: House, who: str) -> None:
+def test_operations_without_a_catalog_are_for_roots_oneself_or_everyone(
+    house: House, who: str
+) -> None:
     caller = house.people[who]
     for operation in ON_NONE:
         rule = OPERATIONS[operation]
@@ -115,7 +117,7 @@ def test_what_is_about_no_catalog_is_for_roots_or_oneself_or_all(house: House, w
         assert about_bob is (None if for_all else Forbidden), operation
 
 
-# What methods do, and the operation under which they must do it.
+# Actions, by the operation that they must check.
 ACTS: dict[str, Callable[[World, Caller], object]] = {
     "catalog.get": lambda world, caller: world.access.catalog(caller, "house", "catalog.get"),
     "catalog.fork": lambda world, caller: world.access.fork(caller, "house", ["own-fork"]),
@@ -140,7 +142,7 @@ ACTS: dict[str, Callable[[World, Caller], object]] = {
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_methods_ask_for_the_operation_that_they_are(world: World) -> None:
+def test_methods_check_their_own_operation(world: World) -> None:
     world.access.create(world.root, ["house"])
     for role in Role:
         caller = world.stranger(role)
@@ -155,7 +157,7 @@ def test_methods_ask_for_the_operation_that_they_are(world: World) -> None:
 
 
 def _put_back(world: World, role: Role, operation: str, was_done: bool) -> None:
-    """Everything as it was before."""
+    """Restore the previous state."""
     access = world.access
     if not was_done:
         return

@@ -1,4 +1,4 @@
-"""Making, renaming, dropping and listing catalogs as those who may."""
+"""Creating, renaming, dropping and listing catalogs under access rules."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.fix_metastore import BACKENDS
 
 
 def names(rows: Iterable[CatalogRow]) -> list[str]:
-    """The names of catalogs."""
+    """Return the names of catalogs."""
     return [row.catalog_name for row in rows]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_life_of_catalogs(world: World) -> None:
+def test_owners_create_rename_and_drop_catalogs(world: World) -> None:
     access, alice = world.access, world.alice
     assert names(access.create(alice, ["alice-1", "alice-2"], ttl=timedelta(hours=1))) == [
         "alice-1",
@@ -45,10 +45,10 @@ def test_a_life_of_catalogs(world: World) -> None:
     assert access.drop(alice, ["alice-2"], if_exists=True) == 0
     with world.metastore.database.reading() as connection:
         ((count,),) = connection.fetch("SELECT count(*) FROM crucible_grant")
-    assert count == 2  # those of dropped catalogs are gone
+    assert count == 2  # the grants of dropped catalogs are gone
 
 
-def test_names_outside_of_ones_prefixes_say_nothing(world: World) -> None:
+def test_errors_for_names_outside_of_the_prefix_reveal_nothing(world: World) -> None:
     access = world.access
     access.create(world.bob, ["bob-1"])
     said = set()
@@ -66,9 +66,10 @@ def test_names_outside_of_ones_prefixes_say_nothing(world: World) -> None:
         access.create(world.alice, ["alice-/"])
 
 
-def test_the_hidden_and_the_missing_look_the_same(world: World) -> None:
+def test_hidden_and_missing_catalogs_get_the_same_errors(world: World) -> None:
     access = world.access
     access.create(world.bob, ["bob-1"])
+    unknown = "nobody"  # language: ok
     acts: dict[str, Callable[[str], object]] = {
         "get": lambda name: access.catalog(world.alice, name, "catalog.get"),
         "write": lambda name: access.catalog(world.alice, name, "schema.create"),
@@ -77,7 +78,7 @@ def test_the_hidden_and_the_missing_look_the_same(world: World) -> None:
         "drop": lambda name: access.drop(world.alice, [name]),
         "grants": lambda name: access.grants(world.alice, name),
         "grant": lambda name: access.grant(world.alice, name, "alice", "owner"),
-        "grant to nobody": lambda name: access.grant(world.alice, name, "nobody", "owner"),
+        "grant to unknown": lambda name: access.grant(world.alice, name, unknown, "owner"),
         "revoke": lambda name: access.revoke(world.alice, name, "bob"),
         "mint": lambda name: access.mint(world.alice, name, [Right.READ], 60),
         "audit": lambda name: access.audit(world.alice, catalog=name),
@@ -89,7 +90,7 @@ def test_the_hidden_and_the_missing_look_the_same(world: World) -> None:
             before = len(world.entries())
             with pytest.raises(NotFound) as caught:
                 act(name)
-            assert len(world.entries()) == before + 1, what  # whether it is there or not
+            assert len(world.entries()) == before + 1, what  # whether it exists or not
             error = caught.value
             told.append(
                 (error.message.replace(f"'{name}'", "…"), error.remedy, list(error.details))
@@ -99,7 +100,7 @@ def test_the_hidden_and_the_missing_look_the_same(world: World) -> None:
     assert world.metastore.find("bob-1") is not None
 
 
-def test_many_are_dropped_or_none(world: World) -> None:
+def test_many_catalogs_are_dropped_together_or_not_at_all(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1", "alice-2"])
     access.create(world.bob, ["bob-1"])
@@ -112,7 +113,7 @@ def test_many_are_dropped_or_none(world: World) -> None:
     assert access.drop(world.alice, ["alice-1", "none", "alice-2"], if_exists=True) == 2
 
 
-def test_renaming_needs_the_new_name_too(world: World) -> None:
+def test_renaming_needs_a_prefix_for_the_new_name(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     access.create(world.bob, ["bob-1"])
@@ -124,7 +125,7 @@ def test_renaming_needs_the_new_name_too(world: World) -> None:
         access.rename(world.alice, "bob-1", "alice-2")
 
 
-def test_a_catalog_that_took_the_name_meanwhile_is_not_touched(
+def test_a_catalog_that_took_the_name_concurrently_is_not_changed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     access = world.access
@@ -156,7 +157,7 @@ def test_a_catalog_that_took_the_name_meanwhile_is_not_touched(
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_everybody_sees_their_own_in_pages(world: World) -> None:
+def test_principals_list_their_catalogs_page_by_page(world: World) -> None:
     access = world.access
     access.create(world.root, [f"other-{number}" for number in range(20)])
     access.create(world.alice, [f"alice-{number:02d}" for number in range(30)])
@@ -177,7 +178,7 @@ def test_everybody_sees_their_own_in_pages(world: World) -> None:
             access.visible(world.alice, limit=limit)
 
 
-def test_prefixes_within_each_other_list_nothing_twice(world: World) -> None:
+def test_nested_prefixes_list_no_catalog_twice(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1", "alice-11", "alice-2"])
     access.grant_prefix(LOCAL, "alice-1", "alice", "reader")
@@ -186,7 +187,7 @@ def test_prefixes_within_each_other_list_nothing_twice(world: World) -> None:
     assert names(access.visible(world.carol, prefix="alice-1")) == ["alice-1", "alice-11"]
 
 
-def test_those_with_very_many_catalogs_see_the_same(
+def test_principals_with_very_many_catalogs_get_the_same_list(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     access = world.access
@@ -205,7 +206,7 @@ def test_those_with_very_many_catalogs_see_the_same(
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_exactly_as_many_as_may_be_are_made_at_once(world: World) -> None:
+def test_concurrent_creations_respect_the_quota_exactly(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-0"])
     access.set_quota(world.root, "alice", catalogs=5)
@@ -234,7 +235,7 @@ def test_exactly_as_many_as_may_be_are_made_at_once(world: World) -> None:
         access.create(world.alice, ["alice-too-many"])
 
 
-def test_limits_are_not_gone_around(world: World) -> None:
+def test_quotas_cannot_be_bypassed(world: World) -> None:
     access = world.access
     access.set_quota(world.root, "alice", catalogs=2)
     access.set_quota(world.root, "bob", catalogs=1)
@@ -242,16 +243,16 @@ def test_limits_are_not_gone_around(world: World) -> None:
         access.create(world.alice, ["alice-1", "alice-2", "alice-3"])
     assert world.metastore.count() == 0
     access.create(world.alice, ["alice-1", "alice-2"])
-    access.create(world.alice, ["alice-1"], if_not_exists=True)  # makes nothing
+    access.create(world.alice, ["alice-1"], if_not_exists=True)  # creates nothing
     access.grant(world.alice, "alice-1", "bob", "owner")
     with pytest.raises(QuotaExceeded):  # bob owns one now
         access.grant(world.alice, "alice-2", "bob", "owner")
-    access.grant(world.alice, "alice-1", "bob", "owner")  # and goes on owning it
+    access.grant(world.alice, "alice-1", "bob", "owner")  # and continues to own it
     with pytest.raises(InvalidInput, match="no owner"):
         access.revoke(world.alice, "alice-2", "alice")
     access.revoke(world.alice, "alice-1", "alice")
     assert access.fork(world.alice, "alice-2", ["alice-4"])[1] == 1
-    world.metastore.drop_catalog("alice-4")  # not by way of the rules: it does not count either
+    world.metastore.drop_catalog("alice-4")  # dropped without the rules: it does not count either
     assert access.create(world.alice, ["alice-5"])
     assert access.tidy() == 1
 
@@ -274,11 +275,11 @@ def test_sessions_are_limited(world: World) -> None:
     with pytest.raises(InvalidInput):
         access.set_quota(world.root, "alice", catalogs=-1)
     with pytest.raises(NotFound):
-        access.set_quota(world.root, "nobody", catalogs=1)
+        access.set_quota(world.root, "nobody", catalogs=1)  # language: ok
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_forks_that_may_be_read_are_found_among_many_others(world: World) -> None:
+def test_readable_forks_are_found_among_many_others(world: World) -> None:
     access, root = world.access, world.root
     parent = access.create(root, ["parent"])[0]
     access.grant(root, "parent", "alice", "forker")
@@ -286,7 +287,7 @@ def test_forks_that_may_be_read_are_found_among_many_others(world: World) -> Non
     access.fork(world.alice, "parent", ["alice-b", "alice-a"])
     access.create(world.alice, ["alice-no-fork"])
     access.grant(root, "other-0700", "alice", "reader")
-    access.grant(root, "other-0900", "bob", "reader")  # who may not read the parent
+    access.grant(root, "other-0900", "bob", "reader")  # bob may not read the parent
     assert names(access.forks(world.alice, parent)) == ["alice-a", "alice-b", "other-0700"]
     assert names(access.forks(world.alice, parent, after="alice-a")) == ["alice-b", "other-0700"]
     assert names(access.forks(world.bob, parent)) == []

@@ -1,4 +1,4 @@
-"""Bytes of a catalog are limited in the commit, whichever way it goes."""
+"""Limits on the bytes of a catalog, checked in every kind of commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SERVER = pytest.mark.parametrize("backend", ["postgresql"])
 
 
 def table_in(metastore: Metastore, name: str) -> Catalog:
-    """A catalog with a table."""
+    """Create a catalog with a table."""
     catalog = metastore.create_catalog(name, data_path="/lake")
     with catalog.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("a", "int64")])
@@ -27,7 +27,7 @@ def table_in(metastore: Metastore, name: str) -> Catalog:
 
 
 def append(catalog: Catalog, path: str, size: int) -> None:
-    """A commit that adds a file."""
+    """Add a file in one commit."""
     bounds = (ColumnBounds(ColumnId(1), 8, 1, 0, "1", "1"),)
     with catalog.transaction() as transaction:
         file = NewDataFile(path, 1, size, bounds=bounds)
@@ -35,7 +35,7 @@ def append(catalog: Catalog, path: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_commit_that_would_take_too_much_changes_nothing(metastore: Metastore) -> None:
+def test_a_commit_beyond_the_limit_changes_nothing(metastore: Metastore) -> None:
     catalog = table_in(metastore, "sales")
     write_catalog_limit(metastore.database, catalog.catalog_id, 100)
     append(catalog, "a", 60)
@@ -47,7 +47,7 @@ def test_a_commit_that_would_take_too_much_changes_nothing(metastore: Metastore)
     append(catalog, "c", 40)
     with pytest.raises(QuotaExceeded):
         append(catalog, "d", 1)
-    with catalog.transaction() as transaction:  # what adds no bytes is welcome
+    with catalog.transaction() as transaction:  # changes that add no bytes are allowed
         transaction.create_schema("more")
         transaction.drop_table("t")
     write_catalog_limit(metastore.database, catalog.catalog_id, None)
@@ -57,7 +57,7 @@ def test_a_commit_that_would_take_too_much_changes_nothing(metastore: Metastore)
 
 
 @SERVER
-def test_appends_in_one_round_trip_are_limited_too(
+def test_appends_in_one_round_trip_are_limited(
     metastore: Metastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog, other = table_in(metastore, "sales"), table_in(metastore, "other")
@@ -76,7 +76,7 @@ def test_appends_in_one_round_trip_are_limited_too(
 
 
 @SERVER
-def test_commits_at_once_do_not_go_beyond_the_limit(metastore: Metastore) -> None:
+def test_concurrent_commits_do_not_exceed_the_limit(metastore: Metastore) -> None:
     catalog = table_in(metastore, "sales")
     append(catalog, "a", 10)
     write_catalog_limit(metastore.database, catalog.catalog_id, 50)
@@ -97,7 +97,7 @@ def test_commits_at_once_do_not_go_beyond_the_limit(metastore: Metastore) -> Non
     assert sorted(outcomes) == ["done"] * 4 + ["refused"] * 8
 
 
-def test_a_fork_is_limited_in_what_it_writes_itself(metastore: Metastore) -> None:
+def test_only_files_written_by_a_fork_count_towards_its_limit(metastore: Metastore) -> None:
     append(table_in(metastore, "sales"), "a", 1000)
     fork = metastore.fork("sales", "fork")
     write_catalog_limit(metastore.database, fork.catalog_id, 100)
@@ -107,19 +107,19 @@ def test_a_fork_is_limited_in_what_it_writes_itself(metastore: Metastore) -> Non
     append(metastore.catalog("sales"), "d", 1000)
 
 
-def test_expired_snapshots_make_room(metastore: Metastore) -> None:
+def test_expiring_snapshots_frees_quota(metastore: Metastore) -> None:
     catalog = table_in(metastore, "sales")
     write_catalog_limit(metastore.database, catalog.catalog_id, 100)
     append(catalog, "a", 100)
     with catalog.transaction() as transaction:
         transaction.truncate(catalog.refresh().table("t"))
-    with pytest.raises(QuotaExceeded):  # the snapshots before still need the file
+    with pytest.raises(QuotaExceeded):  # earlier snapshots still need the file
         append(catalog, "b", 100)
     catalog.expire_snapshots(versions=[one.snapshot_id for one in catalog.snapshots()][:-1])
     append(catalog, "b", 100)
 
 
-def test_the_limit_of_a_principal_is_that_of_each_of_its_catalogs(world: World) -> None:
+def test_the_limit_of_a_principal_applies_to_each_of_its_catalogs(world: World) -> None:
     access = world.access
     access.create(world.alice, ["alice-1"])
     assert access.catalog_limit(world.alice, "alice-1") is None

@@ -1,4 +1,4 @@
-"""PostgreSQL as a tenant sees it: its own catalog, exactly, and nothing of anybody else."""
+"""PostgreSQL as tenants see it: exactly the rows of their catalog, and none of other tenants."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ UNWRITABLE = (
 
 @dataclass(frozen=True)
 class Server:
-    """A metastore in a database of its own, and how tenants connect to it."""
+    """A metastore in its own database, and connections of tenants to it."""
 
     metastore: Metastore
     dsn: str
@@ -103,7 +103,7 @@ class Server:
 
 @pytest.fixture
 def server(postgres_dsn: str) -> Iterator[Server]:
-    """A metastore with access rules: alice may read what is hers, bob what is his."""
+    """Yield a metastore with access rules: alice and bob may each read their own catalogs."""
     with forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True) as metastore:
         install(metastore.database)
         add_signing_key(metastore.database, stored_secret(SECRET), NOW)
@@ -115,7 +115,7 @@ def server(postgres_dsn: str) -> Iterator[Server]:
 
 
 def fill(catalog: Catalog, word: str) -> None:
-    """Something of every kind that has the word in it."""
+    """Create objects of every kind that contain the word."""
     bounds = ColumnBounds(ColumnId(1), 80, 10, 0, f"{word}-min", f"{word}-max")
     with catalog.transaction() as transaction:
         transaction.create_schema(f"{word}-schema")
@@ -137,7 +137,7 @@ def fill(catalog: Catalog, word: str) -> None:
 
 
 def fill_delta(server: Server, catalog: Catalog, word: str) -> None:
-    """Rows of the Delta face, told in words that only this catalog has."""
+    """Write metastore rows of a Delta table, with words that only this catalog has."""
     table = catalog.now().state.table(f"{word}-table")
     at = catalog.current_snapshot()
     own = f"{catalog.catalog_id}, {table.table_id}, {at}, NULL"
@@ -166,7 +166,7 @@ def fill_delta(server: Server, catalog: Catalog, word: str) -> None:
 
 
 def readable(connection: psycopg.Connection[dict[str, Any]]) -> list[sql.Identifier]:
-    """Every table and view of the database that the connected role may read."""
+    """Return all tables and views of the database that the connected role may read."""
     rows = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND has_schema_privilege(n.oid, 'USAGE')"
@@ -178,7 +178,7 @@ def readable(connection: psycopg.Connection[dict[str, Any]]) -> list[sql.Identif
 def mentions(
     connection: psycopg.Connection[dict[str, Any]], word: str, *, in_views: bool = False
 ) -> set[str]:
-    """The readable tables and views, or our views only, that have a word in any row."""
+    """Return the readable tables and views, or our views only, with a word in any row."""
     found = set()
     names = [sql.Identifier("tenant", view) for view in VIEWS] if in_views else readable(connection)
     for name in names:
@@ -192,7 +192,7 @@ def mentions(
     return found
 
 
-def test_sql_over_everything_sees_no_row_of_anybody_else(server: Server) -> None:
+def test_no_query_sees_rows_of_other_tenants(server: Server) -> None:
     for name, word in (("alice", "alpha"), ("bob", "bravo")):
         catalog = server.metastore.create_catalog(f"{name}:{word}", data_path="/data")
         fill(catalog, word)
@@ -206,18 +206,18 @@ def test_sql_over_everything_sees_no_row_of_anybody_else(server: Server) -> None
         with server.tenant(server.token(ALICE, seeing)) as connection:
             assert mentions(connection, "bravo", in_views=seeing != "alice:alpha") == set()
             seen = mentions(connection, "alpha", in_views=True)
-            assert {f'"tenant"."{view}"' for view in _TOLD} <= seen
+            assert {f'"tenant"."{view}"' for view in _WITH_WORD} <= seen
             for view in VIEWS:
                 owners = connection.execute(f"SELECT * FROM tenant.{view}").fetchall()
                 assert all(row.get("catalog_id") != bob for row in owners), view
                 assert owners or view in _EMPTY[seeing], view
-            _functions_tell_nothing(connection, bob)
+            _check_functions_reveal_nothing(connection, bob)
     with server.tenant(server.token(BOB, "bob:bravo")) as connection:
         assert mentions(connection, "alpha", in_views=True) == set()
 
 
-# Views that have the word of the tenant, and those that have no rows in the catalogs of the test.
-_TOLD = (
+# Views with the word of the tenant, and views without rows in the catalogs of the test.
+_WITH_WORD = (
     "ducklake_catalog ducklake_schema ducklake_table ducklake_column ducklake_view ducklake_tag"
     " ducklake_column_tag ducklake_data_file ducklake_macro ducklake_macro_impl"
     " ducklake_file_column_stats ducklake_snapshot_changes ducklake_column_mapping"
@@ -241,7 +241,9 @@ _EMPTY = {
 }
 
 
-def _functions_tell_nothing(connection: psycopg.Connection[dict[str, Any]], bob: int) -> None:
+def _check_functions_reveal_nothing(
+    connection: psycopg.Connection[dict[str, Any]], bob: int
+) -> None:
     rows = connection.execute(
         "SELECT p.oid::regprocedure::text AS name FROM pg_proc p JOIN pg_namespace n"
         " ON n.oid = p.pronamespace WHERE has_function_privilege(p.oid, 'EXECUTE')"
@@ -272,7 +274,7 @@ def _functions_tell_nothing(connection: psycopg.Connection[dict[str, Any]], bob:
             connection.execute(statement.encode())
 
 
-def test_no_table_of_the_metastore_can_be_read_or_written_itself(server: Server) -> None:
+def test_tables_of_the_metastore_cannot_be_accessed_directly(server: Server) -> None:
     server.metastore.create_catalog("alice:one")
     tenants.set_up(server.metastore)
     with server.tenant(server.token(ALICE, "alice:one")) as connection:
@@ -296,7 +298,7 @@ def test_no_table_of_the_metastore_can_be_read_or_written_itself(server: Server)
                     connection.execute(statement.encode())
 
 
-def test_views_show_no_key_of_an_encrypted_file(server: Server) -> None:
+def test_views_hide_keys_of_encrypted_files(server: Server) -> None:
     catalog = server.metastore.create_catalog("alice:one", data_path="/data")
     fill(catalog, "alpha")
     with catalog.transaction() as transaction:
@@ -315,10 +317,10 @@ def test_views_show_no_key_of_an_encrypted_file(server: Server) -> None:
             '"forklake_stock"."ducklake_data_file"',
         }
         showing = mentions(connection, "canary-of-the-key")
-        assert showing <= {'"pg_catalog"."pg_stat_activity"'}  # the statement that looks for it
+        assert showing <= {'"pg_catalog"."pg_stat_activity"'}  # the statement that searches for it
 
 
-def test_a_copy_of_the_database_forges_no_token_for_services(
+def test_a_copy_of_the_database_does_not_allow_forging_service_tokens(
     server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "kek").write_text(base64.b64encode(b"k" * 32).decode())
@@ -326,7 +328,7 @@ def test_a_copy_of_the_database_forges_no_token_for_services(
     metastore = server.metastore
     metastore.create_catalog("alice:one")
     access = Access(metastore)
-    access.init()  # wraps the key that was made without a key file
+    access.init()  # wraps the key that was created without a key file
     tenants.set_up(metastore)
     with server.owner() as connection:
         ((stored,),) = [
@@ -345,7 +347,7 @@ def test_a_copy_of_the_database_forges_no_token_for_services(
 
 
 def forged(claim: Claim, secret: str) -> str:
-    """A token with every signature by one secret."""
+    """Return a token whose signatures all use one secret."""
     text = claim.text()
     for _ in range(2):
         digest = hmac.digest(bytes.fromhex(secret), text.encode(), "sha256")
@@ -367,7 +369,7 @@ def test_tenants_cannot_take_the_locks_that_commits_wait_for(server: Server) -> 
                 connection.execute(statement.encode())
 
 
-def test_keys_of_locks_follow_from_a_secret_of_the_metastore(server: Server) -> None:
+def test_lock_keys_are_derived_from_a_secret_of_the_metastore(server: Server) -> None:
     catalog = server.metastore.create_catalog("alice:one", data_path="/data")
     without_secret = AdvisoryKeys("public")
     numbers = (0, int(catalog.catalog_id), 1)
@@ -384,7 +386,7 @@ def test_keys_of_locks_follow_from_a_secret_of_the_metastore(server: Server) -> 
             assert -(2**63) <= own.key(lock, 7) < 2**63
 
 
-def test_the_set_up_leaves_the_database_open_only_where_that_is_wanted(server: Server) -> None:
+def test_the_setup_hardens_the_database_unless_disabled(server: Server) -> None:
     server.metastore.create_catalog("alice:one")
     assert not tenants.set_up(server.metastore, harden=False).is_hardened
     with server.tenant(server.token(ALICE, "alice:one")) as connection:
@@ -408,7 +410,7 @@ def test_roles_that_commit_without_owning_the_metastore_keep_their_locks(server:
 
 @contextmanager
 def role(server: Server, name: str, options: str = "") -> Iterator[None]:
-    """A login role that is removed at the end."""
+    """Create a login role, which is removed at the end."""
     with server.owner() as connection:
         connection.execute(f"DROP ROLE IF EXISTS {name}".encode())
         connection.execute(f"CREATE ROLE {name} LOGIN {options}".encode())
@@ -418,7 +420,7 @@ def role(server: Server, name: str, options: str = "") -> Iterator[None]:
         connection.execute(f"DROP ROLE {name}".encode())
 
 
-def test_a_member_of_the_role_of_tenants_has_its_limits(server: Server) -> None:
+def test_members_of_the_tenant_role_have_its_limits(server: Server) -> None:
     server.metastore.create_catalog("alice:one")
     tenants.set_up(server.metastore)
     token = server.token(ALICE, "alice:one")
@@ -445,11 +447,11 @@ def test_a_member_of_the_role_of_tenants_has_its_limits(server: Server) -> None:
 
 
 def tenants_limits() -> tuple[str, ...]:
-    """The settings that limit tenants."""
+    """Return the settings that limit tenants."""
     return ("statement_timeout", "idle_in_transaction_session_timeout")
 
 
-def test_stricter_limits_of_a_member_stay(server: Server) -> None:
+def test_stricter_limits_of_a_member_are_kept(server: Server) -> None:
     server.metastore.create_catalog("alice:one")
     with role(server, "acme", "CONNECTION LIMIT 3"):
         with server.owner() as connection:
@@ -467,7 +469,7 @@ def test_stricter_limits_of_a_member_stay(server: Server) -> None:
             assert found == {"rolconnlimit": 3}
 
 
-def test_the_set_up_creates_roles_of_tenants_with_limits(server: Server) -> None:
+def test_the_setup_creates_tenant_roles_with_limits(server: Server) -> None:
     server.metastore.create_catalog("alice:one")
     with role(server, "acme"), pytest.raises(AlreadyExists, match="acme"):
         tenants.set_up(server.metastore, members=["acme"])
@@ -486,13 +488,13 @@ def test_the_set_up_creates_roles_of_tenants_with_limits(server: Server) -> None
             Limits(**bad)
 
 
-def test_every_table_has_a_view_or_is_hidden_on_purpose(server: Server) -> None:
+def test_every_table_has_a_view_or_is_listed_as_hidden(server: Server) -> None:
     assert set(tables_of("postgresql")) == set(VIEWS) | HIDDEN
     made = tenants.set_up(server.metastore)
     assert set(made.views) == set(VIEWS)
 
 
-def test_plain_sql_over_the_views_is_exact_in_forks_too(server: Server) -> None:
+def test_plain_sql_over_the_views_is_exact_in_forks(server: Server) -> None:
     prepare(server.metastore)
     commit(server.metastore, 1)
     server.metastore.materialize("loose-2")
@@ -519,14 +521,14 @@ def test_plain_sql_over_the_views_is_exact_in_forks_too(server: Server) -> None:
 
 
 def _keys(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """Rows without their ends, which differ where an ancestor went on."""
+    """Return rows without their end, which differs after changes of an ancestor."""
     return sorted(
         tuple(str(value) for name, value in sorted(row.items()) if name != "end_snapshot")
         for row in rows
     )
 
 
-def test_only_good_tokens_are_let_in(server: Server) -> None:
+def test_only_valid_tokens_are_accepted(server: Server) -> None:
     metastore = server.metastore
     metastore.create_catalog("alice:one")
     metastore.create_catalog("bob:two")
@@ -563,19 +565,19 @@ def test_only_good_tokens_are_let_in(server: Server) -> None:
 
 
 def _with_other_signature(token: str) -> str:
-    """The token with another character in the signature that PostgreSQL verifies."""
+    """Return the token with one character changed in the signature that PostgreSQL verifies."""
     *claim, signature, last = token.split(".")
     return ".".join([*claim, ("B" if signature[0] == "A" else "A") + signature[1:], last])
 
 
-def test_what_ends_a_token(server: Server) -> None:
+def test_events_that_invalidate_a_token(server: Server) -> None:
     metastore, database = server.metastore, server.metastore.database
     metastore.create_catalog("alice:one")
     metastore.create_catalog("shared:base")
     metastore.fork("shared:base", "alice:fork")
     tenants.set_up(metastore)
     token = server.token(ALICE, "alice:fork")
-    assert not server.is_let_in(token)  # what it was forked from is not hers to read
+    assert not server.is_let_in(token)  # the parent is not hers to read
     base = metastore.catalog("shared:base").row
     write_grant(database, base, GrantRow(ALICE, "reader", None))
     assert server.is_let_in(token)
@@ -601,7 +603,7 @@ def _signing_keys(metastore: Metastore) -> list[tuple[str, str]]:
         return signing_keys(connection)
 
 
-def test_postgresql_and_services_agree_about_who_may_read(server: Server) -> None:
+def test_postgresql_and_services_agree_about_read_rights(server: Server) -> None:
     seed = int(os.environ.get("FORKLAKE_SEED", "20260119"))
     chance, metastore = random.Random(seed), server.metastore
     access = Access(metastore)
@@ -644,7 +646,7 @@ def test_postgresql_and_services_agree_about_who_may_read(server: Server) -> Non
                     assert row == {"allowed": allowed}, (seed, step, person_row.name, one)
 
 
-def test_an_ancestor_goes_on_unseen(server: Server) -> None:
+def test_later_changes_of_an_ancestor_are_hidden(server: Server) -> None:
     base = server.metastore.create_catalog("alice:base", data_path="/data")
     fill(base, "before")
     server.metastore.fork("alice:base", "alice:fork")
@@ -659,7 +661,7 @@ def test_an_ancestor_goes_on_unseen(server: Server) -> None:
         assert rows == [{"end_snapshot": None}]
 
 
-def test_setting_up_again_keeps_tokens_good_and_strangers_out(server: Server) -> None:
+def test_repeated_setup_keeps_tokens_valid_and_strangers_out(server: Server) -> None:
     metastore = server.metastore
     metastore.create_catalog("alice:one")
     first = tenants.set_up(metastore)
@@ -711,7 +713,7 @@ def test_the_owner_of_a_metastore_needs_no_superuser(server: Server) -> None:
         connection.execute("DROP ROLE lake_owner")
 
 
-def test_where_there_are_no_tokens_or_no_roles_it_says_so(postgres_dsn: str, metadata: str) -> None:
+def test_the_setup_needs_postgresql_and_tokens(postgres_dsn: str, metadata: str) -> None:
     with forklake.open(metadata, create=True) as metastore, pytest.raises(Unsupported):
         tenants.set_up(metastore)
     uri = f"ducklake:postgres:{postgres_dsn}"

@@ -1,1 +1,1 @@
-"""What users rely on, on every backend."""
+"""Behavior that users rely on, tested on every backend."""

@@ -1,4 +1,4 @@
-"""Short ways to put something into a catalog."""
+"""Short helpers that fill catalogs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = (ColumnSpec("id", "int64"), ColumnSpec("name", "varchar"))
 
 
 def a_file(path: str, *, rows: int = 10, low: int = 0, high: int = 9) -> NewDataFile:
-    """A data file with bounds for the first column."""
+    """Return a data file with bounds for the first column."""
     bounds = ColumnBounds(
         ColumnId(1), value_count=rows, null_count=0, min_value=str(low), max_value=str(high)
     )
@@ -20,7 +20,7 @@ def a_file(path: str, *, rows: int = 10, low: int = 0, high: int = 9) -> NewData
 
 
 def a_table(catalog: Catalog, name: str = "t", *, files: Sequence[str] = ()) -> Table:
-    """A table with two columns and some files."""
+    """Create a table with two columns and the given files."""
     with catalog.transaction() as transaction:
         transaction.create_table(name, COLUMNS)
     table = catalog.now().state.table(name)
@@ -30,7 +30,7 @@ def a_table(catalog: Catalog, name: str = "t", *, files: Sequence[str] = ()) -> 
 
 
 def append(catalog: Catalog, table: Table, *paths: str) -> int:
-    """Add files in a transaction; returns the snapshot."""
+    """Add files in a transaction, and return the snapshot."""
     transaction = catalog.transaction()
     transaction.add_data_files(table, [a_file(path) for path in paths])
     committed = transaction.commit()
@@ -39,6 +39,6 @@ def append(catalog: Catalog, table: Table, *paths: str) -> int:
 
 
 def paths(catalog: Catalog, table: Table, version: int | None = None) -> list[str]:
-    """The paths of a table's files, sorted."""
+    """Return the paths of a table's files, sorted."""
     seen = catalog.now() if version is None else catalog.at(version=version)
     return sorted(file.path for file in seen.data_files(table))

@@ -1,4 +1,4 @@
-"""Appends that a database takes in one round trip: the same outcome as the usual way."""
+"""Appends in a single round trip to the database, with the same outcome as ordinary commits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.fix_metastore import postgres_schema
 
 @pytest.fixture
 def metastore(shared_database: str) -> Iterator[Metastore]:
-    """A metastore behind a wire."""
+    """Yield a metastore that is reached over a connection."""
     with postgres_schema(shared_database) as place, place.open() as found:
         yield found
 
 
 @pytest.fixture
 def catalog(metastore: Metastore) -> Catalog:
-    """A catalog with a table that was written to once through the same object."""
+    """Return a catalog with a table to which the same object has written once."""
     made = metastore.create_catalog("lake", data_path="/lake")
     with made.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("a", "bigint"), ColumnSpec("b", "varchar")])
@@ -34,26 +34,26 @@ def catalog(metastore: Metastore) -> Catalog:
 
 
 def file(path: str, bounds: tuple[int, int], **others: Any) -> NewDataFile:
-    """A file of 100 rows with numbers within bounds."""
+    """Return a file of 100 rows with numbers within bounds."""
     low, high = bounds
     known = ColumnBounds(ColumnId(1), 800, 100, 0, str(low), str(high))
     return NewDataFile(path, 100, 1_000, footer_size=10, bounds=(known,), **others)
 
 
 def append(catalog: Catalog, *files: NewDataFile) -> None:
-    """One commit."""
+    """Append files in one commit."""
     with catalog.transaction() as transaction:
         transaction.add_data_files(table_of(catalog), files)
 
 
 def table_of(catalog: Catalog) -> Table:
-    """The table, without asking for news."""
+    """Return the table, without reading from the database."""
     return catalog.refresh().table("t")
 
 
 @contextmanager
 def only_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Fails a commit that goes the usual way."""
+    """Fail if a commit takes the ordinary way."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("this commit did not go in one round trip")
@@ -65,7 +65,7 @@ def only_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Notes the commits that go the usual way."""
+    """Record the commits that take the ordinary way."""
     usual = commits._attempt
     found: list[str] = []
 
@@ -79,7 +79,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def bounds_of(catalog: Catalog) -> dict[int, tuple[str | None, str | None]]:
-    """The table's bounds by column."""
+    """Return the table's bounds by column."""
     rows = catalog.now().column_statistics(table_of(catalog))
     return {int(row.column_id): (row.min_value, row.max_value) for row in rows}
 
@@ -127,20 +127,20 @@ def test_bounds_are_widened(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -
     assert seen == [("10", "20"), ("5", "20"), ("5", "30"), ("5", "30")]
 
 
-def test_another_writer_who_widens_is_noticed(
+def test_concurrently_widened_bounds_are_kept(
     metastore: Metastore, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(catalog, file("mine", (10, 20)))
     other = metastore.catalog("lake")
     append(other, file("theirs", (1, 50)))
     with counted(monkeypatch) as usual:
-        append(catalog, file("mine again", (0, 20)))  # this one would widen what it knows
+        append(catalog, file("mine again", (0, 20)))  # would widen the bounds known before
         append(catalog, file("and again", (3, 20)))
     assert usual == ["usual"]
     assert bounds_of(catalog) == {1: ("0", "50")}
 
 
-def test_another_writer_who_appends_is_no_reason_to_start_over(
+def test_concurrent_appends_need_no_retry(
     metastore: Metastore, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = metastore.catalog("lake")
@@ -193,7 +193,9 @@ def test_a_changed_table_is_a_conflict(metastore: Metastore, catalog: Catalog, c
     assert catalog.current_snapshot() == before
 
 
-def test_changes_of_ones_own_are_no_conflict(metastore: Metastore, catalog: Catalog) -> None:
+def test_own_schema_changes_do_not_conflict_with_appends(
+    metastore: Metastore, catalog: Catalog
+) -> None:
     table = table_of(catalog)
     with catalog.transaction() as transaction:
         transaction.add_column(table, ColumnSpec("c", "bigint"))
@@ -201,7 +203,7 @@ def test_changes_of_ones_own_are_no_conflict(metastore: Metastore, catalog: Cata
         transaction.add_data_files(table, [file("after my own", (10, 20))])
     with metastore.catalog("lake").transaction() as theirs:
         theirs.add_column(theirs.table("t"), ColumnSpec("d", "bigint"))
-    for attempt in ("one that cannot know", "one that has learnt"):
+    for attempt in ("one that cannot know", "one that has learnt"):  # language: ok
         transaction = catalog.transaction()
         transaction.add_data_files(table, [file(attempt, (10, 20))])
         if attempt == "one that has learnt":
@@ -212,7 +214,7 @@ def test_changes_of_ones_own_are_no_conflict(metastore: Metastore, catalog: Cata
     assert len(catalog.now().data_files(table)) == 3
 
 
-def test_an_emptied_table_starts_anew(
+def test_appends_after_a_truncation_start_new_statistics(
     metastore: Metastore, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with metastore.catalog("lake").transaction() as theirs:
@@ -224,7 +226,7 @@ def test_an_emptied_table_starts_anew(
     assert (found.record_count, found.next_row_id) == (100, 200)
 
 
-def test_a_dropped_catalog_is_not_written_to(metastore: Metastore, catalog: Catalog) -> None:
+def test_appends_to_a_dropped_catalog_are_refused(metastore: Metastore, catalog: Catalog) -> None:
     table = table_of(catalog)
     transaction = catalog.transaction()
     transaction.add_data_files(table, [file("late", (10, 20))])
@@ -233,11 +235,11 @@ def test_a_dropped_catalog_is_not_written_to(metastore: Metastore, catalog: Cata
         transaction.commit()
 
 
-def test_a_fork_goes_its_own_way(
+def test_appends_in_a_fork_have_their_own_row_ids_and_bounds(
     metastore: Metastore, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fork = metastore.fork("lake", "fork")
-    append(fork, file("in fork", (10, 25)))  # the statistics become the fork's own
+    append(fork, file("in fork", (10, 25)))  # the fork gets statistics of its own
     with only_at_once(monkeypatch):
         append(fork, file("in fork again", (10, 26)))
         append(catalog, file("in parent", (10, 20)))
@@ -252,7 +254,7 @@ def test_a_fork_goes_its_own_way(
     assert bounds_of(fork) == {1: ("0", "26")}
 
 
-def test_a_key_of_the_users_own_applies_once(catalog: Catalog) -> None:
+def test_an_idempotency_key_applies_once(catalog: Catalog) -> None:
     for _ in range(2):
         with catalog.transaction(idempotency_key="only once") as transaction:
             transaction.add_data_files(table_of(catalog), [file("keyed", (10, 20))])

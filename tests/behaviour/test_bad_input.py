@@ -1,4 +1,4 @@
-"""Input that cannot be accepted: a typed error that says what to do, and nothing changed."""
+"""Invalid input: a typed error with a remedy, and nothing changed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_bad_names_are_refused_within_a_catalog(metastore: Metastore, name: str)
 
 
 @pytest.mark.parametrize("name", ACCEPTED, ids=ascii)
-def test_odd_but_honest_names_work_everywhere(metastore: Metastore, name: str) -> None:
+def test_unusual_but_valid_names_work_everywhere(metastore: Metastore, name: str) -> None:
     catalog = metastore.create_catalog("c")
     with catalog.transaction() as transaction:
         transaction.create_schema(name)
@@ -101,7 +101,7 @@ def test_odd_but_honest_names_work_everywhere(metastore: Metastore, name: str) -
     fork.snapshots()
 
 
-def test_composed_and_decomposed_names_are_one_name(metastore: Metastore) -> None:
+def test_composed_and_decomposed_unicode_names_are_equal(metastore: Metastore) -> None:
     composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
     assert composed != decomposed
     metastore.create_catalog(composed)
@@ -135,7 +135,7 @@ def test_the_same_name_twice_in_a_batch_is_refused(metastore: Metastore) -> None
     assert metastore.count() == 0
 
 
-def test_a_metastore_that_is_not_there_is_not_made_by_looking(place: Place) -> None:
+def test_opening_a_missing_metastore_does_not_create_it(place: Place) -> None:
     with pytest.raises(NotFound, match="DuckLake metadata not found: the ") as error:
         forklake.open(place.uri, metadata_schema=place.metadata_schema)
     assert "forklake init -m" in error.value.remedy
@@ -147,7 +147,7 @@ def test_a_metastore_that_is_not_there_is_not_made_by_looking(place: Place) -> N
         assert "holds no metastore." in error.value.message
 
 
-def test_a_database_that_is_not_a_metastore_is_not_called_missing(tmp_path: Path) -> None:
+def test_a_database_without_a_metastore_is_reported_as_such(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (a)")
@@ -157,7 +157,7 @@ def test_a_database_that_is_not_a_metastore_is_not_called_missing(tmp_path: Path
     assert error.value.remedy.endswith(f"forklake init -m ducklake:{path}.")
 
 
-def test_another_version_is_refused_in_the_words_of_the_documents(place: Place) -> None:
+def test_an_unsupported_version_is_refused_with_the_specified_message(place: Place) -> None:
     with place.open() as metastore, metastore.database.writing() as connection:
         connection.fetch("UPDATE ducklake_metadata SET value = '0.3' WHERE key = 'version'")
         connection.commit()
@@ -169,21 +169,21 @@ def test_another_version_is_refused_in_the_words_of_the_documents(place: Place) 
     )
 
 
-def test_opening_with_create_keeps_what_is_there(place: Place) -> None:
+def test_opening_with_create_keeps_an_existing_metastore(place: Place) -> None:
     with place.open() as metastore:
         metastore.create_catalog("c")
     with place.open() as metastore:
         assert metastore.count() == 1
 
 
-def test_looking_for_a_metadata_schema_does_not_make_it(place: Place) -> None:
+def test_opening_a_missing_metadata_schema_does_not_create_it(place: Place) -> None:
     place.open().close()
     for _ in range(2):
         with pytest.raises(NotFound):
             forklake.open(place.uri, metadata_schema="nowhere")
 
 
-def test_a_metadata_schema_is_a_metastore_of_its_own(place: Place) -> None:
+def test_each_metadata_schema_is_a_separate_metastore(place: Place) -> None:
     other = Place(place.backend, place.uri, "other_metastore")
     try:
         with place.open() as one:
@@ -201,7 +201,7 @@ def test_a_metadata_schema_is_a_metastore_of_its_own(place: Place) -> None:
                 connection.commit()
 
 
-def test_files_that_are_no_metastore_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_not_a_metastore_are_refused(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("these are my notes, not a database")
     with pytest.raises(InvalidInput, match="is not a metastore"):
@@ -218,7 +218,7 @@ def test_files_that_are_no_metastore_are_refused(tmp_path: Path) -> None:
         forklake.open(f"ducklake:{tmp_path / 'nowhere' / 'x.db'}", create=True)
 
 
-def test_other_databases_are_recognised_and_left_alone(tmp_path: Path) -> None:
+def test_other_databases_are_recognized_and_unchanged(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "a.db") as raw:
         raw.execute("CREATE TABLE mine (x)")
     duckdb.connect(tmp_path / "b.db").execute("CREATE TABLE mine (x INTEGER)").close()
@@ -229,7 +229,7 @@ def test_other_databases_are_recognised_and_left_alone(tmp_path: Path) -> None:
             forklake.open(f"ducklake:{other}:{tmp_path / name}")
 
 
-def test_a_plain_path_opens_what_the_file_is(tmp_path: Path) -> None:
+def test_a_plain_path_is_opened_by_the_format_of_its_file(tmp_path: Path) -> None:
     forklake.open(f"ducklake:duckdb:{tmp_path / 'd.db'}", create=True).close()
     with forklake.open(f"ducklake:{tmp_path / 'd.db'}") as metastore:
         assert metastore.database.dialect.name == "duckdb"
@@ -238,24 +238,24 @@ def test_a_plain_path_opens_what_the_file_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("uri", ["", "ducklake:", "ducklake:sqlite:", "ducklake:a\x00b"], ids=ascii)
-def test_addresses_that_name_no_place_are_refused(uri: str) -> None:
+def test_addresses_without_a_location_are_refused(uri: str) -> None:
     with pytest.raises(InvalidInput):
         forklake.open(uri)
 
 
 @pytest.mark.parametrize("server", ["postgres:postgresql", "mysql:mysql"])
-def test_an_unreachable_server_is_told_without_its_password(server: str) -> None:
+def test_the_error_for_an_unreachable_server_hides_the_password(server: str) -> None:
     uri = f"ducklake:{server}://me:sesame@127.0.0.1:1/db?connect_timeout=2"
     with pytest.raises(Unavailable) as caught:
         forklake.open(uri)
     assert "sesame" not in f"{caught.value} {caught.value!r} {caught.value.details}"
     assert caught.value.remedy
     with pytest.raises(InvalidInput):
-        forklake.open(f"ducklake:{server.partition(':')[0]}:this is no dsn")
+        forklake.open(f"ducklake:{server.partition(':')[0]}:this is no dsn")  # language: ok
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
-def test_a_read_only_file_is_told_and_left_alone(backend: str) -> None:
+def test_a_read_only_file_is_reported_and_unchanged(backend: str) -> None:
     folder = Path(tempfile.mkdtemp())
     uri = f"ducklake:{backend}:{folder / 'metastore.db'}"
     try:
@@ -279,7 +279,7 @@ def _create_in(uri: str) -> None:
 
 
 def as_nobody(work: Callable[[], None]) -> str:
-    """The name of the error that a process without rights gets; the superuser has all of them."""
+    """Return the name of the error that a process without privileges gets; root would get none."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -299,7 +299,7 @@ def as_nobody(work: Callable[[], None]) -> str:
     return name
 
 
-def test_a_role_that_may_only_read_is_told_so(shared_database: str) -> None:
+def test_writing_with_a_read_only_role_is_forbidden(shared_database: str) -> None:
     with postgres_schema(shared_database) as place:
         with place.open() as metastore:
             metastore.create_catalog("c")
@@ -312,7 +312,7 @@ def test_a_role_that_may_only_read_is_told_so(shared_database: str) -> None:
                 metastore.create_catalog("d")
 
 
-def test_a_metastore_without_its_tables_is_called_damaged(place: Place) -> None:
+def test_a_metastore_without_its_tables_is_reported_as_damaged(place: Place) -> None:
     with place.open() as metastore:
         with metastore.database.writing() as connection:
             connection.fetch("DROP TABLE ducklake_catalog")

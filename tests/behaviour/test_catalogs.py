@@ -9,7 +9,7 @@ from forklake.errors import AlreadyExists, InvalidInput, NotFound
 from tests.behaviour.builders import a_table, append, paths
 
 
-def test_the_first_catalog_has_the_numbers_that_users_know(metastore: Metastore) -> None:
+def test_the_first_catalog_has_the_documented_ids(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("sales")
     assert catalog.catalog_id == 0
     assert catalog.now().state.schema("main").schema_id == 1
@@ -46,7 +46,7 @@ def test_a_taken_name_is_refused_and_nothing_changes(metastore: Metastore) -> No
     assert (metastore.latest_snapshot(), metastore.count()) == (before, 1)
 
 
-def test_create_if_not_exists_gives_the_existing_catalog(metastore: Metastore) -> None:
+def test_create_if_not_exists_returns_the_existing_catalog(metastore: Metastore) -> None:
     first = metastore.create_catalog("sales")
     again = metastore.create_catalog("sales", if_not_exists=True)
     assert again.catalog_id == first.catalog_id
@@ -57,7 +57,7 @@ def test_an_unknown_catalog_is_named_in_the_error(metastore: Metastore) -> None:
         metastore.catalog("nowhere")
 
 
-def test_many_catalogs_are_made_in_one_snapshot(metastore: Metastore) -> None:
+def test_many_catalogs_are_created_in_one_snapshot(metastore: Metastore) -> None:
     rows = metastore.create_catalogs([f"c{number:03}" for number in range(200)])
     assert {row.begin_snapshot for row in rows} == {1}
     assert metastore.count() == 200
@@ -89,7 +89,7 @@ def test_a_renamed_catalog_keeps_its_contents_and_folder(metastore: Metastore) -
     assert paths(renamed, table) == ["f", "g"]
 
 
-def test_a_catalog_never_gets_a_folder_that_another_has_had(metastore: Metastore) -> None:
+def test_folders_of_earlier_catalogs_are_never_reused(metastore: Metastore) -> None:
     metastore.create_catalog("a")
     metastore.rename_catalog("a", "b")
     again = metastore.create_catalog("a")
@@ -98,7 +98,7 @@ def test_a_catalog_never_gets_a_folder_that_another_has_had(metastore: Metastore
     assert metastore.create_catalog("a").row.path != again.row.path
 
 
-def test_a_name_that_is_no_folder_gets_a_folder_by_uuid(metastore: Metastore) -> None:
+def test_a_name_unsuitable_as_a_folder_gets_a_folder_by_uuid(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("Ümlaut & co")
     assert catalog.row.path == f"{catalog.row.catalog_uuid}/"
 
@@ -112,7 +112,7 @@ def test_renaming_to_a_taken_name_is_refused(metastore: Metastore) -> None:
     assert [row.catalog_name for row in metastore.all_catalogs()] == ["a", "b"]
 
 
-def test_a_dropped_catalog_is_gone_and_takes_no_commits(metastore: Metastore) -> None:
+def test_a_dropped_catalog_is_gone_and_refuses_commits(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("a")
     table = a_table(catalog)
     open_transaction = catalog.transaction()
@@ -126,7 +126,7 @@ def test_a_dropped_catalog_is_gone_and_takes_no_commits(metastore: Metastore) ->
     assert metastore.create_catalog("a").catalog_id != catalog.catalog_id
 
 
-def test_dropping_many_is_one_snapshot_and_all_or_nothing(metastore: Metastore) -> None:
+def test_many_catalogs_are_dropped_in_one_snapshot_or_not_at_all(metastore: Metastore) -> None:
     metastore.create_catalogs(["a", "b", "c"])
     with pytest.raises(NotFound, match="'nowhere'"):
         metastore.drop_catalogs(["a", "nowhere"])

@@ -1,7 +1,7 @@
-"""Two transactions that begin before either commits: every pair, on every backend.
+"""All pairs of two transactions that begin before either commits, on every backend.
 
 Each pair is run on a fork of one prepared catalog. The second to commit must be refused exactly
-where the table says so; where both commit, the result must equal running them one after the other.
+where the matrix has an X; where both commit, the result must equal running them in turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _found(transaction: Transaction, path: str) -> DataFile:
 
 
 def prepare(metastore: Metastore) -> None:
-    """The catalog that all pairs start from."""
+    """Create the catalog that all pairs start from."""
     catalog = metastore.create_catalog("base")
     with catalog.transaction() as transaction:
         columns = [ColumnSpec("id", "int32"), ColumnSpec("x", "varchar")]
@@ -258,7 +258,7 @@ create_macro     ............................X
 
 
 def expected() -> Iterator[tuple[Operation, Operation, bool]]:
-    """Each pair (first, second) and whether the second is refused."""
+    """Yield each pair (first, second), and whether the second is refused."""
     lines = [line.split() for line in MATRIX.strip().splitlines()]
     assert [line[0] for line in lines] == [operation.__name__ for operation in OPERATIONS]
     for line, second in zip(lines, OPERATIONS, strict=True):
@@ -267,7 +267,7 @@ def expected() -> Iterator[tuple[Operation, Operation, bool]]:
 
 
 def run_together(catalog: Catalog, first: Operation, second: Operation) -> bool:
-    """Stage both, then commit both; whether the second was refused."""
+    """Stage both, then commit both, and return whether the second was refused."""
     one, other = catalog.transaction(), catalog.transaction()
     first(one, "a")
     second(other, "b")
@@ -280,7 +280,7 @@ def run_together(catalog: Catalog, first: Operation, second: Operation) -> bool:
 
 
 def run_in_turn(catalog: Catalog, *steps: tuple[Operation, str]) -> bool:
-    """Run one after the other; False if a later one finds nothing to act on."""
+    """Run operations one after the other, and return False if a later one has no target."""
     for operation, label in steps:
         try:
             with catalog.transaction() as transaction:
@@ -291,7 +291,7 @@ def run_in_turn(catalog: Catalog, *steps: tuple[Operation, str]) -> bool:
 
 
 class Arena:
-    """Forks of the prepared catalog, as many as there are pairs."""
+    """Forks of the prepared catalog, one for each pair."""
 
     def __init__(self, metastore: Metastore, mode: str) -> None:
         self._metastore = metastore
@@ -300,17 +300,17 @@ class Arena:
         self._alone: dict[Operation, dict[str, Any]] = {}
 
     def fork(self) -> Catalog:
-        """A fresh one."""
+        """Return a new fork."""
         self._count += 1
         return self._metastore.fork("base", f"{self._mode}-{self._count}", mode=self._mode)
 
     def in_turn(self, *steps: tuple[Operation, str]) -> dict[str, Any] | None:
-        """What is seen after one was run after the other, if that can be."""
+        """Return the state after running the steps in turn, or None if that is impossible."""
         catalog = self.fork()
         return observe(catalog) if run_in_turn(catalog, *steps) else None
 
     def alone(self, operation: Operation) -> dict[str, Any]:
-        """What is seen after one as the first, and nothing else."""
+        """Return the state after running one operation alone."""
         if operation not in self._alone:
             seen = self.in_turn((operation, "a"))
             assert seen is not None
@@ -319,7 +319,7 @@ class Arena:
 
 
 def outcome(arena: Arena, first: Operation, second: Operation) -> bool:
-    """Whether the second is refused; fails if both commit and the result is no serial one."""
+    """Return whether the second is refused; fail if both commit and the result is not serial."""
     catalog = arena.fork()
     was_refused = run_together(catalog, first, second)
     result = observe(catalog)
@@ -333,12 +333,12 @@ def outcome(arena: Arena, first: Operation, second: Operation) -> bool:
     return False
 
 
-# Backends that are slower, with the same code above them: one pair of so many.
+# Only every nth pair runs on slower backends, which share the code above them.
 SAMPLED = {"duckdb": 41, "mysql": 7}
 
 
 @pytest.mark.slow
-def test_the_table_of_pairs_holds(metastore: Metastore, backend: str) -> None:
+def test_pairs_conflict_exactly_where_the_matrix_says(metastore: Metastore, backend: str) -> None:
     prepare(metastore)
     modes = ("inherit", "copy") if backend == "sqlite" else ("inherit",)
     wrong = []
@@ -353,7 +353,7 @@ def test_the_table_of_pairs_holds(metastore: Metastore, backend: str) -> None:
 
 
 def print_matrix(metastore: Metastore) -> None:
-    """For whoever changes the rules: the table as it would have to be."""
+    """Print the matrix of the actual outcomes, for use after changes of the rules."""
     prepare(metastore)
     arena = Arena(metastore, "inherit")
     for second in OPERATIONS:
@@ -378,7 +378,9 @@ def test_no_delete_is_lost_to_compaction_or_another_delete(
     assert outcome(Arena(metastore, "inherit"), first, second)
 
 
-def test_dropping_and_renaming_a_table_leaves_no_ghost(metastore: Metastore) -> None:
+def test_a_table_dropped_and_renamed_concurrently_is_either_gone_or_renamed(
+    metastore: Metastore,
+) -> None:
     prepare(metastore)
     arena = Arena(metastore, "inherit")
     assert outcome(arena, drop, rename)

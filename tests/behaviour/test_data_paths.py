@@ -1,4 +1,4 @@
-"""Data paths: no catalog's lies within another one, however it is written."""
+"""Data paths of catalogs, which must not overlap, however they are written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NESTED = [
 
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Iterator[Metastore]:
-    """A metastore of the fastest backend, for rules that do not depend on it."""
+    """Yield a metastore on the fastest backend, for rules that do not depend on it."""
     with Place("sqlite", f"ducklake:sqlite:{tmp_path / 'metastore.db'}").open() as found:
         yield found
 
@@ -77,7 +77,7 @@ def test_overlap_is_found_on_every_backend(metastore: Metastore) -> None:
     assert metastore.find("bad") is None
 
 
-def test_symbolic_links_lead_to_one_data_path(sqlite: Metastore, tmp_path: Path) -> None:
+def test_symbolic_links_are_resolved_in_data_paths(sqlite: Metastore, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     made = sqlite.create_catalog("one", data_path=str(tmp_path / "link"))
@@ -86,7 +86,9 @@ def test_symbolic_links_lead_to_one_data_path(sqlite: Metastore, tmp_path: Path)
         sqlite.create_catalog("two", data_path=str(tmp_path / "real" / "one"))
 
 
-def test_a_dropped_catalog_counts_until_it_is_reclaimed(metastore: Metastore) -> None:
+def test_the_data_path_of_a_dropped_catalog_is_reserved_until_it_is_reclaimed(
+    metastore: Metastore,
+) -> None:
     metastore.create_catalog("one", data_path="/lake")
     metastore.drop_catalog("one")
     with pytest.raises(InvalidInput, match="of the dropped catalog 'one'") as error:
@@ -96,7 +98,7 @@ def test_a_dropped_catalog_counts_until_it_is_reclaimed(metastore: Metastore) ->
     metastore.create_catalog("two", data_path="/lake/one")
 
 
-def test_a_renamed_catalog_is_named_as_it_is_now(metastore: Metastore) -> None:
+def test_errors_name_a_renamed_catalog_by_its_new_name(metastore: Metastore) -> None:
     metastore.create_catalog("one", data_path="/lake")
     metastore.rename_catalog("one", "uno")
     with pytest.raises(InvalidInput, match="'uno'"):
@@ -104,7 +106,7 @@ def test_a_renamed_catalog_is_named_as_it_is_now(metastore: Metastore) -> None:
 
 
 @pytest.mark.parametrize("stored", ["s3a://bucket/lake/", "file:///lake/", "file:/lake/"])
-def test_paths_stored_by_older_versions_are_compared_as_well(
+def test_paths_stored_by_older_versions_are_normalized_before_comparison(
     sqlite: Metastore, stored: str
 ) -> None:
     sqlite.create_catalog("one", data_path="/elsewhere")
@@ -116,7 +118,7 @@ def test_paths_stored_by_older_versions_are_compared_as_well(
         sqlite.create_catalog("two", data_path=inside)
 
 
-def test_of_catalogs_created_at_once_only_one_gets_an_overlapping_path(place: Place) -> None:
+def test_only_one_of_concurrent_creations_gets_an_overlapping_path(place: Place) -> None:
     paths = ["/lake", "/lake/a", "/lake/a/b", "/lake/a/b/c"]
     with place.open() as metastore:
         start = threading.Barrier(len(paths))
@@ -160,7 +162,7 @@ def test_a_catalog_attached_with_another_data_path_is_checked(place: Place) -> N
             attach(path)
 
 
-def test_a_place_for_other_tables_is_apart_from_the_folders_of_catalogs(
+def test_locations_of_foreign_tables_must_not_overlap_catalog_folders(
     metastore: Metastore,
 ) -> None:
     metastore.create_catalog("one", data_path="/lake")
@@ -193,6 +195,6 @@ def test_the_check_is_an_index_lookup(metastore: Metastore, backend: str) -> Non
 
 
 def explain(connection: Connection, statement: Statement) -> str:
-    """The plan of a statement."""
+    """Return the query plan of a statement."""
     word = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN"
     return str(connection.fetch(f"{word} {statement.sql}", **statement.parameters))

@@ -25,11 +25,11 @@ from tests.properties.observe import type_text
 
 @pytest.fixture
 def catalog(metastore: Metastore) -> Catalog:
-    """An empty catalog."""
+    """Return an empty catalog."""
     return metastore.create_catalog("c")
 
 
-def test_nested_columns_are_one_row_a_node(catalog: Catalog) -> None:
+def test_nested_columns_have_one_row_per_node(catalog: Catalog) -> None:
     nested = struct(a="int32", b=list_of(struct(c=map_of("varchar", "decimal(18,3)"))))
     with catalog.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("s", nested), ColumnSpec("n", "BIGINT")])
@@ -42,7 +42,7 @@ def test_nested_columns_are_one_row_a_node(catalog: Catalog) -> None:
     assert state.column(table, "s", "b", "element", "c", "value").column_type == "decimal(18,3)"
 
 
-def test_the_same_field_name_may_stand_under_two_parents(catalog: Catalog) -> None:
+def test_two_parents_may_have_fields_of_the_same_name(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         specs = [ColumnSpec("a", struct(x="int32")), ColumnSpec("b", struct(x="int32"))]
         transaction.create_table("t", specs)
@@ -51,7 +51,7 @@ def test_the_same_field_name_may_stand_under_two_parents(catalog: Catalog) -> No
     assert state.column(table, "a", "x").column_id != state.column(table, "b", "x").column_id
 
 
-def test_names_are_compared_without_case_and_kept_with_it(catalog: Catalog) -> None:
+def test_names_keep_their_case_and_are_compared_without_it(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         transaction.create_schema("Sales")
         transaction.create_table("Orders", [ColumnSpec("Id", "int32")], schema="sALES")
@@ -92,7 +92,7 @@ def test_a_schema_with_contents_needs_cascade(catalog: Catalog) -> None:
     ]
 
 
-def test_a_dropped_column_that_is_added_again_is_another_column(catalog: Catalog) -> None:
+def test_a_column_added_again_after_a_drop_is_a_new_column(catalog: Catalog) -> None:
     table = a_table(catalog)
     first = catalog.now().state.column(table, "name").column_id
     with catalog.transaction() as transaction:
@@ -102,7 +102,7 @@ def test_a_dropped_column_that_is_added_again_is_another_column(catalog: Catalog
     assert catalog.now().state.column(table, "name").column_id > first
 
 
-def test_an_added_columns_default_shows_in_old_rows_forever(catalog: Catalog) -> None:
+def test_old_rows_keep_the_initial_default_of_an_added_column(catalog: Catalog) -> None:
     table = a_table(catalog)
     with catalog.transaction() as transaction:
         transaction.add_column(table, ColumnSpec("n", "int32", default="42"))
@@ -176,7 +176,7 @@ def test_fields_are_added_renamed_and_dropped_inside_structs(catalog: Catalog) -
         (lambda one, table: one.insert_rows(table, [{"nope": 1}]), InvalidInput),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(
+def test_invalid_definitions_are_refused_and_change_nothing(
     catalog: Catalog, change: object, error: type[ForklakeError]
 ) -> None:
     table = a_table(catalog)
@@ -216,7 +216,7 @@ def test_the_last_column_and_partition_keys_cannot_be_dropped(catalog: Catalog) 
         ("int32", "day", False),
     ],
 )
-def test_a_key_needs_values_that_can_be_told_apart(
+def test_partition_keys_need_types_with_distinct_texts(
     catalog: Catalog, column_type: str, transform: str, is_fine: bool
 ) -> None:
     transaction = catalog.transaction()
@@ -271,7 +271,7 @@ def test_replacing_a_view_keeps_its_id(catalog: Catalog) -> None:
     ]
 
 
-def test_renaming_a_table_is_told_as_a_change_of_it_and_a_new_name(catalog: Catalog) -> None:
+def test_a_table_rename_is_recorded_as_alteration_and_new_name(catalog: Catalog) -> None:
     table = a_table(catalog)
     with catalog.transaction() as transaction:
         transaction.rename_table("t", 'we"ird')
@@ -309,7 +309,9 @@ def test_partition_values_and_statistics_are_found_by_their_files(catalog: Catal
     assert seen.partition_values(table, ids) == []
 
 
-def test_options_hold_by_the_narrowest_scope(metastore: Metastore, catalog: Catalog) -> None:
+def test_the_option_with_the_narrowest_scope_applies(
+    metastore: Metastore, catalog: Catalog
+) -> None:
     a_table(catalog)
 
     def value() -> tuple[str | None, str]:
@@ -353,13 +355,13 @@ def test_bad_options_are_refused(catalog: Catalog, name: str, value: str | None)
     assert catalog.current_snapshot() == 1
 
 
-def test_some_options_hold_for_whole_catalogs_only(catalog: Catalog) -> None:
+def test_some_options_apply_to_whole_catalogs_only(catalog: Catalog) -> None:
     a_table(catalog)
     with pytest.raises(InvalidInput, match="cannot be set for a table"):
         catalog.set_option("expire_older_than", "7 days", table="t")
 
 
-def test_files_wait_for_deletion_until_somebody_removes_them(catalog: Catalog) -> None:
+def test_files_stay_scheduled_for_deletion_until_they_are_removed(catalog: Catalog) -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
     files = [ScheduledFile(number, f"p/{number}", True, moment) for number in range(3)]
     catalog.schedule_deletion(files)

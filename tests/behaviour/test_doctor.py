@@ -1,4 +1,4 @@
-"""The doctor on every database: each check finds the fault that it is for, and else nothing."""
+"""The doctor on every database: each check finds its fault, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ CHECKS = {check.name: check for check in everywhere.CHECKS}
 
 
 def run(metastore: Metastore, text: str, **parameters: object) -> None:
-    """A statement past the product."""
+    """Run a statement directly on the database."""
     with metastore.database.writing() as connection:
         connection.commit([Statement(text, parameters)])
 
 
 def found(metastore: Metastore, name: str, **limits: float) -> list[str]:
-    """What one check finds."""
+    """Return the findings of one check."""
     check = CHECKS[name]
     check = replace(check, limits={**check.limits, **limits})
     return [one.words for one in examine(metastore, [check])]
 
 
-def test_a_fresh_metastore_is_well(metastore: Metastore) -> None:
+def test_a_fresh_metastore_has_no_findings(metastore: Metastore) -> None:
     serious = [one for one in examine(metastore) if one.weight is Weight.SERIOUS]
     assert serious == []
     names = [check.name for check in checks_for(metastore.database.dialect.name)]
     assert len(names) == len(set(names)) >= 9
 
 
-def test_what_an_older_version_lacks_is_told_and_added(metastore: Metastore) -> None:
+def test_objects_missing_in_older_versions_are_reported_and_added(metastore: Metastore) -> None:
     run(metastore, "DROP TABLE ducklake_catalog_lease")
     run(metastore, "DROP VIEW dl_txn_actions")
     told = found(metastore, "schema")
     assert any("table ducklake_catalog_lease is missing" in one for one in told)
     assert any("view dl_txn_actions is missing" in one for one in told)
-    # A check that needs the table says that it could not be made.
+    # A check that needs a missing table reports that it could not run.
     (one,) = examine(metastore, [CHECKS["expired catalogs"]])
     assert (one.weight, one.words[:20]) == (Weight.ADVICE, "This check failed: T")
     added = complete(metastore.database)
@@ -58,12 +58,12 @@ def test_what_an_older_version_lacks_is_told_and_added(metastore: Metastore) -> 
     metastore.create_catalog("brief", ttl=timedelta(hours=1))
 
 
-def test_a_missing_column(metastore: Metastore) -> None:
+def test_a_missing_column_is_found(metastore: Metastore) -> None:
     run(metastore, "ALTER TABLE dl_mirror_status DROP COLUMN last_error")
     assert found(metastore, "columns") == ["The column dl_mirror_status.last_error is missing."]
 
 
-def test_what_maintenance_should_have_done(metastore: Metastore) -> None:
+def test_overdue_maintenance_is_found(metastore: Metastore) -> None:
     names = ("expired catalogs", "dropped catalogs", "files to remove")
     assert [found(metastore, name) for name in names] == [[], [], []]
     metastore.create_catalog("brief", ttl=timedelta(hours=1))
@@ -82,10 +82,11 @@ def test_what_maintenance_should_have_done(metastore: Metastore) -> None:
     assert found(metastore, "files to remove")[0].endswith("for more than a week: 1.")
 
 
-def test_clocks_that_go_apart(metastore: Metastore) -> None:
+def test_differing_clocks_are_found(metastore: Metastore) -> None:
     assert found(metastore, "clock") == []
     told = found(metastore, "clock", seconds=-1)
-    if metastore.database.dialect.name in {"sqlite", "duckdb"}:  # theirs is this machine's
+    # Theirs is the clock of this machine.
+    if metastore.database.dialect.name in {"sqlite", "duckdb"}:
         assert told == []
     else:
         (one,) = told
@@ -93,7 +94,7 @@ def test_clocks_that_go_apart(metastore: Metastore) -> None:
         assert one.endswith("the clock of this machine.")
 
 
-def test_mirrors_that_failed_and_that_are_behind(metastore: Metastore) -> None:
+def test_failed_and_lagging_mirrors_are_found(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("lake")
     number = int(catalog.catalog_id)
     now = datetime.now(UTC)
@@ -121,7 +122,7 @@ def test_mirrors_that_failed_and_that_are_behind(metastore: Metastore) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_data_paths(metastore: Metastore, tmp_path: Path) -> None:
+def test_unreachable_data_paths_are_found(metastore: Metastore, tmp_path: Path) -> None:
     good, wrong, lost = (str(tmp_path / name) for name in ("good", "wrong", "lost"))
     Path(good).mkdir()
     Path(wrong).write_text("a file")
@@ -136,7 +137,7 @@ def test_data_paths(metastore: Metastore, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_nested_data_paths(metastore: Metastore) -> None:
+def test_nested_data_paths_are_found(metastore: Metastore) -> None:
     for name, path in (("outer", "/lake"), ("beside", "/lakes"), ("inner", "/elsewhere")):
         metastore.create_catalog(name, data_path=path)
     assert found(metastore, "nested data paths") == []
@@ -151,7 +152,7 @@ def test_nested_data_paths(metastore: Metastore) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_of_very_many_findings_some_are_told(metastore: Metastore) -> None:
+def test_only_some_of_many_findings_are_listed(metastore: Metastore) -> None:
     text = "SELECT column1 FROM (VALUES " + ", ".join(f"({n})" for n in range(30)) + ")"
     check = Check("many", Weight.SERIOUS, text, "Number {0}.", "Do it to {0}.")
     findings = examine(metastore, [check])
@@ -159,7 +160,7 @@ def test_of_very_many_findings_some_are_told(metastore: Metastore) -> None:
     assert findings[-1].words == "10 more of these problems."
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
+def test_a_damaged_file_is_found(tmp_path: Path) -> None:
     checks = {check.name: check for check in checks_for("sqlite")}
     own = [checks[name] for name in ("integrity", "journal", "size")]
     path = tmp_path / "lake.db"

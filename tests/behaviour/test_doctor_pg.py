@@ -1,4 +1,4 @@
-"""The doctor on PostgreSQL: each check against the fault that it is for."""
+"""The doctor on PostgreSQL: each check with the fault that it looks for."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ BY_NAME = {check.name: check for check in CHECKS}
 
 @pytest.fixture
 def metastore(postgres_dsn: str) -> Iterator[Metastore]:
-    """A metastore in a database of its own."""
+    """Yield a metastore in its own database."""
     with forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True) as found:
         yield found
 
 
 @pytest.fixture
 def admin(postgres_dsn: str) -> Iterator[psycopg.Connection]:
-    """A session that does harm."""
+    """Yield a superuser session that causes faults."""
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
         yield connection
 
 
 def found(metastore: Metastore, name: str, **limits: float) -> list[Finding]:
-    """What one check finds."""
+    """Return the findings of one check."""
     check = BY_NAME[name]
     return examine(metastore, [replace(check, limits={**check.limits, **limits})])
 
 
-def test_every_check_is_made_and_finds_nothing_in_a_fresh_metastore(metastore: Metastore) -> None:
+def test_all_checks_run_and_find_nothing_in_a_fresh_metastore(metastore: Metastore) -> None:
     assert examine(metastore, CHECKS) == []
 
 
-def test_limits_that_cannot_be_reached_in_a_test(metastore: Metastore) -> None:
+def test_checks_with_unreachable_limits_are_tested_with_lower_ones(metastore: Metastore) -> None:
     assert "PostgreSQL" in found(metastore, "version", least=10**9)[0].words
     assert "oldest unfrozen transaction" in found(metastore, "wraparound", transactions=0)[0].words
     assert found(metastore, "connections", share=0)[0].weight is Weight.SERIOUS
 
 
-def test_invalid_indexes_and_tables_without_autovacuum(
+def test_invalid_indexes_and_tables_without_autovacuum_are_found(
     metastore: Metastore, admin: psycopg.Connection
 ) -> None:
     admin.execute("INSERT INTO ducklake_metadata (key, value) VALUES ('a', 'x'), ('a', 'x')")
@@ -75,7 +75,7 @@ def test_settings_of_an_older_version_are_set_by_init(
     assert found(metastore, "settings of tables") == []
 
 
-def test_dead_rows_bloat_and_missing_statistics(
+def test_dead_rows_bloat_and_missing_statistics_are_found(
     metastore: Metastore, admin: psycopg.Connection
 ) -> None:
     admin.execute("ALTER TABLE ducklake_tombstone SET (autovacuum_enabled = false)")
@@ -92,7 +92,7 @@ def test_dead_rows_bloat_and_missing_statistics(
     (dead,) = found(metastore, "dead rows")
     assert "ducklake_tombstone has 19,000 dead rows and 1,000 live ones" in dead.words
     assert dead.words.endswith("Last vacuum: never.")
-    assert found(metastore, "bloat", bytes=1_000_000) == []  # nothing is known of it yet
+    assert found(metastore, "bloat", bytes=1_000_000) == []  # not analyzed yet
     admin.execute("VACUUM ANALYZE ducklake_tombstone")
     (bloat,) = found(metastore, "bloat", bytes=1_000_000)
     assert bloat.words.startswith("The table ducklake_tombstone takes ")
@@ -101,7 +101,7 @@ def test_dead_rows_bloat_and_missing_statistics(
     assert found(metastore, "bloat", bytes=1_000_000) == []
 
 
-def test_sessions_that_hold_everything_up(metastore: Metastore, postgres_dsn: str) -> None:
+def test_idle_and_long_transactions_are_found(metastore: Metastore, postgres_dsn: str) -> None:
     assert found(metastore, "idle in transaction", seconds=0) == []
     with psycopg.connect(postgres_dsn, application_name="forgotten") as idle:
         idle.execute("SELECT 1")
@@ -109,23 +109,25 @@ def test_sessions_that_hold_everything_up(metastore: Metastore, postgres_dsn: st
         pid = idle.info.backend_pid
         assert one.words.startswith(f"Session {pid} (forgotten, ")
         assert f"pg_terminate_backend({pid})" in one.remedy
-        assert found(metastore, "idle in transaction") == []  # not yet
+        assert found(metastore, "idle in transaction") == []  # below the limit
         with closing(psycopg.connect(postgres_dsn, application_name="busy")) as busy:
             busy.pgconn.send_query(b"SELECT pg_sleep(60)")
             while not (long := found(metastore, "long transactions", seconds=0)):
-                pass  # until it has begun
+                pass  # until the query runs
             assert "(busy, " in long[0].words
             busy.cancel_safe()
 
 
-def test_ids_and_locks(metastore: Metastore, admin: psycopg.Connection) -> None:
+def test_nearly_used_up_ids_and_locks_are_found(
+    metastore: Metastore, admin: psycopg.Connection
+) -> None:
     admin.execute("SELECT setval('ducklake_file_id_seq', 5000000000000)")
     (one,) = found(metastore, "ids")
     assert one.words.startswith("The sequence ducklake_file_id_seq has reached 5,000,000,000,000, ")
     assert found(metastore, "locks", transactions=10**6) == []  # without partitions
 
 
-def test_a_partitioned_metastore(postgres_dsn: str) -> None:
+def test_faults_of_a_partitioned_metastore_are_found(postgres_dsn: str) -> None:
     with forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True, partitions=4) as metastore:
         assert examine(metastore, CHECKS) == []
         (one,) = found(metastore, "locks", transactions=10**6)
@@ -149,7 +151,7 @@ def test_a_partitioned_metastore(postgres_dsn: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_is_set_up_badly() -> None:
+def test_bad_server_settings_are_found() -> None:
     settings: dict[str, str | int] = {"max_connections": 12, "max_prepared_transactions": 2}
     settings |= dict.fromkeys(("fsync", "autovacuum", "synchronous_commit"), "off")
     with PostgresServer(settings) as server:

@@ -1,4 +1,4 @@
-"""Names inside data files, and types that files were written with."""
+"""Names inside data files, and types with which files were written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.behaviour.builders import a_file
 
 @pytest.fixture
 def catalog(metastore: Metastore) -> Catalog:
-    """A catalog with a table `t (a, b)`."""
+    """Return a catalog with a table `t (a, b)`."""
     catalog = metastore.create_catalog("sales", data_path="/lake")
     with catalog.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("a", "int8"), ColumnSpec("b", "varchar")])
@@ -24,7 +24,7 @@ def catalog(metastore: Metastore) -> Catalog:
 
 
 def named(state: CatalogState, *path: str) -> dict[str, str]:
-    """Physical names by names, of the table or of a struct in it."""
+    """Return the physical names by logical name, of the table or of a struct in it."""
     fields = state.fields(state.table("t"))
     for name in path:
         fields = next(one.fields for one in fields if one.name == name)
@@ -39,7 +39,7 @@ def table_of(catalog: Catalog) -> Table:
     return catalog.now().state.table("t")
 
 
-def test_a_field_tells_all_about_a_column(catalog: Catalog) -> None:
+def test_a_field_has_all_properties_of_a_column(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         table = transaction.table("t")
         transaction.add_column(table, ColumnSpec("c", "int32", default="7"))
@@ -65,7 +65,7 @@ def test_a_renamed_column_keeps_its_physical_name(catalog: Catalog) -> None:
         assert (field.name, field.physical_name) == (new, "a")
 
 
-def test_a_physical_name_is_never_given_again(catalog: Catalog) -> None:
+def test_physical_names_are_never_reused(catalog: Catalog) -> None:
     def change(*steps: tuple[str, ...]) -> dict[str, str]:
         for kind, *names in steps:
             with catalog.transaction() as transaction:
@@ -83,7 +83,7 @@ def test_a_physical_name_is_never_given_again(catalog: Catalog) -> None:
     assert change(("drop", "B"), ("add", "b")) == {"z": "a", "a": "a_3", "b": "b_5"}
     assert change(("drop", "z"), ("add", "z"))["z"] == "z"
     assert change(("add", "a_3"))["a_3"] == "a_3_7"
-    # A swap of two names swaps nothing inside the files.
+    # Swapping two names does not swap the names inside the files.
     swapped = change(("rename", "a", "t"), ("rename", "b", "a"), ("rename", "t", "b"))
     assert (swapped["a"], swapped["b"]) == ("b_5", "a_3")
 
@@ -97,7 +97,7 @@ def test_a_column_added_and_dropped_in_one_transaction_keeps_its_name(catalog: C
     assert named(catalog.now().state)["C"] == "C_4"
 
 
-def test_names_are_kept_apart_by_their_parent(catalog: Catalog) -> None:
+def test_physical_names_are_unique_within_their_parent(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         table = transaction.table("t")
         transaction.add_column(table, ColumnSpec("s", struct(a="int32", b="int32")))
@@ -108,7 +108,7 @@ def test_names_are_kept_apart_by_their_parent(catalog: Catalog) -> None:
     assert named(catalog.now().state) == {"a": "a", "b": "b", "s": "s"}
 
 
-def test_names_with_dots_have_none_in_files(catalog: Catalog) -> None:
+def test_physical_names_contain_no_dots(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         inside = struct_of([("x.y", "int32"), ("x", struct(y="int32")), ("x_y", "int32")])
         columns = [
@@ -133,7 +133,7 @@ def test_names_with_dots_have_none_in_files(catalog: Catalog) -> None:
     assert named(state, "a.b_1") == {"p.q": "p_q"}
 
 
-def test_forks_keep_the_names_and_go_on_by_themselves(
+def test_forks_inherit_physical_names_and_assign_new_ones_independently(
     metastore: Metastore, catalog: Catalog
 ) -> None:
     with catalog.transaction() as transaction:
@@ -148,7 +148,7 @@ def test_forks_keep_the_names_and_go_on_by_themselves(
     assert named(catalog.now().state) == {"x": "a"}
 
 
-def test_a_promoted_column_tells_what_its_files_hold(catalog: Catalog) -> None:
+def test_a_promoted_column_records_the_types_in_its_files(catalog: Catalog) -> None:
     snapshots = [catalog.current_snapshot()]
     for wider in ("int16", "float32", "float64"):
         with catalog.transaction() as transaction:
@@ -166,7 +166,7 @@ def test_a_promoted_column_tells_what_its_files_hold(catalog: Catalog) -> None:
     assert (past.type, past.promotions) == ("int16", ((snapshots[1], "int8"),))
 
 
-def test_a_type_does_not_change_under_files_that_must_be_read_apart(catalog: Catalog) -> None:
+def test_promotions_that_old_files_cannot_be_read_with_are_refused(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         table = transaction.table("t")
         transaction.add_data_files(table, [a_file("a")])

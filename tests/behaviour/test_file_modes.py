@@ -1,4 +1,4 @@
-"""Metastores in files are readable by their owner alone, whatever the umask is."""
+"""File modes: metastores in files are readable by their owner only, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ EMBEDDED = pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Iterator[None]:
-    """A process that creates files for all."""
+    """Set a umask with which all users can read new files."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 def change(metastore: Metastore, name: str) -> None:
-    """Use every lock and log that there is."""
+    """Use all locks and logs of the metastore."""
     catalog = metastore.create_catalog(name)
     with catalog.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("a", "int64")])
@@ -35,12 +35,14 @@ def change(metastore: Metastore, name: str) -> None:
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """The files of a folder and who may do what to them."""
+    """Return the modes of the files in a folder."""
     return {path.name: oct(path.stat().st_mode & 0o777) for path in folder.iterdir()}
 
 
 @EMBEDDED
-def test_files_of_a_new_metastore_are_for_their_owner(tmp_path: Path, backend: str) -> None:
+def test_files_of_a_new_metastore_are_readable_by_their_owner_only(
+    tmp_path: Path, backend: str
+) -> None:
     with forklake.open(f"ducklake:{backend}:{tmp_path}/m.db", create=True) as metastore:
         change(metastore, "a")
         if backend == "duckdb":
@@ -53,7 +55,7 @@ def test_files_of_a_new_metastore_are_for_their_owner(tmp_path: Path, backend: s
 
 
 @EMBEDDED
-def test_a_file_that_exists_keeps_its_mode_and_others_follow_it(
+def test_an_existing_file_keeps_its_mode_and_new_files_get_the_same(
     tmp_path: Path, backend: str
 ) -> None:
     uri = f"ducklake:{backend}:{tmp_path}/m.db"
@@ -67,7 +69,7 @@ def test_a_file_that_exists_keeps_its_mode_and_others_follow_it(
     assert set(found.values()) == {"0o660"}, found
 
 
-def test_an_unused_log_keeps_nobody_from_opening_the_metastore(tmp_path: Path) -> None:
+def test_an_empty_log_does_not_prevent_opening_the_metastore(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with forklake.open(f"ducklake:duckdb:{path}", create=True) as metastore:
         metastore.create_catalog("a")

@@ -1,4 +1,4 @@
-"""Forks: what they see, what they do not, and how they part from their ancestors."""
+"""Forks: what they inherit, how they are isolated, and how they are separated from ancestors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def test_a_fork_sees_what_its_parent_had(metastore: Metastore, mode: str) -> Non
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_neither_sees_what_the_other_does_later(metastore: Metastore, mode: str) -> None:
+def test_forks_and_parents_are_isolated_from_each_others_later_commits(
+    metastore: Metastore, mode: str
+) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["shared"])
     fork = metastore.fork("parent", "fork", mode=mode)
@@ -46,7 +48,7 @@ def test_neither_sees_what_the_other_does_later(metastore: Metastore, mode: str)
     assert parent.now().state.table("t").table_id == fork.now().state.table("mine").table_id
 
 
-def test_a_fork_ends_inherited_files_for_itself_alone(metastore: Metastore) -> None:
+def test_files_ended_in_a_fork_stay_visible_in_its_parent(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1", "2", "3"])
     fork = metastore.fork("parent", "fork")
@@ -60,7 +62,7 @@ def test_a_fork_ends_inherited_files_for_itself_alone(metastore: Metastore) -> N
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_fork_of_the_past_sees_the_past(metastore: Metastore, mode: str) -> None:
+def test_a_fork_of_a_past_snapshot_sees_that_snapshot(metastore: Metastore, mode: str) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1"])
     then = parent.current_snapshot()
@@ -74,7 +76,9 @@ def test_a_fork_of_the_past_sees_the_past(metastore: Metastore, mode: str) -> No
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_fork_looks_back_beyond_its_own_beginning(metastore: Metastore, mode: str) -> None:
+def test_a_fork_can_read_snapshots_from_before_it_was_created(
+    metastore: Metastore, mode: str
+) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1"])
     then = parent.current_snapshot()
@@ -86,7 +90,7 @@ def test_a_fork_looks_back_beyond_its_own_beginning(metastore: Metastore, mode: 
     assert own == [1, 2, 3, 4, fork.row.begin_snapshot]
 
 
-def test_a_fork_of_a_fork_of_a_fork(metastore: Metastore) -> None:
+def test_forks_of_forks_inherit_from_all_ancestors(metastore: Metastore) -> None:
     parent = metastore.create_catalog("level-0")
     table = a_table(parent, files=["0"])
     for level in range(1, 6):
@@ -118,7 +122,7 @@ def test_truncating_or_dropping_an_inherited_table_writes_one_row(metastore: Met
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_fork_of_a_truncated_fork_keeps_what_came_after(metastore: Metastore, mode: str) -> None:
+def test_a_fork_of_a_truncated_fork_keeps_later_rows(metastore: Metastore, mode: str) -> None:
     table = a_table(metastore.create_catalog("parent"), files=["old"])
     fork = metastore.fork("parent", "fork")
     with fork.transaction() as transaction:
@@ -130,7 +134,7 @@ def test_a_fork_of_a_truncated_fork_keeps_what_came_after(metastore: Metastore, 
     assert fork.now().statistics(table).record_count == 10
 
 
-def test_materialising_changes_nothing_that_can_be_seen(metastore: Metastore) -> None:
+def test_materializing_changes_nothing_visible(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1", "2"])
     fork = metastore.fork("parent", "fork")
@@ -157,7 +161,9 @@ def test_materialising_changes_nothing_that_can_be_seen(metastore: Metastore) ->
     assert [tuple(row) for row in lines] == [(child.catalog_id,), (fork.catalog_id,)]
 
 
-def test_a_transaction_that_ends_rows_notices_materialising(metastore: Metastore) -> None:
+def test_a_transaction_that_ends_inherited_rows_conflicts_with_materializing(
+    metastore: Metastore,
+) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1", "2"])
     fork = metastore.fork("parent", "fork")
@@ -171,7 +177,7 @@ def test_a_transaction_that_ends_rows_notices_materialising(metastore: Metastore
     assert paths(fork, table) == ["1", "2", "3"]
 
 
-def test_a_parent_can_be_dropped_under_its_forks(metastore: Metastore) -> None:
+def test_dropping_a_parent_does_not_affect_its_forks(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1"])
     fork = metastore.fork("parent", "fork")
@@ -181,7 +187,7 @@ def test_a_parent_can_be_dropped_under_its_forks(metastore: Metastore) -> None:
     assert paths(metastore.fork("fork", "child"), table) == ["1", "2"]
 
 
-def test_forking_twice_under_one_name(metastore: Metastore) -> None:
+def test_forking_twice_under_one_name_needs_if_not_exists(metastore: Metastore) -> None:
     metastore.create_catalog("parent")
     first = metastore.fork("parent", "fork")
     with pytest.raises(AlreadyExists):
@@ -190,7 +196,7 @@ def test_forking_twice_under_one_name(metastore: Metastore) -> None:
     assert again.catalog_id == first.catalog_id
 
 
-def test_an_existing_catalog_that_is_another_fork_is_refused(metastore: Metastore) -> None:
+def test_if_not_exists_refuses_a_different_fork_of_that_name(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent")
     for name in ("other", "plain", "gone"):
         metastore.create_catalog(name)
@@ -224,10 +230,10 @@ def test_an_existing_catalog_that_is_another_fork_is_refused(metastore: Metastor
     assert metastore.find("new") is None
 
 
-def test_forking_what_is_not_there(metastore: Metastore) -> None:
+def test_forking_a_missing_catalog_or_snapshot_is_refused(metastore: Metastore) -> None:
     metastore.create_catalog("parent")
-    with pytest.raises(NotFound, match="Catalog 'nobody' does not exist"):
-        metastore.fork("nobody", "fork")
+    with pytest.raises(NotFound, match="Catalog 'nobody' does not exist"):  # language: ok
+        metastore.fork("nobody", "fork")  # language: ok
     with pytest.raises(NotFound, match="No snapshot found at version 99"):
         metastore.fork("parent", "fork", at=99)
     with pytest.raises(NotFound):
@@ -237,7 +243,7 @@ def test_forking_what_is_not_there(metastore: Metastore) -> None:
     assert metastore.count() == 1
 
 
-def test_many_forks_are_one_snapshot(metastore: Metastore) -> None:
+def test_many_forks_are_created_in_one_snapshot(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent")
     table = a_table(parent, files=["1"])
     rows = metastore.fork_many("parent", [f"f{number}" for number in range(150)])
@@ -267,7 +273,7 @@ def test_overlapping_data_paths_are_refused(metastore: Metastore, path: str) -> 
         metastore.fork("parent", "fork", data_path=path)
 
 
-def test_a_very_long_line_is_cut(metastore: Metastore, backend: str) -> None:
+def test_a_very_deep_lineage_is_shortened(metastore: Metastore, backend: str) -> None:
     if backend == "duckdb":
         pytest.skip("sixty-five forks take long there, and the code is the same")
     table = a_table(metastore.create_catalog("f0"), files=["1"])
@@ -279,7 +285,7 @@ def test_a_very_long_line_is_cut(metastore: Metastore, backend: str) -> None:
     assert paths(metastore.catalog(f"f{MAX_DEPTH + 1}"), table) == ["1"]
 
 
-def test_forks_that_alter_one_table_in_different_ways_keep_their_rows_apart(
+def test_inlined_rows_of_forks_with_different_schemas_do_not_mix(
     metastore: Metastore,
 ) -> None:
     parent = metastore.create_catalog("parent")

@@ -1,4 +1,4 @@
-"""Rows in the metastore: every value comes back as it went in."""
+"""Inlined rows, whose values must round-trip exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from forklake.errors import InvalidInput
 from forklake.model.ids import UNCOMMITTED
 from forklake.model.types import ColumnType, list_of, map_of, struct
 
-MOMENT = datetime(2024, 2, 29, 23, 59, 59, 999999)  # noqa: DTZ001 - no zone is meant
+MOMENT = datetime(2024, 2, 29, 23, 59, 59, 999999)  # noqa: DTZ001 - without time zone on purpose
 IN_UTC = MOMENT.replace(tzinfo=UTC)
 SCALARS: dict[str, list[Any]] = {
     "boolean": [True, False],
@@ -37,7 +37,7 @@ SCALARS: dict[str, list[Any]] = {
     ],
     "date": [date(1, 1, 1), date(9999, 12, 31)],
     "time": [time(0), time(23, 59, 59, 999999)],
-    "timestamp": [MOMENT, datetime(1, 1, 1)],  # noqa: DTZ001 - no zone is meant
+    "timestamp": [MOMENT, datetime(1, 1, 1)],  # noqa: DTZ001 - without time zone on purpose
     "timestamp_s": [MOMENT.replace(microsecond=0)],
     "timestamp_ms": [MOMENT.replace(microsecond=999000)],
     "timestamp_ns": [MOMENT],
@@ -52,7 +52,7 @@ SCALARS: dict[str, list[Any]] = {
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal, of one type, and -0.0 and NaN told apart."""
+    """Return whether values are equal and of the same type, distinguishing -0.0 and NaN."""
     return type(one) is type(other) and repr(one) == repr(other)
 
 
@@ -62,7 +62,7 @@ def catalog(metastore: Metastore) -> Catalog:
 
 
 def stored(catalog: Catalog, columns: dict[str, ColumnType | str], rows: list[Any]) -> list[Any]:
-    """Rows before and after their commit, which must be the same."""
+    """Return rows before and after their commit, after checking that they are equal."""
     with catalog.transaction() as transaction:
         specs = [ColumnSpec(name, kind) for name, kind in columns.items()]
         table = transaction.create_table("t", specs)
@@ -74,7 +74,7 @@ def stored(catalog: Catalog, columns: dict[str, ColumnType | str], rows: list[An
     return committed
 
 
-def test_scalars_come_back_as_they_were(catalog: Catalog) -> None:
+def test_scalars_round_trip(catalog: Catalog) -> None:
     longest = max(map(len, SCALARS.values()))
     rows = [
         {kind: values[number] if number < len(values) else None for kind, values in SCALARS.items()}
@@ -86,7 +86,7 @@ def test_scalars_come_back_as_they_were(catalog: Catalog) -> None:
             assert same(value, row[kind]), (kind, row[kind], value)
 
 
-def test_nested_values_come_back_as_they_were(catalog: Catalog) -> None:
+def test_nested_values_round_trip(catalog: Catalog) -> None:
     columns: dict[str, ColumnType | str] = {
         "s": struct(**{kind.replace("(38,10)", ""): kind for kind in SCALARS}),
         "l": list_of(list_of("decimal(9,2)")),
@@ -133,7 +133,7 @@ def test_values_follow_renamed_added_and_widened_columns(catalog: Catalog) -> No
     (row,) = catalog.now().inlined_rows(catalog.now().state.table("t"))
     assert list(row.values.values()) == [
         {"renamed": 1.0, "y": date(2024, 1, 1), "z": 7},
-        datetime(2024, 1, 1),  # noqa: DTZ001 - no zone is meant
+        datetime(2024, 1, 1),  # noqa: DTZ001 - without time zone on purpose
         1,
         Decimal("2.500"),
         date(2024, 5, 5),
@@ -155,7 +155,7 @@ def test_a_staged_row_shows_the_default_of_a_column_added_after_it(catalog: Cata
     assert [list(row.values.values()) for row in rows] == expected
 
 
-def test_rows_are_changed_and_deleted_again_in_one_transaction(catalog: Catalog) -> None:
+def test_staged_rows_can_be_updated_and_deleted(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         table = transaction.create_table("t", [ColumnSpec("a", "int32"), ColumnSpec("b", "date")])
         transaction.insert_rows(table, [{"a": number} for number in range(4)])

@@ -1,4 +1,4 @@
-"""Catalogs with a time to live: kept until then, dropped after it by whoever comes first."""
+"""Catalogs with a time to live, which any process may drop after their expiry."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ HOUR = timedelta(hours=1)
 
 
 def later(hours: float) -> datetime:
-    """A moment that lies so many hours ahead."""
+    """Return the time in so many hours."""
     return datetime.now(UTC) + hours * HOUR
 
 
-def test_catalogs_are_dropped_once_their_time_is_over_and_not_before(
+def test_catalogs_are_dropped_after_their_expiry_and_not_before(
     metastore: Metastore, place: Place
 ) -> None:
     metastore.create_catalog("kept")
@@ -47,7 +47,7 @@ def test_catalogs_are_dropped_once_their_time_is_over_and_not_before(
     assert problems(place) == []
 
 
-def test_a_catalog_whose_time_is_over_is_as_it_was_until_it_is_dropped(
+def test_an_expired_catalog_is_usable_until_it_is_dropped(
     metastore: Metastore,
 ) -> None:
     catalog = metastore.create_catalog("brief", ttl=timedelta(microseconds=1))
@@ -63,7 +63,7 @@ def test_a_catalog_whose_time_is_over_is_as_it_was_until_it_is_dropped(
     assert metastore.catalog("heir").expires_at() is None
 
 
-def test_a_lease_can_be_prolonged_taken_away_and_given_later(metastore: Metastore) -> None:
+def test_an_expiry_can_be_extended_removed_and_added(metastore: Metastore) -> None:
     brief = metastore.create_catalog("brief", ttl=HOUR)
     assert brief.extend(3 * HOUR) == brief.expires_at()
     assert metastore.drop_expired(now=later(2)) == []
@@ -73,11 +73,11 @@ def test_a_lease_can_be_prolonged_taken_away_and_given_later(metastore: Metastor
     brief.extend(HOUR)
     renamed = metastore.rename_catalog("brief", "renamed")
     assert renamed.expires_at() == brief.expires_at()
-    metastore.create_catalog("renamed", if_not_exists=True, ttl=9 * HOUR)  # keeps what it has
+    metastore.create_catalog("renamed", if_not_exists=True, ttl=9 * HOUR)  # keeps its expiry
     assert metastore.drop_expired(now=later(2)) == ["renamed"]
 
 
-def test_a_name_that_is_used_again_has_no_lease_of_old(metastore: Metastore) -> None:
+def test_a_reused_name_does_not_inherit_the_old_expiry(metastore: Metastore) -> None:
     metastore.create_catalog("again", ttl=HOUR)
     metastore.drop_catalog("again")
     metastore.create_catalog("again")
@@ -85,7 +85,7 @@ def test_a_name_that_is_used_again_has_no_lease_of_old(metastore: Metastore) -> 
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_times_that_make_no_sense_are_refused(metastore: Metastore) -> None:
+def test_invalid_times_are_refused(metastore: Metastore) -> None:
     for ttl in (timedelta(0), -HOUR, timedelta(days=40_000)):
         with pytest.raises(InvalidInput):
             metastore.create_catalog("new", ttl=ttl)
@@ -96,7 +96,9 @@ def test_times_that_make_no_sense_are_refused(metastore: Metastore) -> None:
     assert metastore.count() == 0
 
 
-def test_of_many_who_drop_at_once_each_catalog_has_one(metastore: Metastore, place: Place) -> None:
+def test_each_expired_catalog_is_dropped_by_exactly_one_process(
+    metastore: Metastore, place: Place
+) -> None:
     metastore.create_catalog("parent")
     names = [f"fork-{number:03d}" for number in range(60)]
     metastore.fork_many("parent", names, ttl=HOUR)
@@ -117,7 +119,7 @@ def test_of_many_who_drop_at_once_each_catalog_has_one(metastore: Metastore, pla
 
 @contextmanager
 def on_reaching(phase: str, run: threading.Event) -> Iterator[None]:
-    """Tell when a phase is reached for the first time."""
+    """Set the event when a phase is reached for the first time."""
     phases.observer = lambda name: run.set() if name == phase else None
     try:
         yield
@@ -125,7 +127,7 @@ def on_reaching(phase: str, run: threading.Event) -> Iterator[None]:
         phases.observer = None
 
 
-def test_a_lease_that_is_prolonged_while_it_is_dropped_wins_or_loses(
+def test_extending_an_expiry_during_a_drop_succeeds_or_finds_nothing(
     metastore: Metastore, place: Place
 ) -> None:
     outcomes = set()

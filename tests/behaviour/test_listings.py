@@ -1,4 +1,4 @@
-"""Listings of files: with one, every catalog sees at every snapshot what it sees without."""
+"""Listings of files, with which every catalog sees the same at every snapshot as without."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PREDICATES: tuple[Predicate, ...] = (
 
 @pytest.fixture(autouse=True)
 def small_zones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listings of few files are used, too."""
+    """Make listings of few files usable."""
     monkeypatch.setattr(zones, "SIZE", 2)
     monkeypatch.setattr(listings, "_LOOKUP", 0)
 
 
 def a_file(number: int) -> NewDataFile:
-    """A file of ten ids, one of seven days; one in five tells nothing of its rows."""
+    """Return a file of ten ids on one of seven days; one file in five has no bounds."""
     ids = ColumnBounds(ID, None, 10, 0, str(number * 10), str(number * 10 + 9))
     day = ColumnBounds.of_constant(DAY, f"2024-01-{1 + number % 7:02}", 10, contains_nan=None)
     name = ColumnBounds(NAME, None, 10, number, f"name-{number}", f"name-{number}z")
@@ -57,7 +57,7 @@ def end(catalog: Catalog, *numbers: int) -> None:
 
 
 def filled(metastore: Metastore) -> tuple[Catalog, Table]:
-    """A catalog with a table of twenty files, of which some have ended."""
+    """Return a catalog with a table of twenty files, some of which have ended."""
     catalog = metastore.create_catalog("lake", data_path="/lake")
     with catalog.transaction() as transaction:
         transaction.create_table("t", COLUMNS)
@@ -81,7 +81,7 @@ def seen_by(view: Snapshotted, table: Table) -> list[object]:
 
 
 def compare(view: Snapshotted, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With listings and without."""
+    """Compare what is visible with listings and without."""
     found = seen_by(view, table)
     with monkeypatch.context() as patch:
         patch.setattr(reading, "are_kept", lambda _: False)
@@ -89,14 +89,14 @@ def compare(view: Snapshotted, table: Table, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def listed(metastore: Metastore) -> set[tuple[int, int]]:
-    """The owners of listings, and up to which snapshots they go."""
+    """Return the owners of listings with their last snapshots."""
     with metastore.database.reading() as connection:
         rows = connection.fetch(f"SELECT DISTINCT catalog_id, upto_snapshot FROM {stored.NAME}")
     return {(owner, upto) for owner, upto in rows}
 
 
 def numbers_looked_up(view: Snapshotted, table: Table, predicate: Predicate) -> int | None:
-    """How many files are looked up by their numbers; None if no listing is used."""
+    """Return how many files are looked up by id, or None if no listing is used."""
     with view.reading() as reader:
         asked = question(predicate, {ID: "int64", DAY: "date", NAME: "varchar"})
         statements = listings.likely_files(reader, table.table_id, asked)
@@ -106,7 +106,7 @@ def numbers_looked_up(view: Snapshotted, table: Table, predicate: Predicate) -> 
     return len(json.loads(numbers) if isinstance(numbers, str) else numbers)
 
 
-def test_every_catalog_sees_the_same_with_listings(
+def test_listings_do_not_change_what_catalogs_see(
     metastore: Metastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake, table = filled(metastore)
@@ -130,7 +130,7 @@ def test_every_catalog_sees_the_same_with_listings(
     past = [one.snapshot_id for one in lake.snapshots()]
     views = [lake.at(version=past[3]), lake.at(version=past[6])]
     views += [catalog.now() for catalog in (lake, late, copied, early, deep)]
-    # DuckDB takes its time for every statement.
+    # Every statement takes long on DuckDB.
     for view in views[-2:] if metastore.database.dialect.name == "duckdb" else views:
         compare(view, table, monkeypatch)
 
@@ -160,7 +160,7 @@ def test_no_file_is_looked_up_where_none_matches(metastore: Metastore) -> None:
     assert found.file.path == "999"
 
 
-def test_a_listing_is_made_anew_when_it_pays(metastore: Metastore) -> None:
+def test_a_listing_is_rebuilt_when_it_pays_off(metastore: Metastore) -> None:
     lake, table = filled(metastore)
     assert not keep_listing(lake, table, least=21)
     assert keep_listings(lake, least=20) == 1
@@ -168,16 +168,16 @@ def test_a_listing_is_made_anew_when_it_pays(metastore: Metastore) -> None:
     add(lake, *range(20, 44))
     assert keep_listing(lake, table, least=1)
     add(lake, 44, 45)
-    assert not keep_listing(lake, table, least=1)  # two new ones on forty-four
+    assert not keep_listing(lake, table, least=1)  # only two new files beside forty-four
     add(lake, 46)
     assert not keep_listing(lake, table, least=4)
     assert keep_listings(lake, least=3) == 1
     ((_, second),) = listed(metastore)
     assert second > first
-    assert keep_listings(metastore.fork("lake", "fork"), least=1) == 0  # it owns no file
+    assert keep_listings(metastore.fork("lake", "fork"), least=1) == 0  # it owns no files
 
 
-def test_a_listing_in_pieces_is_not_used(
+def test_an_incomplete_listing_is_not_used(
     metastore: Metastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake, table = filled(metastore)
@@ -189,7 +189,7 @@ def test_a_listing_in_pieces_is_not_used(
         compare(lake.now(), table, monkeypatch)
 
 
-def test_listings_go_with_the_files(metastore: Metastore) -> None:
+def test_listings_are_deleted_with_their_files(metastore: Metastore) -> None:
     lake, table = filled(metastore)
     fork = metastore.fork("lake", "fork")
     add(fork, 30)
@@ -204,7 +204,7 @@ def test_listings_go_with_the_files(metastore: Metastore) -> None:
     assert listed(metastore) == set()
 
 
-def test_a_metastore_of_before_works_without(place: Place) -> None:
+def test_a_metastore_of_an_older_version_works_without_listings(place: Place) -> None:
     with place.open() as metastore, metastore.database.writing() as connection:
         connection.commit([Statement(f"DROP TABLE {stored.NAME}")])
     with place.open() as metastore:

@@ -1,4 +1,4 @@
-"""What only MySQL and MariaDB do: locks in a table, limits of lengths, transactions undone."""
+"""Behavior of MySQL and MariaDB only: locks in a table, length limits, rolled back transactions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from forklake.store.undone import again_if_undone
 
 @pytest.fixture
 def backend() -> str:
-    """Here only."""
+    """Return the only backend of these tests."""
     return "mysql"
 
 
-def test_every_lock_has_its_places(metastore: Metastore) -> None:
+def test_every_lock_has_rows_to_lock(metastore: Metastore) -> None:
     with metastore.database.writing() as connection:
         for lock in Lock:
             for number in (0, 31, 12_345):
@@ -38,7 +38,7 @@ def test_a_text_that_is_too_long_is_refused_and_changes_nothing(metastore: Metas
         assert connection.fetch("SELECT key FROM ducklake_tag WHERE catalog_id = 0") == []
 
 
-def test_a_value_larger_than_a_packet_is_refused_and_not_tried_again(metastore: Metastore) -> None:
+def test_a_value_larger_than_a_packet_is_refused_and_not_retried(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("lake", data_path="/lake")
     before = catalog.current_snapshot()
     with metastore.database.reading() as connection:
@@ -54,7 +54,7 @@ def test_a_value_larger_than_a_packet_is_refused_and_not_tried_again(metastore: 
     assert catalog.current_snapshot() > before
 
 
-def test_texts_compare_to_the_last_space(metastore: Metastore) -> None:
+def test_comparisons_respect_case_and_trailing_spaces(metastore: Metastore) -> None:
     with metastore.database.reading() as connection:
         text = "SELECT :one = :other, :one < :other FROM ducklake_metadata WHERE value = '0.5-dev1'"
         assert connection.fetch(text, one="a", other="a ") == [(0, 1)]
@@ -62,7 +62,7 @@ def test_texts_compare_to_the_last_space(metastore: Metastore) -> None:
         assert connection.fetch(text.replace("dev1", "dev1 "), one="", other="") == []
 
 
-def test_of_two_that_wait_for_each_other_one_starts_over(metastore: Metastore) -> None:
+def test_a_deadlocked_transaction_is_retried(metastore: Metastore) -> None:
     for name in ("one", "other"):
         metastore.create_catalog(name)
     both_hold = threading.Barrier(2)
@@ -86,9 +86,10 @@ def test_of_two_that_wait_for_each_other_one_starts_over(metastore: Metastore) -
     assert len(tries) == 3
 
 
-def test_whoever_may_not_connect_is_told_without_the_password(mysql_address: str) -> None:
+def test_the_error_for_a_refused_connection_hides_the_password(mysql_address: str) -> None:
     server = mysql_address.split(maxsplit=1)[0]
+    login = "user=nobody password=sesame"  # language: ok
     with pytest.raises(Forbidden, match="does not allow") as caught:
-        forklake.open(f"ducklake:mysql:{server} user=nobody password=sesame database=lake")
+        forklake.open(f"ducklake:mysql:{server} {login} database=lake")
     assert "sesame" not in f"{caught.value} {caught.value.details}"
     assert not isinstance(caught.value, Unavailable)

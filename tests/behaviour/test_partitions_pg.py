@@ -1,4 +1,4 @@
-"""Partitions on PostgreSQL: made from the one schema file, and only those of a line are read.
+"""Partitions on PostgreSQL: created from the common schema file; reads prune them by lineage.
 
 All other tests run on a partitioned metastore too: FORKLAKE_TEST_PARTITIONS=4 pytest -k postgresql.
 """
@@ -32,13 +32,13 @@ COUNT = 4
 
 @pytest.fixture
 def place(shared_database: str) -> Iterator[Place]:
-    """A place for a partitioned metastore."""
+    """Yield a place for a partitioned metastore."""
     with postgres_schema(shared_database, COUNT) as found:
         yield found
 
 
-def asked(place: Place, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    """What PostgreSQL answers, asked past the product."""
+def query(place: Place, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    """Return the result of a query that is sent to PostgreSQL directly."""
     with psycopg.connect(place.uri.removeprefix("ducklake:postgres:")) as connection:
         schema = sql.Identifier(place.metadata_schema or "public")
         connection.execute(sql.SQL("SET search_path TO {}").format(schema))
@@ -47,13 +47,13 @@ def asked(place: Place, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
 
 
 def filled(metastore: Metastore, name: str, files: int = 3) -> Table:
-    """A catalog with a table of some files."""
+    """Create a catalog with a table of some files, and return the table."""
     catalog = metastore.create_catalog(name, data_path="/lake")
     return a_table(catalog, "events", files=[f"{name}-{number}" for number in range(files)])
 
 
 class TestTheSchema:
-    def test_each_large_table_is_divided_and_keeps_keys_indexes_and_settings(self) -> None:
+    def test_each_large_table_is_partitioned_and_keeps_keys_indexes_and_settings(self) -> None:
         plain = {one.name: one for one in definitions(schema_text("postgresql"))}
         divided = {one.name: one for one in definitions(partitioned(schema_text("postgresql"), 3))}
         assert set(plain) <= set(divided)
@@ -65,16 +65,16 @@ class TestTheSchema:
         assert partitioned(schema_text("postgresql"), 0) == schema_text("postgresql")
 
     @pytest.mark.parametrize("count", [1, -1, 257])
-    def test_not_every_number_will_do(self, count: int) -> None:
+    def test_invalid_numbers_of_partitions_are_refused(self, count: int) -> None:
         with pytest.raises(InvalidInput, match=f"{count} partitions"):
             forklake.open("ducklake:postgres:dbname=nowhere", create=True, partitions=count)
 
-    def test_embedded_databases_have_none(self, tmp_path: Path) -> None:
+    def test_embedded_databases_have_no_partitions(self, tmp_path: Path) -> None:
         with pytest.raises(Unsupported, match="not supported for a metastore in sqlite"):
             forklake.open(f"ducklake:{tmp_path / 'lake.db'}", create=True, partitions=4)
         assert not (tmp_path / "lake.db").exists()
 
-    def test_the_number_cannot_be_changed(self, place: Place) -> None:
+    def test_the_number_of_partitions_cannot_be_changed(self, place: Place) -> None:
         with place.open():
             pass
         other = Place(place.backend, place.uri, place.metadata_schema, 8)
@@ -84,7 +84,7 @@ class TestTheSchema:
             assert metastore.count() == 0
 
 
-# Files of very many other catalogs, so that there is something to leave out.
+# Files of very many other catalogs, so that pruning has an effect.
 _OTHERS = """
 INSERT INTO ducklake_data_file (catalog_id, data_file_id, table_id, begin_snapshot, path,
     path_is_relative, file_format, record_count, file_size_bytes)
@@ -93,20 +93,20 @@ FROM generate_series(1, 20000) n
 """
 
 
-def test_a_listing_reads_only_the_partitions_of_its_line(place: Place) -> None:
+def test_a_listing_reads_only_the_partitions_of_its_lineage(place: Place) -> None:
     with place.open() as metastore:
         table = filled(metastore, "parent")
         fork = metastore.fork("parent", "fork")
-        asked(place, _OTHERS)
-        asked(place, "ANALYZE")
+        query(place, _OTHERS)
+        query(place, "ANALYZE")
         assert len(fork.now().data_files(table)) == 3
         listing = visible_rows(DATA_FILE, PostgresDialect(), scoped=True)
         text = with_parameters(listing, lambda name: f"%({name})s")
         given = {"catalog": int(fork.catalog_id), "snapshot": int(fork.head().snapshot_id)}
-        plan = asked(
+        plan = query(
             place, f"EXPLAIN (ANALYZE, FORMAT JSON) {text}", **given, scope=int(table.table_id)
         )[0][0][0]["Plan"]
-        holding = asked(
+        holding = query(
             place,
             "SELECT DISTINCT tableoid::regclass::text FROM ducklake_data_file"
             " WHERE table_id = %(table)s",
@@ -114,7 +114,7 @@ def test_a_listing_reads_only_the_partitions_of_its_line(place: Place) -> None:
         )
     read = {node["Relation Name"] for node in _nodes(plan) if _is_read_file_table(node)}
     assert {name.rpartition(".")[2] for (name,) in holding} <= read
-    assert len(read) <= 2  # that of the parent, and that of the fork, which has no rows yet
+    assert len(read) <= 2  # the partitions of the parent and of the fork, which has no rows yet
 
 
 def _is_read_file_table(node: dict[str, Any]) -> bool:
@@ -128,8 +128,10 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _nodes(child)
 
 
-def test_a_life_of_catalogs(place: Place) -> None:
-    """Commit, fork, end inherited files, look back, expire, materialise, drop and reclaim."""
+def test_catalogs_work_on_a_partitioned_metastore_from_creation_to_reclamation(
+    place: Place,
+) -> None:
+    """Commit, fork, end inherited files, time-travel, expire, materialize, drop and reclaim."""
     with place.open() as metastore:
         table = filled(metastore, "main", files=5)
         main = metastore.catalog("main")
@@ -155,4 +157,4 @@ def test_a_life_of_catalogs(place: Place) -> None:
         metastore.drop_catalog("fork")
         metastore.reclaim_dropped()
     for name in PARTITIONED:
-        assert asked(place, f"SELECT count(*) FROM {name}") == [(0,)], name
+        assert query(place, f"SELECT count(*) FROM {name}") == [(0,)], name

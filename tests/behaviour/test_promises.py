@@ -1,4 +1,4 @@
-"""What the catalog promises, each in the words of the promise."""
+"""Promises of the catalog, each tested under its own words."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_snapshot_ids_are_unique_and_may_have_gaps(metastore: Metastore) -> None
     others = [snapshot.snapshot_id for snapshot in other.snapshots()]
     assert numbers == sorted(set(numbers))
     assert not set(numbers) & set(others)
-    assert numbers[-1] - numbers[0] > len(numbers)  # others took those in between
+    assert numbers[-1] - numbers[0] > len(numbers)  # other catalogs took the numbers between
     assert one.at(version=numbers[-1] - 1).snapshot_id == numbers[-2]
 
 
 def rich_fork(files: Lake) -> tuple[Catalog, Catalog]:
-    """A parent with files, and a fork that has its own besides."""
+    """Return a parent with files, and a fork that has its own files as well."""
     parent = files.create()
     files.append(parent, files=2)
     fork = files.metastore.fork("sales", "fork")
@@ -58,7 +58,7 @@ def rich_fork(files: Lake) -> tuple[Catalog, Catalog]:
 
 
 def clean_up(fork: Catalog) -> list[str]:
-    """All that can be done to be rid of files; those that went."""
+    """Expire and clean up everything in a catalog, and return the removed files."""
     fork.expire_snapshots(versions=[one.snapshot_id for one in fork.snapshots()[:-1]])
     removed = fork.cleanup_old_files(cleanup_all=True)
     return removed + fork.delete_orphaned_files(cleanup_all=True)
@@ -69,7 +69,7 @@ def test_clean_up_in_a_fork_leaves_the_files_of_its_parent(
 ) -> None:
     files = Lake(metastore, tmp_path)
     parent, fork = rich_fork(files)
-    files.replace(fork)  # it needs none of the parent's files any more
+    files.replace(fork)  # it needs none of the parent's files afterwards
     removed = clean_up(fork)
     assert len(removed) == 1  # its own first file
     assert paths(parent) <= files.on_disk()
@@ -86,7 +86,7 @@ def test_dropping_a_table_in_a_fork_leaves_shared_files(
     assert paths(parent) == files.on_disk()
 
 
-def test_the_service_makes_a_metastore_whose_first_snapshot_is_taken(tmp_path: Path) -> None:
+def test_the_first_catalog_of_a_new_service_begins_at_snapshot_one(tmp_path: Path) -> None:
     settings = Settings(metastore=f"ducklake:{tmp_path / 'metastore.db'}", create=True)
     with running(settings, with_rules=False) as service:
         made = service.client().post("/v1/catalogs", json={"name": "first"}).json()

@@ -1,4 +1,4 @@
-"""Scanning: which files a reader gets, with their deletes and their paths."""
+"""Scans: the files that a reader gets, with their deletes and paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE = "/lake/"
 
 @pytest.fixture
 def catalog(metastore: Metastore) -> Catalog:
-    """A catalog with a data path."""
+    """Return a catalog with a data path."""
     return metastore.create_catalog("sales", data_path=BASE)
 
 
@@ -27,7 +27,7 @@ def names(files: list[ScanFile]) -> list[str]:
 
 
 def numbered(catalog: Catalog, count: int) -> Table:
-    """A table whose file n holds the ids 10n to 10n+9 and the names of their letters."""
+    """Return a table whose file n holds the ids 10n to 10n+9 and names with the same letter."""
     table = a_table(catalog)
     with catalog.transaction() as transaction:
         transaction.add_data_files(
@@ -85,7 +85,7 @@ def test_only_files_that_may_match_are_found(catalog: Catalog) -> None:
     assert len(seen.scan_files(table)) == 10
 
 
-def test_files_that_have_ended_are_narrowed_too(metastore: Metastore, catalog: Catalog) -> None:
+def test_ended_files_are_pruned_as_well(metastore: Metastore, catalog: Catalog) -> None:
     table = numbered(catalog, 4)
     files = [one.data_file_id for one in catalog.now().data_files(table)]
     fork = metastore.fork("sales", "fork")
@@ -101,7 +101,7 @@ def test_files_that_have_ended_are_narrowed_too(metastore: Metastore, catalog: C
         assert seen.narrowed(table, files, Not(StartsWith(NAME, "a"))) == set(files)
 
 
-def test_partition_values_stand_for_bounds_that_are_not_known(catalog: Catalog) -> None:
+def test_partition_values_replace_unknown_bounds(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         columns = [ColumnSpec("day", "date"), ColumnSpec("at", "timestamp")]
         transaction.create_table("t", [*columns, ColumnSpec("zoned", "timestamptz")])
@@ -138,7 +138,7 @@ def test_partition_values_stand_for_bounds_that_are_not_known(catalog: Catalog) 
         assert names(seen.scan_files(table, predicate)) == list(found), predicate
 
 
-def test_bounds_from_before_a_promotion_count_as_what_they_became(catalog: Catalog) -> None:
+def test_bounds_from_before_a_promotion_are_compared_as_the_new_type(catalog: Catalog) -> None:
     with catalog.transaction() as transaction:
         transaction.create_table("t", [ColumnSpec("d", "date"), ColumnSpec("n", "int8")])
     table = catalog.now().state.table("t")
@@ -160,7 +160,7 @@ def test_bounds_from_before_a_promotion_count_as_what_they_became(catalog: Catal
         assert names(seen.scan_files(table, predicate)) == found, predicate
 
 
-def test_a_file_says_where_it_and_its_deletes_are(catalog: Catalog) -> None:
+def test_a_scanned_file_has_the_paths_of_its_data_and_deletes(catalog: Catalog) -> None:
     table = a_table(catalog, files=["sales/main/t/a", "b"])
     first, second = catalog.now().data_files(table)
     with catalog.transaction() as transaction:
@@ -175,7 +175,7 @@ def test_a_file_says_where_it_and_its_deletes_are(catalog: Catalog) -> None:
         assert (other.delete_file, other.deleted_positions) == (None, (3, 7))
 
 
-def test_an_outline_lists_only_files_that_are_special(metastore: Metastore) -> None:
+def test_an_outline_lists_only_files_that_need_special_handling(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent", data_path=BASE)
     table = a_table(parent, files=["old"])
     for name in ("plain", "deleted", "position", "ended"):
@@ -213,7 +213,7 @@ def test_an_outline_lists_only_files_that_are_special(metastore: Metastore) -> N
     assert (outline.count, outline.size, outline.special) == (0, 0, ())
 
 
-def test_a_file_of_an_ancestor_lies_below_the_ancestors_data_path(metastore: Metastore) -> None:
+def test_files_of_an_ancestor_are_below_its_data_path(metastore: Metastore) -> None:
     parent = metastore.create_catalog("parent", data_path="/one")
     table = a_table(parent, files=["parent/a"])
     fork = metastore.fork("parent", "fork", data_path="/two")
@@ -239,7 +239,7 @@ def test_a_fork_writes_below_its_own_folder(metastore: Metastore) -> None:
     assert fork.data_path() == parent.data_path() == "/one/"
 
 
-def test_a_catalog_without_a_data_path_has_no_place_for_files(metastore: Metastore) -> None:
+def test_a_catalog_without_a_data_path_cannot_have_files(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("sales")
     table = a_table(catalog, files=["a"])
     with pytest.raises(NotFound, match="has no data path"):
@@ -248,7 +248,7 @@ def test_a_catalog_without_a_data_path_has_no_place_for_files(metastore: Metasto
         catalog.now().scan_files(table)
 
 
-def test_a_dropped_and_a_renamed_table_are_scanned_as_they_were(catalog: Catalog) -> None:
+def test_dropped_and_renamed_tables_are_scanned_at_old_snapshots(catalog: Catalog) -> None:
     gone, moved = a_table(catalog, "gone", files=["a"]), a_table(catalog, "moved", files=["b"])
     before = catalog.current_snapshot()
     with catalog.transaction() as transaction:
@@ -262,7 +262,7 @@ def test_a_dropped_and_a_renamed_table_are_scanned_as_they_were(catalog: Catalog
 
 
 class TestTransaction:
-    """What a transaction sees of its own changes."""
+    """Scans within a transaction."""
 
     def test_staged_files_are_found_and_pruned(self, catalog: Catalog) -> None:
         table = a_table(catalog, files=["old"])
@@ -276,7 +276,7 @@ class TestTransaction:
             assert (low.file.row_id_start, high.file.row_id_start) == (10**18 + 1, 10**18 + 6)
             assert names(transaction.scan_files(table, Compare(ID, "=", "150"))) == ["high"]
 
-    def test_staged_files_keep_all_that_was_said_about_them(self, catalog: Catalog) -> None:
+    def test_staged_files_keep_all_their_properties(self, catalog: Catalog) -> None:
         table = a_table(catalog)
         with catalog.transaction() as transaction:
             transaction.set_partitioning(table, [("id", "identity")])
@@ -304,7 +304,7 @@ class TestTransaction:
         with catalog.transaction() as transaction:
             assert transaction.name_mapping(one.file.mapping_id) == committed
 
-    def test_staged_deletes_and_ended_files_count(self, catalog: Catalog) -> None:
+    def test_staged_deletes_and_ended_files_are_applied(self, catalog: Catalog) -> None:
         table = a_table(catalog, files=["a", "b", "c"])
         with catalog.transaction() as transaction:
             first, second, third = transaction.data_files(table)

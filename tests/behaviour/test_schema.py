@@ -1,4 +1,4 @@
-"""The schema files: complete, alike on all backends, and what the code believes them to be."""
+"""The schema files: complete, equal on all backends, and consistent with the code."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ DELTA = "dl_actions dl_file_actions dl_mirror_status dl_table_versions dl_tables
 
 
 def tables_of(backend: str) -> dict[str, list[str]]:
-    """The tables of a schema file and their columns, in order."""
+    """Return the tables of a schema file with their columns, in order."""
     text = resources.files("forklake.store").joinpath(f"schema/{backend}.sql").read_text()
     found = {}
     for name, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", text, re.DOTALL):
         lines = [line.split()[0].strip('"') for line in re.findall(r"^ {4}(\S.*)", body, re.M)]
         found[name] = [word for word in lines if word not in {"PRIMARY", "live_name", ")"}]
-    for name in ("ducklake_sequence", "ducklake_lock"):  # of databases that have nothing better
+    for name in ("ducklake_sequence", "ducklake_lock"):  # of databases without sequences and locks
         found.pop(name, None)
     return found
 
 
-def test_every_table_of_the_documents_is_there() -> None:
+def test_schema_files_have_all_specified_tables() -> None:
     assert len(SPECIFIED) == 26
     for backend in BACKENDS:
         expected = [f"ducklake_{one}" for one in SPECIFIED + OURS] + DELTA
         assert sorted(tables_of(backend)) == sorted(expected)
 
 
-def test_all_files_say_the_same() -> None:
+def test_schema_files_define_the_same_tables_and_columns() -> None:
     assert all(tables_of(backend) == tables_of("sqlite") for backend in BACKENDS)
 
 
@@ -77,15 +77,15 @@ def test_a_fresh_metastore_is_snapshot_zero(metastore: Metastore) -> None:
 
 
 SOURCES = sorted(Path(forklake.__file__).parent.rglob("*.py"))
-# Rows of these belong to no single catalog.
+# Rows of these tables do not belong to a single catalog.
 NOT_BY_CATALOG = {
     "ducklake_snapshot",
     "ducklake_metadata",
     "ducklake_sequence",
     "ducklake_lock",
 }
-# Statements about all catalogs: counting them, finding out which folders and data paths are in use,
-# what the doctor asks, and views that serve all of them.
+# Statements about all catalogs: counting, finding the folders and data paths in use, checks of
+# the doctor, and views that serve all of them.
 ABOUT_ALL = (
     "SELECT count(*) FROM ducklake_catalog_head",
     "SELECT path FROM ducklake_catalog c",
@@ -111,10 +111,10 @@ def test_statements_on_rows_of_catalogs_name_the_catalog(path: Path) -> None:
 def test_only_the_schema_files_create_tables() -> None:
     of_database = [path for path in SOURCES if {"store", "catalog"} & set(path.parts)]
     makers = [path.name for path in of_database if "CREATE TABLE" in path.read_text()]
-    assert makers == ["inlined.py", "partitioning.py"]  # partitions are those of the file's tables
+    assert makers == ["inlined.py", "partitioning.py"]  # partitions belong to tables of the file
 
 
-def test_only_one_module_knows_what_is_visible() -> None:
+def test_only_one_module_decides_visibility() -> None:
     knows = [path.name for path in SOURCES if re.search(r"end_snapshot\S* > ", path.read_text())]
     assert knows == ["outrunning.py", "visibility.py"]  # a commit asks what changed since it began
 

@@ -1,4 +1,4 @@
-"""Scratch forks: there for one request, and gone afterwards unless somebody keeps them."""
+"""Scratch forks, which are dropped at the end of a block unless they are kept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ HOUR = timedelta(hours=1)
 
 
 def names(metastore: Metastore) -> list[str]:
-    """All catalogs."""
+    """Return the names of all catalogs."""
     return [row.catalog_name for row in metastore.catalogs()]
 
 
-def test_a_scratch_fork_goes_at_the_end_however_it_ends(metastore: Metastore) -> None:
+def test_a_scratch_fork_is_dropped_at_the_end_also_after_errors(metastore: Metastore) -> None:
     parent = metastore.create_catalog("sales")
     with metastore.scratch("sales") as fork:
         with fork.transaction() as transaction:
@@ -48,7 +48,7 @@ def test_a_scratch_fork_can_be_kept(metastore: Metastore) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_a_scratch_fork_that_is_gone_before_its_end_is_no_error(metastore: Metastore) -> None:
+def test_a_scratch_fork_may_be_dropped_before_its_end(metastore: Metastore) -> None:
     metastore.create_catalog("a name that is longer than forty characters")
     (parent,) = names(metastore)
     with metastore.scratch(parent) as fork:
@@ -61,7 +61,7 @@ def test_a_scratch_fork_that_is_gone_before_its_end_is_no_error(metastore: Metas
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-def test_ten_thousand_forks_whose_time_is_over_vanish_in_batches(
+def test_ten_thousand_expired_forks_are_dropped_in_batches(
     metastore: Metastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metastore.create_catalog("sales")
@@ -73,5 +73,5 @@ def test_ten_thousand_forks_whose_time_is_over_vanish_in_batches(
     steps = [one for one in maintain(metastore) if one.unit == "catalogs"]
     for operation in ("drop_expired", "reclaim_dropped"):
         assert sum(one.count for one in steps if one.operation == operation) == 10_000
-    assert reached.count("drop.committed") == 10  # none keeps others waiting for long
+    assert reached.count("drop.committed") == 10  # no batch blocks other transactions for long
     assert names(metastore) == ["kept", "sales"]

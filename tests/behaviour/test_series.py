@@ -1,4 +1,4 @@
-"""A series of transactions: each is the snapshot that it would be by itself, all come together."""
+"""Series of transactions, committed together with one snapshot each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _insert(number: int) -> Step:
     return lambda transaction: transaction.insert_rows(transaction.table("t"), [row])
 
 
-# Each does something to what others of the series have written, or others before them.
+# Each changes objects of the series itself or older ones.
 STEPS: tuple[Step, ...] = (
     _add("a", "b", low=5),
     _add("c", low=-5),
@@ -74,7 +74,7 @@ STEPS: tuple[Step, ...] = (
 
 
 @pytest.mark.parametrize(("inherits", "rows"), [(False, 1000), (True, 20)])
-def test_a_series_leaves_what_its_transactions_leave_one_by_one(
+def test_a_series_equals_its_transactions_run_one_by_one(
     metastore: Metastore, inherits: bool, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commit, "MOST_ROWS", rows)
@@ -96,7 +96,7 @@ def test_a_series_leaves_what_its_transactions_leave_one_by_one(
 
 
 def _twins(metastore: Metastore, *, inherits: bool) -> list[Catalog]:
-    """Two catalogs with the same table, of their own or of one that both were forked off."""
+    """Return two catalogs with the same table, their own or inherited from a common parent."""
     if inherits:
         a_table(metastore.create_catalog("base"), files=("p", "q"))
         return [metastore.fork("base", name) for name in ("alone", "together")]
@@ -118,7 +118,7 @@ def _history(catalog: Catalog, snapshots: list[int]) -> list[Any]:
 
 
 def _seen(catalog: Catalog, snapshot: int) -> Any:
-    """All that is seen at a snapshot, but for numbers of tables and files."""
+    """Return everything visible at a snapshot, except for table and file ids."""
     view = catalog.at(version=snapshot)
     table = view.state.find_relation("t", "main")
     if not isinstance(table, Table):
@@ -139,7 +139,7 @@ def _outline(found: FoundFile) -> tuple[str, int]:
     return found.file.path, 0 if deletes is None else deletes.delete_count
 
 
-def test_nothing_of_a_series_is_there_after_an_error(metastore: Metastore) -> None:
+def test_an_error_rolls_back_the_whole_series(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("c")
     table = a_table(catalog, files=("a",))
     before = catalog.current_snapshot()
@@ -155,11 +155,11 @@ def _fail(catalog: Catalog, series: Series, table: Table) -> None:
         transaction.add_data_files(table, [a_file("b")])
     with series.transaction() as transaction:
         assert [one.path for one in transaction.data_files(table)] == ["a", "b"]
-        assert paths(catalog, table) == ["a"]  # others do not see it yet
+        assert paths(catalog, table) == ["a"]  # other transactions do not see it yet
         raise ZeroDivisionError
 
 
-def test_a_series_that_was_outrun_conflicts_as_one_transaction_does(
+def test_a_series_conflicts_like_a_single_transaction(
     metastore: Metastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog = metastore.create_catalog("c")
@@ -171,7 +171,7 @@ def test_a_series_that_was_outrun_conflicts_as_one_transaction_does(
         with other.transaction() as transaction:
             transaction.drop_table("t")
 
-    monkeypatch.setattr(phases, "observer", drop)  # just before the line is ours
+    monkeypatch.setattr(phases, "observer", drop)  # just before the lock is acquired
     with (
         pytest.raises(Conflict, match="dropped table"),
         catalog.series() as series,

@@ -1,4 +1,4 @@
-"""Snapshots: history, looking back, commit messages, keys that make a retry apply once."""
+"""Snapshots: history, time travel, commit messages, and idempotency keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_snapshot_stays_readable(metastore: Metastore) -> None:
         assert catalog.at(version=version).statistics(table).record_count == 10 * count
 
 
-def test_looking_back_by_time_finds_the_last_snapshot_before_it(metastore: Metastore) -> None:
+def test_time_travel_by_timestamp_finds_the_last_earlier_snapshot(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("c")
     table = a_table(catalog, files=["1"])
     append(catalog, table, "2")
@@ -38,7 +38,7 @@ def test_looking_back_by_time_finds_the_last_snapshot_before_it(metastore: Metas
         catalog.at(timestamp=times[0] - timedelta(seconds=1))
 
 
-def test_looking_back_needs_one_clear_point(metastore: Metastore) -> None:
+def test_time_travel_needs_one_unambiguous_point(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("c")
     with pytest.raises(InvalidInput):
         catalog.at()
@@ -54,14 +54,16 @@ def test_looking_back_needs_one_clear_point(metastore: Metastore) -> None:
             catalog.at(version=version)
 
 
-def test_another_catalogs_snapshot_means_this_one_at_that_moment(metastore: Metastore) -> None:
+def test_a_snapshot_id_of_another_catalog_selects_the_state_at_that_moment(
+    metastore: Metastore,
+) -> None:
     catalog, other = metastore.create_catalog("a"), metastore.create_catalog("b")
     table = a_table(catalog, files=["1"])
     foreign = append(other, a_table(other), "x")
     append(catalog, table, "2")
     assert paths(catalog, table, version=foreign) == ["1"]
     with pytest.raises(NotFound):
-        other.at(version=1)  # before it was there
+        other.at(version=1)  # before it was created
 
 
 def test_current_and_last_committed_snapshot_differ_between_writers(metastore: Metastore) -> None:
@@ -74,7 +76,7 @@ def test_current_and_last_committed_snapshot_differ_between_writers(metastore: M
     assert mine.current_snapshot() == theirs.last_committed_snapshot() == 3
 
 
-def test_a_commit_says_who_and_why(metastore: Metastore) -> None:
+def test_a_commit_records_author_and_message(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("c")
     with catalog.transaction(author="ada", message="first", extra_info="{}") as transaction:
         transaction.create_table("t", COLUMNS)
@@ -100,7 +102,7 @@ def test_a_catalog_can_require_commit_messages(metastore: Metastore) -> None:
     assert transaction.commit() is not None
 
 
-def test_a_transaction_without_changes_makes_no_snapshot(metastore: Metastore) -> None:
+def test_a_transaction_without_changes_creates_no_snapshot(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("c")
     a_table(catalog)
     before = catalog.current_snapshot()
@@ -147,7 +149,7 @@ def test_a_transaction_keeps_reading_the_snapshot_it_began_at(metastore: Metasto
     assert len(reader.data_files(table)) == 1
 
 
-def test_a_key_of_ones_own_applies_once_whoever_uses_it(metastore: Metastore) -> None:
+def test_an_idempotency_key_applies_once_across_processes(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("c")
     table = a_table(catalog)
     first = catalog.transaction(idempotency_key="job-7")
@@ -164,7 +166,7 @@ def test_a_key_of_ones_own_applies_once_whoever_uses_it(metastore: Metastore) ->
 
 
 def _commit_once(catalog: Catalog, table: Table, key: str) -> bool:
-    """Append a file under a key; return whether it was applied before."""
+    """Append a file under a key, and return whether it was applied before."""
     transaction = catalog.transaction(idempotency_key=key)
     transaction.add_data_files(table, [a_file(key)])
     committed = transaction.commit()
@@ -194,7 +196,7 @@ def test_commit_of_a_firing_is_found_after_its_snapshot_expired(metastore: Metas
         assert snapshot_of_key(connection, catalog.catalog_id, "reagent-1-tuesday") is None
 
 
-def test_expired_keys_go_after_their_retention_but_the_last_batch_stays(
+def test_expired_keys_are_deleted_after_their_retention_except_the_last_batch(
     metastore: Metastore,
 ) -> None:
     catalog = metastore.create_catalog("c")
@@ -211,7 +213,7 @@ def test_expired_keys_go_after_their_retention_but_the_last_batch_stays(
     assert repeated == [True, True, False, False, False]
 
 
-def test_the_newest_snapshot_of_the_metastore_is_that_of_its_last_commit(
+def test_the_latest_snapshot_of_the_metastore_is_that_of_its_last_commit(
     metastore: Metastore,
 ) -> None:
     catalog = metastore.create_catalog("c")

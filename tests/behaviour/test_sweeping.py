@@ -1,4 +1,4 @@
-"""Sweeping in batches: every file that nobody sees is noted, however many batches it takes."""
+"""Deletion of invisible rows in batches, which schedules every invisible file for deletion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.behaviour.builders import a_table
 
 
 @pytest.mark.parametrize("count", [5, 6, 7])
-def test_files_of_several_batches(
+def test_files_of_all_batches_are_scheduled_for_deletion(
     metastore: Metastore, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeping, "BATCH", 3)

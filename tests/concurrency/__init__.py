@@ -1,1 +1,1 @@
-"""Many writers, and writers that die."""
+"""Tests with many writers, and with writers that die."""

@@ -1,4 +1,4 @@
-"""Jobs that write, fork, look back, expire and clean up at the same time, in one lake."""
+"""Jobs that write, fork, time-travel, expire and clean up concurrently in one lake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CATALOGS = ("one", "two")
 
 @dataclass(frozen=True)
 class Role:
-    """What one process does over and over again; it tells how often, and what was wrong."""
+    """A repeated job of one process; its result counts the actions and the faults."""
 
     place: Place
     folder: Path
@@ -36,7 +36,7 @@ class Role:
         random = Random(self.number)
         with self.place.open() as metastore:
             files = Lake(metastore, self.folder)
-            files.write_at(f"warm-up/{self.number}.parquet")  # loads all that writing needs
+            files.write_at(f"warm-up/{self.number}.parquet")  # loads everything that writing needs
             start()
             for count in for_seconds(self.seconds):
                 with suppress(Conflict):
@@ -49,7 +49,7 @@ class Role:
 
 
 class Writer(Role):
-    """Adds files, and puts one in the place of all others."""
+    """Adds files, and replaces all files by one."""
 
     def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
         catalog = files.metastore.catalog(random.choice(CATALOGS))
@@ -67,7 +67,7 @@ class Writer(Role):
 
 
 class Forker(Role):
-    """Forks catalogs and forks, now or at some snapshot, reads the fork, and drops old ones."""
+    """Forks catalogs and forks, now or at a snapshot, reads the fork, and drops old forks."""
 
     def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
         mine = [f"fork-{self.number}-{one}" for one in range(max(0, count - 4), count)]
@@ -92,7 +92,7 @@ class Forker(Role):
 
 
 class Traveller(Role):
-    """Reads catalogs and forks as they are and as they were."""
+    """Reads catalogs and forks at current and past snapshots."""
 
     def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
         rows = files.metastore.catalogs()
@@ -104,7 +104,7 @@ class Traveller(Role):
 
 
 class Expirer(Role):
-    """Lets snapshots expire, in catalogs and in forks, and reclaims what was dropped."""
+    """Expires snapshots of catalogs and forks, and reclaims dropped catalogs."""
 
     def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
         name = random.choice([row.catalog_name for row in files.metastore.catalogs()])
@@ -118,7 +118,7 @@ class Expirer(Role):
 
 
 class Cleaner(Role):
-    """Removes files at once, and looks for orphans."""
+    """Removes files at once, and removes orphans."""
 
     def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
         name = random.choice([row.catalog_name for row in files.metastore.catalogs()])
@@ -132,7 +132,7 @@ ROLES = (Writer, Writer, Forker, Traveller, Expirer, Cleaner)
 
 
 def look(metastore: Metastore, name: str, version: int | None, told: Counter[str]) -> None:
-    """Read all files of a table. That one is missing is right only if its snapshot is, too."""
+    """Read all files of a table; one may be missing only if its snapshot is gone as well."""
     try:
         catalog = metastore.catalog(name)
         seen = catalog.now() if version is None else catalog.at(version=version)

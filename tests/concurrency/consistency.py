@@ -1,4 +1,4 @@
-"""Whether a metastore contradicts itself: what must hold at any moment, whatever happened."""
+"""Consistency checks of a metastore: invariants that must hold at every moment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.fix_metastore import Place
 
 
 def problems(place: Place, *, every_snapshot: bool = False) -> list[str]:
-    """All that is wrong, looking at each catalog as it is or also as it was at each snapshot."""
+    """Return all violations, for each catalog as it is now, or also at each of its snapshots."""
     metastore = RawMetastore(place)
     found = [problem for check in CHECKS for problem in check(metastore)]
     for head in metastore["catalog_head"]:
@@ -28,10 +28,10 @@ def problems(place: Place, *, every_snapshot: bool = False) -> list[str]:
 
 
 def _history(metastore: RawMetastore, catalog_id: int) -> list[Row]:
-    """What a catalog's snapshots changed, its own and those that it inherited."""
+    """Return the changes of a catalog's snapshots, own and inherited."""
     return [
         row
-        for step in metastore.line(catalog_id)
+        for step in metastore.lineage(catalog_id)
         for row in metastore.owned("ducklake_snapshot_changes", step["ancestor_id"])
         if row["snapshot_id"] <= step["upto_snapshot"]
     ]
@@ -41,7 +41,7 @@ def _history(metastore: RawMetastore, catalog_id: int) -> list[Row]:
 
 
 def snapshots_exist(metastore: RawMetastore) -> Iterator[str]:
-    """Whatever names a snapshot names one that is there."""
+    """Check that every reference to a snapshot refers to an existing one."""
     known = {row["snapshot_id"] for row in metastore["snapshot"]}
     columns = ("snapshot_id", "begin_snapshot", "end_snapshot", "fork_snapshot", "upto_snapshot")
     for name, rows in metastore.tables.items():
@@ -52,17 +52,17 @@ def snapshots_exist(metastore: RawMetastore) -> Iterator[str]:
                     yield f"{name}.{column} names the snapshot {number}, which is not there: {row}"
 
 
-def snapshots_belong_to_somebody(metastore: RawMetastore) -> Iterator[str]:
-    """A snapshot changed a catalog or ended one."""
+def snapshots_belong_to_a_catalog(metastore: RawMetastore) -> Iterator[str]:
+    """Check that every snapshot changed a catalog or ended one."""
     used = {0} | {row["snapshot_id"] for row in metastore["snapshot_changes"]}
     used |= {row["end_snapshot"] for row in metastore["catalog"]}
     for row in metastore["snapshot"]:
         if row["snapshot_id"] not in used:
-            yield f"snapshot {row['snapshot_id']} is nobody's"
+            yield f"snapshot {row['snapshot_id']} belongs to no catalog"
 
 
 def rows_belong_to_the_history_of_their_owner(metastore: RawMetastore) -> Iterator[str]:
-    """A catalog's rows begin and end in snapshots of that catalog."""
+    """Check that the rows of a catalog begin and end in its own snapshots."""
     history = {(row["catalog_id"], row["snapshot_id"]) for row in metastore["snapshot_changes"]}
     names = {kind.table for kind in KINDS} | {"ducklake_tombstone"}
     names |= {name for name in metastore.tables if name.startswith("ducklake_inlined_data_")}
@@ -72,11 +72,12 @@ def rows_belong_to_the_history_of_their_owner(metastore: RawMetastore) -> Iterat
             for column in columns:
                 number = row[column]
                 if number is not None and (row["catalog_id"], number) not in history:
-                    yield f"{name}.{column}: {number} is no snapshot of catalog {row['catalog_id']}"
+                    owner = row["catalog_id"]
+                    yield f"{name}.{column}: {number} is not a snapshot of catalog {owner}"
 
 
 def live_catalogs_have_one_head(metastore: RawMetastore) -> Iterator[str]:
-    """Each live catalog has one live row and one head; a dropped one has neither."""
+    """Check that each live catalog has one live row and one head, and a dropped one neither."""
     live = Counter(row["catalog_id"] for row in metastore["catalog"] if row["end_snapshot"] is None)
     heads = Counter(row["catalog_id"] for row in metastore["catalog_head"])
     if live != heads or any(count > 1 for count in live.values()):
@@ -84,7 +85,7 @@ def live_catalogs_have_one_head(metastore: RawMetastore) -> Iterator[str]:
 
 
 def live_names_are_unique(metastore: RawMetastore) -> Iterator[str]:
-    """No two live catalogs share a name, and no two catalogs ever share a folder."""
+    """Check that live catalogs have different names, and all catalogs different folders."""
     live = (row["catalog_name"] for row in metastore["catalog"] if row["end_snapshot"] is None)
     yield from _repeated("the catalog name", live)
     folders = {(row["catalog_id"], row["path"]) for row in metastore["catalog"] if row["path"]}
@@ -92,22 +93,22 @@ def live_names_are_unique(metastore: RawMetastore) -> Iterator[str]:
 
 
 def heads_are_the_newest_snapshots(metastore: RawMetastore) -> Iterator[str]:
-    """A head is the last snapshot of its catalog and says the same as that one."""
+    """Check that a head equals the last snapshot of its catalog."""
     snapshots = {row["snapshot_id"]: row for row in metastore["snapshot"]}
     for head in metastore["catalog_head"]:
         own = metastore.owned("ducklake_snapshot_changes", head["catalog_id"])
         newest = max((row["snapshot_id"] for row in own), default=None)
         if newest != head["snapshot_id"]:
             yield f"the head {head} is not the newest snapshot {newest}"
-        elif any(snapshots.get(newest, head)[name] != head[name] for name in _TOLD_BY_HEADS):
-            yield f"the head {head} says something else than its snapshot"
+        elif any(snapshots.get(newest, head)[name] != head[name] for name in _COLUMNS_OF_HEADS):
+            yield f"the head {head} differs from its snapshot"
 
 
-_TOLD_BY_HEADS = ("snapshot_time", "schema_version")
+_COLUMNS_OF_HEADS = ("snapshot_time", "schema_version")
 
 
 def time_runs_forward(metastore: RawMetastore) -> Iterator[str]:
-    """In each catalog a later snapshot has a later time; the version never falls."""
+    """Check that later snapshots of a catalog have later times and no lower versions."""
     snapshots = {row["snapshot_id"]: row for row in metastore["snapshot"]}
     for catalog_id in {row["catalog_id"] for row in metastore["catalog"]}:
         numbers = sorted(
@@ -124,21 +125,21 @@ def time_runs_forward(metastore: RawMetastore) -> Iterator[str]:
                 yield f"catalog {catalog_id}: snapshot {other} has a lower version than {one}"
 
 
-def lines_are_whole(metastore: RawMetastore) -> Iterator[str]:
-    """A line begins with the catalog itself and goes on with the line of its parent."""
+def lineages_are_complete(metastore: RawMetastore) -> Iterator[str]:
+    """Check that a lineage begins with the catalog itself and continues with that of its parent."""
     first_rows: dict[int, Row] = {}
     for row in sorted(metastore["catalog"], key=lambda row: int(row["begin_snapshot"])):
         first_rows.setdefault(row["catalog_id"], row)
     for catalog_id, catalog in first_rows.items():
-        line = [(row["ancestor_id"], row["upto_snapshot"]) for row in metastore.line(catalog_id)]
-        depths = [row["depth"] for row in metastore.line(catalog_id)]
+        line = [(row["ancestor_id"], row["upto_snapshot"]) for row in metastore.lineage(catalog_id)]
+        depths = [row["depth"] for row in metastore.lineage(catalog_id)]
         if depths != list(range(len(line))) or line[:1] != [(catalog_id, FOREVER)]:
             yield f"the line of catalog {catalog_id} is broken: {depths} {line}"
         elif len(line) > 1:
             parent, forked_at = line[1]
             if (parent, forked_at) != (catalog["parent_catalog_id"], catalog["fork_snapshot"]):
                 yield f"the line of {catalog} goes on with catalog {parent} at {forked_at}"
-            rows = metastore.line(parent)
+            rows = metastore.lineage(parent)
             expected = [(row["ancestor_id"], min(row["upto_snapshot"], forked_at)) for row in rows]
             if line[1:] != expected:
                 yield f"the line of catalog {catalog_id}, {line}, leaves its parent's, {expected}"
@@ -150,10 +151,10 @@ def lines_are_whole(metastore: RawMetastore) -> Iterator[str]:
 
 
 def tombstones_end_something(metastore: RawMetastore) -> Iterator[str]:
-    """A tombstone names rows that its catalog inherited."""
+    """Check that a tombstone refers to rows that its catalog inherited."""
     for catalog_id in {row["catalog_id"] for row in metastore["tombstone"]}:
         inherited: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
-        for step in metastore.line(catalog_id)[1:]:
+        for step in metastore.lineage(catalog_id)[1:]:
             for kind in _all_kinds(metastore):
                 inherited[kind.code].update(
                     kind.tombstone_key(row)
@@ -170,7 +171,7 @@ def tombstones_end_something(metastore: RawMetastore) -> Iterator[str]:
 
 
 def children_have_parents(metastore: RawMetastore) -> Iterator[str]:
-    """Rows that belong to a numbered parent have one."""
+    """Check that rows that refer to a numbered parent have one."""
     for child, parent, column in (
         ("file_column_stats", "data_file", "data_file_id"),
         ("file_partition_value", "data_file", "data_file_id"),
@@ -186,7 +187,7 @@ def children_have_parents(metastore: RawMetastore) -> Iterator[str]:
 
 
 def counters_are_ahead(metastore: RawMetastore) -> Iterator[str]:
-    """No number that is in use is given again."""
+    """Check that no id in use can be assigned again."""
     following = {row["name"]: row["next_value"] for row in metastore.tables["ducklake_sequence"]}
     used = {
         "snapshot": [("snapshot", "snapshot_id")],
@@ -202,13 +203,13 @@ def counters_are_ahead(metastore: RawMetastore) -> Iterator[str]:
 Check = Callable[[RawMetastore], Iterable[str]]
 CHECKS: tuple[Check, ...] = (
     snapshots_exist,
-    snapshots_belong_to_somebody,
+    snapshots_belong_to_a_catalog,
     rows_belong_to_the_history_of_their_owner,
     live_catalogs_have_one_head,
     live_names_are_unique,
     heads_are_the_newest_snapshots,
     time_runs_forward,
-    lines_are_whole,
+    lineages_are_complete,
     tombstones_end_something,
     children_have_parents,
     counters_are_ahead,
@@ -230,7 +231,7 @@ def _repeated(what: str, values: Iterable[Any]) -> Iterator[str]:
 
 
 class _View:
-    """What a catalog shows at a snapshot."""
+    """The visible rows of a catalog at a snapshot."""
 
     def __init__(self, metastore: RawMetastore, catalog_id: int, at: int) -> None:
         self._rows = {kind: metastore.visible(kind, catalog_id, at) for kind in KINDS}
@@ -274,7 +275,7 @@ class _View:
         )
 
     def _owners(self) -> Iterator[str]:
-        """Whatever belongs to something visible is visible with it."""
+        """Check that parts of visible objects are visible with them."""
         rows = self._rows
         schemas = {row["schema_id"] for row in rows[raw.SCHEMA]}
         tables = {row["table_id"] for row in rows[raw.TABLE]}
@@ -302,16 +303,16 @@ class _View:
         if len(statistics) != 1:
             yield f"there are {len(statistics)} rows of statistics"
             return
-        said = statistics[0]
+        stored = statistics[0]
         deleted = len(of_table(self._rows[raw.INLINED_DELETE])) + sum(
             row["delete_count"] for row in of_table(self._rows[raw.DELETE_FILE])
         )
         held = sum(row["record_count"] for row in files) + len(inlined) - deleted
-        if said["record_count"] != held:
-            yield f"statistics say {said['record_count']} rows, there are {held}"
+        if stored["record_count"] != held:
+            yield f"the statistics have {stored['record_count']} rows, the table {held}"
         size = sum(row["file_size_bytes"] for row in files)
-        if said["file_size_bytes"] != size:
-            yield f"statistics say {said['file_size_bytes']} bytes, there are {size}"
+        if stored["file_size_bytes"] != size:
+            yield f"the statistics have {stored['file_size_bytes']} bytes, the files {size}"
         numbered = [row for row in files if row["row_id_start"] is not None]
         spans = [
             (row["row_id_start"], row["row_id_start"] + row["record_count"]) for row in numbered
@@ -320,8 +321,8 @@ class _View:
         for (_, end), (begin, _) in pairwise(sorted(spans)):
             if begin < end:
                 yield f"row ids overlap: one span ends at {end}, the next begins at {begin}"
-        if max((end for _, end in spans), default=0) > said["next_row_id"]:
-            yield f"the next row id {said['next_row_id']} was given already"
+        if max((end for _, end in spans), default=0) > stored["next_row_id"]:
+            yield f"the next row id {stored['next_row_id']} was given already"
         columns = {row["column_id"] for row in of_table(self._rows[raw.COLUMN])}
         if not columns:
             yield "it has no columns"

@@ -1,4 +1,4 @@
-"""Doing something at the very moment at which an operation reaches a phase."""
+"""Actions at the moment when an operation reaches a phase."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.concurrency.processes import CONTEXT, TIMEOUT_SECONDS
 from tests.concurrency.worlds import OPERATIONS
 from tests.fix_metastore import Place
 
-# The phases that each operation goes through.
+# The phases of each operation.
 PHASES_OF = {
     operation: [
         phase
@@ -30,7 +30,7 @@ CASES = [(operation, phase) for operation, found in PHASES_OF.items() for phase 
 
 @contextmanager
 def once_at(phase: str, action: Callable[[], object]) -> Iterator[threading.Event]:
-    """Do something the first time that this process reaches a phase; the event says it did."""
+    """Run an action the first time that this process reaches a phase; the event records that."""
     happened = threading.Event()
 
     def observe(reached: str) -> None:
@@ -47,7 +47,7 @@ def once_at(phase: str, action: Callable[[], object]) -> Iterator[threading.Even
 
 @contextmanager
 def every_time_at(phase: str, action: Callable[[], object]) -> Iterator[None]:
-    """Do something whenever a phase is reached; what that reaches itself does not count."""
+    """Run an action whenever a phase is reached, but not for phases within the action."""
     is_busy = False
 
     def observe(reached: str) -> None:
@@ -67,7 +67,7 @@ def every_time_at(phase: str, action: Callable[[], object]) -> Iterator[None]:
 
 
 def killed_at(phase: str, place: Place, operation: str) -> None:
-    """In another process: do an operation, and do it again but be killed at a phase."""
+    """Run an operation in another process, then run it again and be killed at a phase."""
     process = CONTEXT.Process(target=_twice, args=(phase, place, operation))
     process.start()
     process.join(TIMEOUT_SECONDS)
@@ -87,9 +87,9 @@ def _die() -> NoReturn:
 
 
 class Held:
-    """An operation that runs in a thread and stops at a phase until it is let go.
+    """An operation that runs in a thread and stops at a phase until it is released.
 
-    Other threads pass the same phase without noticing.
+    Other threads pass the same phase without stopping.
     """
 
     def __init__(self, phase: str, action: Callable[[], object]) -> None:
@@ -128,6 +128,6 @@ class Held:
 
 
 def finish(metastore: Metastore, operation: str, first: int) -> None:
-    """Do what is left of an operation."""
+    """Run the remaining operations."""
     for number in range(first, 4):
         OPERATIONS[operation](metastore, number)

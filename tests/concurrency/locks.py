@@ -1,4 +1,4 @@
-"""Waiting for somebody to wait, on PostgreSQL."""
+"""Waiting until an action waits for a lock, on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAITING = """
 
 
 def waits(place: Place, action: Future[Any], *, count: int = 1) -> bool:
-    """Whether an action is the last of so many that wait for a lock; False once it is over."""
+    """Return whether an action waits for a lock as the last of `count`; False once it ended."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     with psycopg.connect(place.uri.split(":", 2)[2], autocommit=True) as connection:
         while time.monotonic() < deadline:
@@ -31,5 +31,5 @@ def waits(place: Place, action: Future[Any], *, count: int = 1) -> bool:
 
 
 def until_waiting(place: Place, action: Future[Any], *, count: int = 1) -> None:
-    """Return once an action is the last of so many that wait for a lock."""
+    """Return once an action waits for a lock as the last of `count`."""
     assert waits(place, action, count=count), action.result()

@@ -1,4 +1,4 @@
-"""Jobs that run at the same time, in processes or threads of their own."""
+"""Concurrent jobs in processes or threads of their own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from multiprocessing.synchronize import Barrier
 from typing import TypeVar
 
 T = TypeVar("T")
-# A job calls what it is given once it is ready, which returns when all the others are, too.
+# A job calls its argument once it is ready, and the call returns when all the others are ready.
 Start = Callable[[], object]
 Job = Callable[[Start], T]
 
 TIMEOUT_SECONDS = 60
-# Processes begin as forks of one that has loaded everything and holds nothing.
+# Processes begin as forks of one that has loaded everything and has nothing open.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
@@ -30,21 +30,21 @@ CONTEXT.set_forkserver_preload(
 
 
 def in_processes(jobs: Sequence[Job[T]], *, seconds: float = 2 * TIMEOUT_SECONDS) -> list[T]:
-    """The results of jobs, each run in a process of its own and all at the same time."""
+    """Run jobs at the same time, each in its own process, and return their results."""
     barrier = CONTEXT.Barrier(len(jobs), timeout=TIMEOUT_SECONDS)
     with ProcessPoolExecutor(len(jobs), CONTEXT, _remember, (barrier,)) as pool:
         return _results([pool.submit(_start_here, job) for job in jobs], seconds)
 
 
 def in_threads(jobs: Sequence[Job[T]]) -> list[T]:
-    """The same with threads of this process."""
+    """Run jobs at the same time in threads of this process, and return their results."""
     barrier = threading.Barrier(len(jobs), timeout=TIMEOUT_SECONDS)
     with ThreadPoolExecutor(len(jobs)) as pool:
         return _results([pool.submit(_run, job, barrier) for job in jobs], 2 * TIMEOUT_SECONDS)
 
 
 def for_seconds(seconds: float) -> Iterator[int]:
-    """0, 1, 2 … until the time is over."""
+    """Yield 0, 1, 2 … until the time is over."""
     deadline = time.monotonic() + seconds
     count = 0
     while time.monotonic() < deadline:
@@ -54,7 +54,7 @@ def for_seconds(seconds: float) -> Iterator[int]:
 
 def _results(futures: list[Future[T]], seconds: float) -> list[T]:
     for future in as_completed(futures, seconds):
-        future.result()  # the first one to fail is the one to hear about
+        future.result()  # raise the error of the first one that fails
     return [future.result() for future in futures]
 
 

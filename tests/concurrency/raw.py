@@ -1,8 +1,8 @@
-"""A metastore as its tables hold it, and what a catalog sees of them: written without the product.
+"""Rows of a metastore and their visibility to catalogs, independent of the product.
 
-A row is true for the snapshots from its begin up to, not including, its end. A catalog sees its
+A row is valid for the snapshots from its begin up to, not including, its end. A catalog sees its
 own rows and those of each ancestor as of the snapshot at which it was forked off, except for what
-a tombstone on the line ends.
+a tombstone in the lineage ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INLINED_ROWS = 16
 
 @dataclass(frozen=True)
 class Kind:
-    """A table of versioned rows: the number in tombstones, and the columns that single one out."""
+    """A table of versioned rows: its number in tombstones, and the columns that identify a row."""
 
     code: int
     table: str
@@ -43,7 +43,7 @@ class Kind:
     is_content: bool = False
 
     def tombstone_key(self, row: Row) -> tuple[Any, ...]:
-        """How a tombstone names a row."""
+        """Return the key of a row in tombstones."""
         return (
             row[self.scope] if self.scope else 0,
             row[self.entity] if self.entity else 0,
@@ -128,22 +128,22 @@ class RawMetastore:
         return self.tables[f"ducklake_{table}"]
 
     def owned(self, table: str, catalog_id: int) -> list[Row]:
-        """The rows of a table that a catalog wrote."""
+        """Return the rows of a table that a catalog wrote."""
         return self.by_owner.get(table, {}).get(catalog_id, [])
 
-    def line(self, catalog_id: int) -> list[Row]:
-        """The catalog itself and its ancestors, nearest first."""
+    def lineage(self, catalog_id: int) -> list[Row]:
+        """Return the catalog itself and its ancestors, nearest first."""
         rows = self.owned("ducklake_catalog_lineage", catalog_id)
         return sorted(rows, key=lambda row: int(row["depth"]))
 
     def inlined_rows_kind(self, table: str) -> Kind:
-        """The kind of the rows that live in a table of the metastore."""
+        """Return the kind of the inlined rows in a table of the metastore."""
         return Kind(INLINED_ROWS, table, ("row_id",), "table_id", "row_id", is_content=True)
 
     def visible(self, kind: Kind, catalog_id: int, at: int) -> list[Row]:
-        """The rows of a kind that a catalog sees at a snapshot."""
+        """Return the rows of a kind that a catalog sees at a snapshot."""
         line = [
-            (row["ancestor_id"], min(row["upto_snapshot"], at)) for row in self.line(catalog_id)
+            (row["ancestor_id"], min(row["upto_snapshot"], at)) for row in self.lineage(catalog_id)
         ]
         dead, cuts = self._ends(kind, line)
         return [
@@ -159,7 +159,7 @@ class RawMetastore:
     def _ends(
         self, kind: Kind, line: list[tuple[int, int]]
     ) -> tuple[set[tuple[Any, ...]], dict[int, int]]:
-        """The keys of single rows that are ended, and the depth beyond which a table has none."""
+        """Return the keys of ended rows, and by table the depth beyond which all rows are ended."""
         dead = set()
         cuts: dict[int, int] = {}
         cutting = {ALL_CONTENT, ALL_FILES} if kind.is_content else {ALL_CONTENT}

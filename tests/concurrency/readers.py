@@ -1,4 +1,4 @@
-"""What readers do while others write: they look, remember, and look again."""
+"""Readers among writers, which compare what they see repeatedly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.properties.observe import observe
 
 
 def watch(place: Opens, catalog_name: str, seconds: float, start: Start) -> int:
-    """Look at a catalog's head and history, over and over; how many snapshots came to be."""
+    """Watch a catalog's head and history, and return how many snapshots were added."""
     with place.open() as metastore:
         catalog = metastore.catalog(catalog_name)
         seen = [snapshot.snapshot_id for snapshot in catalog.snapshots()]
@@ -29,7 +29,7 @@ def watch(place: Opens, catalog_name: str, seconds: float, start: Start) -> int:
 
 
 def watch_content(place: Opens, catalog_name: str, seconds: float, start: Start) -> int:
-    """Look at all that a catalog shows; it never contradicts itself, and never changes later."""
+    """Watch the contents of a catalog, which must be consistent and stay the same per snapshot."""
     looks: dict[int, object] = {}
     with place.open() as metastore:
         catalog = metastore.catalog(catalog_name)
@@ -43,23 +43,23 @@ def watch_content(place: Opens, catalog_name: str, seconds: float, start: Start)
 
 
 class Look(NamedTuple):
-    """How many changes there were up to a snapshot that was said to be final."""
+    """The number of changes up to a snapshot that was reported as final."""
 
     upto: int
     changes: int
 
 
 def look_at_all(place: Place, seconds: float, start: Start) -> list[Look]:
-    """Ask for the newest snapshot of the whole metastore, and for everything up to it."""
+    """Repeatedly read the newest snapshot of the metastore, and count the changes up to it."""
     found: list[Look] = []
     with place.open() as metastore:
         start()
         for _ in for_seconds(seconds):
             latest = metastore.latest_snapshot()
-            found.append(looked(RawMetastore(place), latest))
+            found.append(count_changes(RawMetastore(place), latest))
     return found
 
 
-def looked(metastore: RawMetastore, upto: int) -> Look:
-    """How many changes of any catalog there are up to a snapshot."""
+def count_changes(metastore: RawMetastore, upto: int) -> Look:
+    """Return the number of changes of all catalogs up to a snapshot."""
     return Look(upto, sum(row["snapshot_id"] <= upto for row in metastore["snapshot_changes"]))

@@ -1,4 +1,4 @@
-"""Writers, forks, readers, expiry and clean-up in one lake at once: no file is ever missed."""
+"""Writers, forks, readers, expiry and clean-up at once: no visible file is ever removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fix_metastore import Place
 from tests.maintenance.lakes import Lake
 from tests.properties.retention import RawFiles
 
-# Minutes with: FORKLAKE_SECONDS=300
+# Run for minutes with: FORKLAKE_SECONDS=300
 SECONDS = int(os.environ.get("FORKLAKE_SECONDS", "5"))
 SECONDS_OF_A_ROUND = 20
 
@@ -23,7 +23,7 @@ SECONDS_OF_A_ROUND = 20
 @pytest.mark.slow
 @pytest.mark.timeout(3 * SECONDS + 240)
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql", "mysql"])
-def test_no_file_that_can_be_seen_is_removed(place: Place, tmp_path: Path) -> None:
+def test_no_visible_file_is_removed(place: Place, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     with place.open() as metastore:
         files = Lake(metastore, folder)

@@ -1,4 +1,4 @@
-"""The check for contradictions finds the ones that are put there on purpose."""
+"""The consistency checks, which must find deliberate damage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fix_metastore import Place
 
 DAMAGES = {
     "a snapshot is gone": "DELETE FROM ducklake_snapshot WHERE snapshot_id = 3",
-    "a snapshot is nobody's": "DELETE FROM ducklake_snapshot_changes WHERE snapshot_id = 3",
+    "a snapshot is unused": "DELETE FROM ducklake_snapshot_changes WHERE snapshot_id = 3",
     "a head is gone": "DELETE FROM ducklake_catalog_head WHERE catalog_id = 0",
     "a head is old": "UPDATE ducklake_catalog_head SET snapshot_id = 1 WHERE catalog_id = 0",
     "a version is wrong": "UPDATE ducklake_catalog_head SET schema_version = schema_version + 1",
@@ -52,7 +52,7 @@ DAMAGES = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of a metastore with a bit of everything in it."""
+    """Return the file of a metastore with rows of every kind."""
     path = tmp_path_factory.mktemp("whole") / "metastore.db"
     with place_of(path).open() as metastore:
         prepare(metastore)
@@ -65,7 +65,7 @@ def place_of(path: Path) -> Place:
     return Place("sqlite", f"ducklake:sqlite:{path}")
 
 
-def test_nothing_is_wrong_at_first(whole: Path) -> None:
+def test_an_undamaged_metastore_has_no_problems(whole: Path) -> None:
     assert problems(place_of(whole), every_snapshot=True) == []
 
 

@@ -1,4 +1,4 @@
-"""A process dies at any moment: what it was told is done is done, and the rest never was."""
+"""A process killed at any phase: acknowledged work is complete, and the rest absent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fix_metastore import Place
 AT_ONCE_SECONDS = 10.0
 
 
-# On MySQL the transactions are those of PostgreSQL: a commit stands for all.
+# On MySQL the transactions are those of PostgreSQL: commits are tested as representatives.
 ON_MYSQL = [("mysql", *case) for case in CASES if case[0] == "commit"]
 
 

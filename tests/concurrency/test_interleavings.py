@@ -1,6 +1,6 @@
-"""Two operations in one order or the other, with one of them stopped half-way, on PostgreSQL.
+"""Two operations in either order, with one of them paused half-way, on PostgreSQL.
 
-Where one has to wait for the other, the test sees it wait; where it has not, it sees it finish.
+Where one must wait for the other, the test sees it wait; elsewhere, it sees it finish.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ CIRCLE_SECONDS = 5.0
 
 @pytest.fixture
 def backend() -> str:
-    """Only here do writers of one metastore run at the same time."""
+    """Return the only backend on which writers of one metastore run concurrently."""
     return "postgresql"
 
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """Threads for what has to wait."""
+    """Yield threads for operations that have to wait."""
     with ThreadPoolExecutor() as found:
         yield found
 
 
 @pytest.fixture
 def base(metastore: Metastore) -> Catalog:
-    """A catalog with one file, a fork of it called `fork`, and a fork of that called `child`."""
+    """Return a catalog with one file, its fork `fork`, and the fork `child` of that."""
     catalog = make_catalog(metastore, "base")
     append(catalog, table_of(catalog), "base.parquet")
     metastore.fork("base", "fork")
@@ -90,7 +90,7 @@ def test_catalogs_do_not_wait_for_each_other(metastore: Metastore, base: Catalog
     assert paths(metastore.catalog("fork")) == ["base.parquet", "fork.parquet"]
 
 
-def test_readers_do_not_wait_for_anybody(metastore: Metastore, base: Catalog) -> None:
+def test_readers_do_not_wait_for_writers(metastore: Metastore, base: Catalog) -> None:
     fork = metastore.catalog("fork")
     for phase, action in (
         ("commit.prepared", partial(append_to, metastore, "fork", "fork.parquet")),
@@ -102,7 +102,7 @@ def test_readers_do_not_wait_for_anybody(metastore: Metastore, base: Catalog) ->
             assert observe(fork) == before
 
 
-def test_commits_to_one_catalog_happen_in_the_order_in_which_they_came(
+def test_commits_to_one_catalog_are_queued_in_order_of_arrival(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
     with Held("commit.locked", partial(append_to, metastore, "base", "0.parquet")):
@@ -129,7 +129,7 @@ def test_commits_to_one_catalog_happen_in_the_order_in_which_they_came(
         ("drop", "drop.locked"),
     ],
 )
-def test_nothing_appears_below_the_latest_snapshot(
+def test_no_snapshot_appears_below_the_latest_one(
     place: Place, metastore: Metastore, pool: ThreadPoolExecutor, operation: str, phase: str
 ) -> None:
     prepare(metastore)
@@ -152,13 +152,13 @@ def snapshots_upto(place: Place, latest: int) -> list[int]:
 
 @pytest.fixture
 def impatient(place: Place) -> Iterator[Metastore]:
-    """The metastore, where whoever waits in a circle does so for long."""
+    """Yield the metastore with a long deadlock timeout, so that deadlocks fail the test."""
     patience = "&options=-c%20deadlock_timeout%3D10s"
     with replace(place, uri=place.uri + patience).open() as metastore:
         yield metastore
 
 
-def test_forking_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
+def test_forking_materializing_and_reading_the_latest_snapshot_do_not_deadlock(
     place: Place, impatient: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
     with Held("fork.locked", partial(impatient.fork, "fork", "early")):
@@ -172,7 +172,7 @@ def test_forking_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
         one.result(CIRCLE_SECONDS)
 
 
-def test_dropping_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
+def test_dropping_materializing_and_reading_the_latest_snapshot_do_not_deadlock(
     place: Place, impatient: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
     with Held("commit.locked", partial(append_to, impatient, "child", "last.parquet")):
@@ -189,7 +189,7 @@ def test_dropping_cutting_loose_and_looking_at_all_do_not_wait_in_a_circle(
 # Dropping
 
 
-def test_a_drop_waits_for_a_fork_under_way(
+def test_a_drop_waits_for_a_running_fork(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
     with Held("fork.locked", partial(metastore.fork, "base", "last")):
@@ -201,7 +201,7 @@ def test_a_drop_waits_for_a_fork_under_way(
     assert problems(place) == []
 
 
-def test_a_drop_waits_for_a_commit_under_way(
+def test_a_drop_waits_for_a_running_commit(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
     with Held("commit.locked", partial(append_to, metastore, "base", "last.parquet")):
@@ -213,7 +213,7 @@ def test_a_drop_waits_for_a_commit_under_way(
 
 
 @pytest.mark.parametrize("what", ["fork", "copy", "commit", "rename", "materialize"])
-def test_whatever_comes_after_a_drop_finds_nothing(
+def test_operations_queued_behind_a_drop_find_nothing(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor, what: str
 ) -> None:
     actions: dict[str, Callable[[], object]] = {
@@ -243,11 +243,11 @@ def test_a_second_drop_finds_nothing(
     assert problems(place) == []
 
 
-# Materialising
+# Materializing
 
 
 @pytest.mark.parametrize("mode", ["inherit", "copy"])
-def test_a_fork_waits_for_its_parent_to_be_cut_loose(
+def test_a_fork_waits_for_the_materialization_of_its_parent(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor, mode: str
 ) -> None:
     with Held("materialize.copied", partial(metastore.materialize, "fork")):
@@ -263,7 +263,7 @@ def test_a_fork_waits_for_its_parent_to_be_cut_loose(
 
 
 @pytest.mark.parametrize("parent", ["fork", "child"])
-def test_a_catalog_is_cut_loose_after_the_forks_under_way(
+def test_a_catalog_is_materialized_after_running_forks(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor, parent: str
 ) -> None:
     with Held("fork.prepared", partial(metastore.fork, parent, "early")):
@@ -274,7 +274,7 @@ def test_a_catalog_is_cut_loose_after_the_forks_under_way(
     assert problems(place, every_snapshot=True) == []
 
 
-def test_appends_follow_a_materialising_and_other_changes_are_told(
+def test_appends_commit_after_a_materialization_and_other_changes_conflict(
     place: Place, metastore: Metastore, base: Catalog, pool: ThreadPoolExecutor
 ) -> None:
     fork = metastore.catalog("fork")
@@ -299,7 +299,7 @@ def test_appends_follow_a_materialising_and_other_changes_are_told(
 
 @pytest.mark.parametrize("times", [1, 2, pytest.param(5, id="often")])
 @pytest.mark.parametrize("how", ["create", "fork"])
-def test_whoever_does_not_mind_is_never_told_that_a_name_was_taken(
+def test_if_not_exists_never_fails_because_of_a_concurrent_creation(
     metastore: Metastore,
     base: Catalog,
     how: str,
@@ -328,7 +328,7 @@ def test_whoever_does_not_mind_is_never_told_that_a_name_was_taken(
 def test_no_two_catalogs_share_a_folder(
     place: Place, metastore: Metastore, base: Catalog, how: str, end: str
 ) -> None:
-    def come_and_go() -> None:
+    def create_and_remove() -> None:
         metastore.create_catalog("new")
         if end == "drop":
             metastore.drop_catalog("new")
@@ -336,15 +336,17 @@ def test_no_two_catalogs_share_a_folder(
             metastore.rename_catalog("new", "renamed")
 
     if how == "create":
-        with once_at("create.allocated", come_and_go):
+        with once_at("create.allocated", create_and_remove):
             metastore.create_catalog("new")
     else:
-        with once_at("fork.prepared", come_and_go):
+        with once_at("fork.prepared", create_and_remove):
             metastore.fork("base", "new")
     assert problems(place) == []
 
 
-def test_a_drop_ends_only_what_has_the_name(metastore: Metastore, base: Catalog) -> None:
+def test_a_drop_does_not_affect_a_catalog_renamed_meanwhile(
+    metastore: Metastore, base: Catalog
+) -> None:
     def rename() -> None:
         metastore.rename_catalog("fork", "renamed")
         metastore.fork("base", "fork")
@@ -354,7 +356,7 @@ def test_a_drop_ends_only_what_has_the_name(metastore: Metastore, base: Catalog)
     assert metastore.find("renamed") is not None
 
 
-def test_a_metastore_is_made_in_a_schema_that_somebody_makes_at_the_same_moment(
+def test_a_metastore_is_created_in_a_concurrently_created_schema(
     place: Place, pool: ThreadPoolExecutor
 ) -> None:
     dsn = place.uri.split(":", 2)[2]

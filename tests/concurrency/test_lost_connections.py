@@ -1,4 +1,4 @@
-"""Connections break at any moment, also between a commit and its answer: it applies once."""
+"""Connections cut at any moment, also between a commit and its reply: changes apply once."""
 
 from __future__ import annotations
 
@@ -32,41 +32,41 @@ cuts = pytest.mark.parametrize(
         pytest.param(NEVER_ANSWERED, id="never answered"),
     ],
 )
-# Dropping is not tried again by itself: the caller is told, and may.
+# A drop is not retried automatically: the caller gets the error and may retry.
 RETRIED = ("create", "commit", "fork", "copy", "materialize")
 Cut = tuple[Direction, bool]
 
 
 @pytest.fixture
 def backend() -> str:
-    """Where connections are lost."""
+    """Return the backend whose connections are cut."""
     return "postgresql"
 
 
 @pytest.fixture
 def proxy(shared_database: str) -> Iterator[CuttableProxy]:
-    """What loses them."""
+    """Yield the proxy that cuts connections."""
     with CuttableProxy(shared_database) as found:
         yield found
 
 
 @pytest.fixture
 def distant(place: Place, proxy: CuttableProxy) -> Iterator[Metastore]:
-    """The metastore of the place, behind connections that break."""
+    """Yield the metastore of the place, over connections that are cut."""
     with replace(place, uri=f"ducklake:postgres:{proxy.dsn()}").open() as metastore:
         yield metastore
 
 
 def committed_append(catalog: Catalog, path: str) -> Committed:
-    """Append a file; what is known about the commit."""
+    """Append a file, and return what is known about the commit."""
     with catalog.transaction() as transaction:
         transaction.add_data_files(table_of(catalog), [new_file(path)])
     assert transaction.committed is not None
     return transaction.committed
 
 
-def is_told(metastore: Metastore, operation: str, number: int) -> bool:
-    """Do an operation over a connection that breaks; whether it said that it was done."""
+def is_acknowledged(metastore: Metastore, operation: str, number: int) -> bool:
+    """Run an operation over a connection that is cut, and return whether it was acknowledged."""
     try:
         OPERATIONS[operation](metastore, number)
     except Unavailable:
@@ -75,14 +75,16 @@ def is_told(metastore: Metastore, operation: str, number: int) -> bool:
     return True
 
 
-def assert_all_or_nothing(place: Place, operation: str, number: int, *, was_told: bool) -> None:
-    """An operation happened for certain if it said so, and wholly or not at all if it did not."""
+def assert_all_or_nothing(
+    place: Place, operation: str, number: int, *, was_acknowledged: bool
+) -> None:
+    """Check that an acknowledged operation is complete, and any other complete or absent."""
     assert problems(place, every_snapshot=True) == []
     with place.open() as metastore:
         outcomes = [expected(operation, number)]
-        outcomes += [] if was_told else [expected(operation, number - 1)]
+        outcomes += [] if was_acknowledged else [expected(operation, number - 1)]
         assert world(metastore) in outcomes
-        finish(metastore, operation, number + 1 if was_told else number)
+        finish(metastore, operation, number + 1 if was_acknowledged else number)
         assert world(metastore) == expected(operation, 3)
     assert problems(place, every_snapshot=True) == []
 
@@ -110,7 +112,7 @@ def test_a_commit_of_unknown_outcome_applies_once(
 
 @cuts
 @pytest.mark.parametrize("mode", ["inherit", "copy"])
-def test_a_fork_of_unknown_outcome_is_made_once(
+def test_a_fork_of_unknown_outcome_is_created_once(
     place: Place, distant: Metastore, proxy: CuttableProxy, cut: Cut, mode: str
 ) -> None:
     parent = make_catalog(distant, "base")
@@ -147,12 +149,12 @@ def test_other_operations_of_unknown_outcome_leave_all_or_nothing(
 ) -> None:
     prepare(distant)
     was_cut = proxy.cut_after(b"COMMIT", *cut)
-    was_told = is_told(distant, operation, 1)
+    was_acknowledged = is_acknowledged(distant, operation, 1)
     assert was_cut.is_set()
-    assert_all_or_nothing(place, operation, 1, was_told=was_told)
+    assert_all_or_nothing(place, operation, 1, was_acknowledged=was_acknowledged)
 
 
-def test_a_creation_says_that_the_name_is_taken_even_if_by_itself(
+def test_a_retried_creation_reports_its_own_name_as_taken(
     place: Place, distant: Metastore, proxy: CuttableProxy
 ) -> None:
     proxy.cut_after(b"COMMIT", *NEVER_ANSWERED)
@@ -169,12 +171,12 @@ def test_a_connection_cut_at_any_phase_leaves_all_or_nothing(
     prepare(distant)
     OPERATIONS[operation](distant, 1)
     with once_at(phase, proxy.cut) as happened:
-        was_told = is_told(distant, operation, 2)
+        was_acknowledged = is_acknowledged(distant, operation, 2)
     assert happened.is_set()
-    assert_all_or_nothing(place, operation, 2, was_told=was_told)
+    assert_all_or_nothing(place, operation, 2, was_acknowledged=was_acknowledged)
 
 
-def test_a_commit_that_lost_its_place_in_the_line_applies_once(
+def test_a_commit_that_lost_its_place_in_the_queue_applies_once(
     place: Place, distant: Metastore, proxy: CuttableProxy
 ) -> None:
     catalog = make_catalog(distant, "base")
@@ -194,7 +196,7 @@ def test_a_commit_that_lost_its_place_in_the_line_applies_once(
     assert problems(place) == []
 
 
-# Connections that broke while nobody used them
+# Idle connections that were cut
 
 
 def use_connection(metastore: Metastore, start: Start) -> None:
@@ -205,11 +207,11 @@ def use_connection(metastore: Metastore, start: Start) -> None:
 
 
 def with_idle_connections(metastore: Metastore, count: int) -> None:
-    """Leave connections in the pool that nobody uses."""
+    """Leave idle connections in the pool."""
     in_threads([partial(use_connection, metastore) for _ in range(count)])
 
 
-def test_a_commit_survives_that_all_idle_connections_broke(
+def test_a_commit_survives_the_loss_of_all_idle_connections(
     place: Place, distant: Metastore, proxy: CuttableProxy
 ) -> None:
     catalog = make_catalog(distant, "base")
@@ -220,7 +222,7 @@ def test_a_commit_survives_that_all_idle_connections_broke(
     assert problems(place) == []
 
 
-def test_a_read_survives_that_its_idle_connection_broke(
+def test_a_read_survives_the_loss_of_its_idle_connection(
     distant: Metastore, proxy: CuttableProxy
 ) -> None:
     catalog = make_catalog(distant, "base")
@@ -228,11 +230,11 @@ def test_a_read_survives_that_its_idle_connection_broke(
     assert catalog.now().data_files(table_of(catalog)) == []
 
 
-# Keys that users give
+# Idempotency keys
 
 
 def append_with_key(place: Place, writer: int, start: Start) -> Committed:
-    """Append a file under the key that everybody uses."""
+    """Append a file under the common key."""
     with place.open() as metastore:
         catalog = metastore.catalog("base")
         table = table_of(catalog)
@@ -243,7 +245,7 @@ def append_with_key(place: Place, writer: int, start: Start) -> Committed:
     return transaction.committed
 
 
-def test_a_key_applies_once_among_many(place: Place) -> None:
+def test_a_key_shared_by_many_writers_applies_once(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "base")
         outcomes = in_processes([partial(append_with_key, place, number) for number in range(16)])
@@ -254,7 +256,7 @@ def test_a_key_applies_once_among_many(place: Place) -> None:
     assert problems(place) == []
 
 
-def test_a_key_is_remembered_long_after(place: Place) -> None:
+def test_a_key_is_recognized_after_many_commits(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "base")
         table = table_of(catalog)
@@ -274,7 +276,7 @@ def test_a_key_is_remembered_long_after(place: Place) -> None:
         assert paths == ["first.parquet", "0.parquet", "1.parquet", "2.parquet"]
 
 
-def test_a_key_of_the_parent_means_the_same_in_every_fork(place: Place) -> None:
+def test_a_key_applied_in_the_parent_counts_in_every_fork(place: Place) -> None:
     with place.open() as metastore:
         parent = make_catalog(metastore, "base")
         table = table_of(parent)

@@ -1,4 +1,4 @@
-"""A MariaDB server dies at any moment and comes back: every commit applies exactly once."""
+"""A MariaDB server killed at any phase and restarted: every commit applies exactly once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.concurrency.worlds import OPERATIONS, expected, prepare, world
 from tests.fix_mariadb import MariadbServer, require_mariadb
 from tests.fix_metastore import Place, mysql_database
 
-# Starting a server takes its time: every phase of a commit, and the end of a fork.
+# Server starts are slow: only the phases of a commit, and one of a fork.
 KILLED = [case for case in CASES if case[0] == "commit" or case == ("fork", "fork.prepared")]
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[MariadbServer]:
-    """A server to kill, over and over."""
+    """Yield a server that is killed repeatedly."""
     require_mariadb()
     with MariadbServer() as found:
         yield found
@@ -28,13 +28,13 @@ def server() -> Iterator[MariadbServer]:
 
 @pytest.fixture
 def place(server: MariadbServer) -> Iterator[Place]:
-    """A place for a metastore on that server."""
+    """Yield a place for a metastore on that server."""
     with mysql_database(server.address()) as found:
         yield found
 
 
 def cut_power(server: MariadbServer) -> None:
-    """The server ends at once, and starts again."""
+    """Kill the server, and start it again."""
     server.kill()
     server.start()
 
@@ -55,7 +55,7 @@ def test_a_killed_server_leaves_all_or_nothing(
     assert problems(place, every_snapshot=True) == []
 
 
-def test_a_server_that_is_gone_is_told_and_one_that_is_back_is_used(
+def test_a_lost_server_is_reported_and_a_restarted_one_used(
     server: MariadbServer, place: Place
 ) -> None:
     with place.open() as metastore:

@@ -1,4 +1,4 @@
-"""The database server dies at any moment and comes back: every commit applies exactly once."""
+"""A database server killed at any phase and restarted: every commit applies exactly once."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tests.concurrency.writers import append, make_catalog, table_of
 from tests.fix_metastore import Place
 from tests.fix_postgres import PostgresServer
 
-# Killing a server takes its time; the other operations lose their connections instead.
+# Killing a server is slow: for the other operations only connections are cut.
 KILLED = [(operation, phase) for operation, phase in CASES if operation in ("commit", "fork")]
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """A server to kill, over and over."""
+    """Yield a server that is killed repeatedly."""
     with PostgresServer() as found:
         yield found
 
 
 @pytest.fixture
 def place(server: PostgresServer) -> Iterator[Place]:
-    """A place for a metastore on that server."""
+    """Yield a place for a metastore on that server."""
     if not server.running:
         server.start()
     name = f"metastore_{uuid.uuid4().hex}"
@@ -41,7 +41,7 @@ def place(server: PostgresServer) -> Iterator[Place]:
 
 
 def cut_power(server: PostgresServer) -> None:
-    """All processes of the server end at once, and it starts again."""
+    """Kill all processes of the server, and start it again."""
     server.kill()
     server.start()
 
@@ -65,7 +65,7 @@ def test_a_killed_server_leaves_all_or_nothing(
 
 
 def append_many(place: Place, writer: int, count: int, start: Start) -> list[str]:
-    """Append files, one in a commit; their paths once all were acknowledged."""
+    """Append files, one per commit, and return their paths when all were acknowledged."""
     with place.open() as metastore:
         catalog = metastore.catalog("shared")
         table = table_of(catalog)
@@ -78,7 +78,7 @@ def append_many(place: Place, writer: int, count: int, start: Start) -> list[str
 def await_snapshot(
     server: PostgresServer, place: Place, number: int, writing: Future[list[list[str]]]
 ) -> None:
-    """Return once there is a snapshot of that number, or nobody writes any more."""
+    """Return once there is a snapshot of that number, or all writers have ended."""
     text = f"SELECT max(snapshot_id) FROM {place.metadata_schema}.ducklake_snapshot"
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
         while not writing.done() and connection.execute(text.encode()).fetchall()[0][0] < number:
@@ -94,7 +94,7 @@ def test_no_acknowledged_commit_is_lost_among_many(server: PostgresServer, place
     with ThreadPoolExecutor() as pool:
         writing = pool.submit(in_processes, jobs)
         for number in range(1, power_cuts + 1):
-            # After each quarter of the work the server dies in the midst of it.
+            # The server dies after each part of the work, while writers run.
             due = number * writers * commits // (power_cuts + 1)
             await_snapshot(server, place, due, writing)
             cut_power(server)

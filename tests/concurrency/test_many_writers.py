@@ -1,4 +1,4 @@
-"""Sixteen writers at once: nothing is lost, nothing is done twice, and everyone gets a turn."""
+"""Sixteen concurrent writers: nothing is lost or repeated, and every writer gets a turn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ shared_backends = pytest.mark.parametrize("backend", SHARED_BACKENDS)
 
 
 def assert_appended(catalog: Catalog, appends: list[Append]) -> None:
-    """The catalog holds exactly the files that were acknowledged, in the order of commits."""
+    """Check that the catalog has exactly the acknowledged files, in the order of commits."""
     now = catalog.now()
     table = table_of(catalog)
     files = sorted(now.data_files(table), key=lambda file: file.begin_snapshot)
@@ -42,7 +42,7 @@ def assert_appended(catalog: Catalog, appends: list[Append]) -> None:
         (one.path, one.rows, one.snapshot_id) for one in appends
     }
     assert len(files) == len(appends)
-    # Row ids are given one after the other: their order is the order in which commits happened.
+    # Row ids are consecutive: their order is the order of the commits.
     for one, other in pairwise(files):
         assert one.begin_snapshot < other.begin_snapshot
         assert one.row_id_start is not None
@@ -55,7 +55,7 @@ def assert_appended(catalog: Catalog, appends: list[Append]) -> None:
 
 
 def assert_ordered(catalog: Catalog, appends: list[Append]) -> None:
-    """The catalog's history is its acknowledged commits, later ones with later times."""
+    """Check that the history consists of the acknowledged commits, with increasing times."""
     history = catalog.snapshots()
     made = 2  # the catalog and its table
     numbers = [snapshot.snapshot_id for snapshot in history[made:]]
@@ -66,18 +66,18 @@ def assert_ordered(catalog: Catalog, appends: list[Append]) -> None:
 
 
 def is_fair(counts: list[int]) -> bool:
-    """Whether nobody got less than half of what everyone got on average."""
+    """Return whether each writer got at least half of the average."""
     return min(counts) >= sum(counts) / len(counts) / 2
 
 
 def assert_fair(counts: list[int]) -> None:
-    """Everyone got a turn."""
+    """Check that every writer got a turn."""
     assert is_fair(counts), sorted(counts)
 
 
 @shared_backends
 @pytest.mark.slow
-def test_one_table_takes_the_appends_of_all(place: Place) -> None:
+def test_one_table_accepts_concurrent_appends(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "shared")
         jobs = [partial(append_for, place, "shared", number, SECONDS) for number in range(WRITERS)]
@@ -91,7 +91,7 @@ def test_one_table_takes_the_appends_of_all(place: Place) -> None:
 
 @shared_backends
 @pytest.mark.slow
-def test_catalogs_of_their_own_do_not_disturb_each_other(place: Place) -> None:
+def test_writers_of_different_catalogs_do_not_affect_each_other(place: Place) -> None:
     names = [f"own-{number}" for number in range(WRITERS)]
     with place.open() as metastore:
         catalogs = [make_catalog(metastore, name) for name in names]
@@ -105,7 +105,7 @@ def test_catalogs_of_their_own_do_not_disturb_each_other(place: Place) -> None:
             assert_ordered(catalog, appends)
         numbers = [one.snapshot_id for appends in acknowledged for one in appends]
         assert len(set(numbers)) == len(numbers)
-        if place.backend != "mysql":  # a handful of commits each is too few to tell
+        if place.backend != "mysql":  # a few commits each are too few to judge
             assert_fair([len(appends) for appends in acknowledged])
     assert problems(place) == []
 
@@ -124,7 +124,7 @@ def test_no_update_is_lost(place: Place) -> None:
 
 @shared_backends
 @pytest.mark.slow
-def test_everyone_gets_to_update(place: Place) -> None:
+def test_every_writer_gets_to_update(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "shared")
         jobs = [partial(count_for, place, "shared", SECONDS) for _ in range(WRITERS)]
@@ -133,7 +133,7 @@ def test_everyone_gets_to_update(place: Place) -> None:
             acknowledged = in_processes(jobs)
             total += sum(acknowledged)
             assert counted(catalog) == total
-            # Who is not let in is not let in ever; who was late once may have got no processor.
+            # Starvation would repeat in every round; one slow writer may have had no processor.
             if is_fair(acknowledged):
                 break
         assert_fair(acknowledged)
@@ -151,7 +151,7 @@ class Opened:
 
 
 @pytest.mark.parametrize("backend", ["postgresql"])
-def test_more_threads_than_connections_get_to_update(metastore: Metastore) -> None:
+def test_updates_succeed_with_more_threads_than_connections(metastore: Metastore) -> None:
     database = metastore.database
     assert isinstance(database, PostgresDatabase)
     database._pool.resize(min_size=0, max_size=4)
@@ -163,9 +163,9 @@ def test_more_threads_than_connections_get_to_update(metastore: Metastore) -> No
 
 @pytest.mark.parametrize("backend", ["duckdb"])
 class TestThreads:
-    """DuckDB belongs to one process, in which threads share a metastore."""
+    """Threads that share a metastore, because a DuckDB file belongs to one process."""
 
-    def test_one_table_takes_the_appends_of_all(self, place: Place, metastore: Metastore) -> None:
+    def test_one_table_accepts_concurrent_appends(self, place: Place, metastore: Metastore) -> None:
         catalog = make_catalog(metastore, "shared")
         opened = Opened(metastore)
         jobs = [partial(append_for, opened, "shared", number, 1.0) for number in range(THREADS)]
@@ -175,7 +175,7 @@ class TestThreads:
         assert_ordered(catalog, everything)
         assert problems(place) == []
 
-    def test_catalogs_of_their_own_do_not_disturb_each_other(
+    def test_writers_of_different_catalogs_do_not_affect_each_other(
         self, place: Place, metastore: Metastore
     ) -> None:
         catalogs = [make_catalog(metastore, f"own-{number}") for number in range(THREADS)]

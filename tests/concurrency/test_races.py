@@ -1,4 +1,4 @@
-"""Catalogs that many create, fork, drop and cut loose at the same moment."""
+"""Races to create, fork, drop and materialize the same catalogs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Attempt = Callable[[Metastore, int], object]
 
 
 def race(place: Place, attempt: Attempt, start: Start) -> list[object]:
-    """Try something in every round; what came of it, or the error."""
+    """Attempt something in every round, and return the results or errors."""
     outcomes: list[object] = []
     with place.open() as metastore:
         metastore.count()  # connected
@@ -50,7 +50,7 @@ def race(place: Place, attempt: Attempt, start: Start) -> list[object]:
 
 
 def by_round(place: Place, attempts: list[Attempt]) -> list[list[object]]:
-    """What came of each round: one outcome of each racer."""
+    """Return the outcomes of all racers, by round."""
     racers = in_processes([partial(race, place, attempt) for attempt in attempts])
     return [list(outcomes) for outcomes in zip(*racers, strict=True)]
 
@@ -58,8 +58,8 @@ def by_round(place: Place, attempts: list[Attempt]) -> list[list[object]]:
 # Opening
 
 
-def open_anew(place: Place, start: Start) -> int:
-    """Open a metastore that is not there yet."""
+def open_new(place: Place, start: Start) -> int:
+    """Open a metastore that does not exist yet."""
     start()
     with place.open() as metastore:
         return metastore.latest_snapshot()
@@ -74,7 +74,7 @@ def open_anew(place: Place, start: Start) -> int:
     ],
 )
 def test_many_may_open_a_new_metastore_at_once(place: Place) -> None:
-    assert in_processes([partial(open_anew, place)] * RACERS) == [0] * RACERS
+    assert in_processes([partial(open_new, place)] * RACERS) == [0] * RACERS
     assert problems(place) == []
 
 
@@ -99,7 +99,7 @@ def fork_if_not_exists(metastore: Metastore, number: int) -> object:
 
 @backends
 @pytest.mark.parametrize("attempt", [create, fork])
-def test_a_name_is_given_once(place: Place, attempt: Attempt) -> None:
+def test_a_name_is_assigned_once(place: Place, attempt: Attempt) -> None:
     with place.open() as metastore:
         make_catalog(metastore, "base")
     for outcomes in by_round(place, [attempt] * RACERS):
@@ -109,7 +109,9 @@ def test_a_name_is_given_once(place: Place, attempt: Attempt) -> None:
 
 @backends
 @pytest.mark.parametrize("attempt", [create_if_not_exists, fork_if_not_exists])
-def test_all_who_do_not_mind_get_the_same_catalog(place: Place, attempt: Attempt) -> None:
+def test_concurrent_creations_with_if_not_exists_return_the_same_catalog(
+    place: Place, attempt: Attempt
+) -> None:
     with place.open() as metastore:
         make_catalog(metastore, "base")
     outcomes = by_round(place, [attempt] * RACERS)
@@ -119,7 +121,7 @@ def test_all_who_do_not_mind_get_the_same_catalog(place: Place, attempt: Attempt
 
 
 def batch_of(racer: int, number: int) -> list[str]:
-    """Names that others want too, in an order of the racer's own."""
+    """Return names that the others use too, in an order that differs by racer."""
     names = [f"many-{number}-{part}" for part in range(12)]
     return names[racer % 12 :] + names[: racer % 12]
 
@@ -136,7 +138,7 @@ def fork_batch(racer: int, metastore: Metastore, number: int) -> object:
 
 @backends
 @pytest.mark.parametrize("attempt", [create_batch, fork_batch])
-def test_all_who_do_not_mind_get_the_same_catalogs(
+def test_concurrent_batches_with_if_not_exists_return_the_same_catalogs(
     place: Place, attempt: Callable[[int, Metastore, int], object]
 ) -> None:
     with place.open() as metastore:
@@ -154,7 +156,7 @@ def fork_own_batch(racer: int, metastore: Metastore, number: int) -> object:
 
 
 @backends
-def test_batches_of_different_names_do_not_disturb_each_other(place: Place) -> None:
+def test_concurrent_batches_with_different_names_all_succeed(place: Place) -> None:
     with place.open() as metastore:
         make_catalog(metastore, "base")
         outcomes = by_round(place, [partial(fork_own_batch, racer) for racer in range(RACERS)])
@@ -176,13 +178,13 @@ def drop_backwards(metastore: Metastore, number: int) -> object:
 
 
 def fork_target(metastore: Metastore, number: int) -> object:
-    """Fork what others are dropping, and read the fork."""
+    """Fork a catalog that is being dropped, and read the fork."""
     fork = metastore.fork(f"target-{number}", f"fork-{number}")
     return tuple(file.path for file in fork.now().data_files(table_of(fork)))
 
 
 def append_to_target(metastore: Metastore, number: int) -> object:
-    """Append to what others are dropping."""
+    """Append to a catalog that is being dropped."""
     catalog = metastore.catalog(f"target-{number}")
     return append(catalog, table_of(catalog), "late.parquet").snapshot_id
 
@@ -204,13 +206,13 @@ def test_a_catalog_is_dropped_once(place: Place) -> None:
 
 
 def drop_all(racer: int, metastore: Metastore, number: int) -> object:
-    """Drop a batch that others drop too, in an order of the racer's own."""
+    """Drop a batch that others drop too, in an order that differs by racer."""
     names = [f"many-{number}-{part}" for part in range(12)]
     return metastore.drop_catalogs(names[racer % 12 :] + names[: racer % 12], if_exists=True)
 
 
 @dropping_backends
-def test_catalogs_are_dropped_once_in_whatever_order(place: Place) -> None:
+def test_catalogs_are_dropped_once_regardless_of_order(place: Place) -> None:
     with place.open() as metastore:
         make_catalog(metastore, "base")
         names = [f"many-{number}-{part}" for number in range(ROUNDS) for part in range(12)]
@@ -228,7 +230,7 @@ def test_catalogs_are_dropped_once_in_whatever_order(place: Place) -> None:
 
 
 @backends
-def test_a_fork_of_a_dropped_catalog_is_whole_or_not_there(place: Place) -> None:
+def test_a_fork_of_a_dropped_catalog_is_complete_or_absent(place: Place) -> None:
     with place.open() as metastore:
         make_targets(metastore)
         for *outcomes, _ in by_round(place, [fork_target, fork_target, drop_backwards]):
@@ -243,7 +245,7 @@ def test_a_fork_of_a_dropped_catalog_is_whole_or_not_there(place: Place) -> None
 
 
 @backends
-def test_a_commit_to_a_dropped_catalog_came_first_or_not_at_all(place: Place) -> None:
+def test_a_commit_to_a_dropped_catalog_precedes_the_drop_or_fails(place: Place) -> None:
     with place.open() as metastore:
         make_targets(metastore)
         watching = [metastore.catalog(f"target-{number}") for number in range(ROUNDS)]
@@ -259,11 +261,11 @@ def test_a_commit_to_a_dropped_catalog_came_first_or_not_at_all(place: Place) ->
     assert problems(place) == []
 
 
-# Materialising
+# Materializing
 
 
-def cut_loose(place: Place, names: list[str], start: Start) -> int:
-    """Cut forks loose, each when others work on it already; how many had a line to cut."""
+def materialize_all(place: Place, names: list[str], start: Start) -> int:
+    """Materialize forks while others use them, and return how many had a parent."""
     count = 0
     with place.open() as metastore:
         heads = {name: metastore.catalog(name).current_snapshot() for name in names}
@@ -276,7 +278,7 @@ def cut_loose(place: Place, names: list[str], start: Start) -> int:
 
 
 def fork_chain(place: Place, name: str, start: Start) -> int:
-    """Fork a catalog over and over, and the forks again."""
+    """Fork a catalog repeatedly, and the forks again."""
     with place.open() as metastore:
         start()
         for number in range(FORKS):
@@ -285,8 +287,8 @@ def fork_chain(place: Place, name: str, start: Start) -> int:
     return FORKS
 
 
-def make_line(metastore: Metastore) -> None:
-    """A catalog, a fork of it, and two forks of that."""
+def make_lineage(metastore: Metastore) -> None:
+    """Create a catalog, a fork of it, and two forks of that."""
     base = make_catalog(metastore, "base")
     table = table_of(base)
     for number in range(20):
@@ -312,14 +314,14 @@ def assert_forks_begin_as_their_parents_were(metastore: Metastore) -> None:
 
 @backends
 @pytest.mark.slow
-def test_cutting_loose_changes_nothing_for_anybody(place: Place) -> None:
-    """Forks are cut loose while they are read, written to and forked."""
+def test_materializing_is_invisible_to_concurrent_users(place: Place) -> None:
+    """Forks are materialized while they are read, written to and forked."""
     names = ["left", "middle", "right"]
     with place.open() as metastore:
-        make_line(metastore)
+        make_lineage(metastore)
         jobs: list[Job[int]] = [
-            partial(cut_loose, place, names),
-            partial(cut_loose, place, names[::-1]),
+            partial(materialize_all, place, names),
+            partial(materialize_all, place, names[::-1]),
         ]
         for number, name in enumerate(names):
             jobs += [partial(fork_chain, place, name), partial(watch_content, place, name, SECONDS)]

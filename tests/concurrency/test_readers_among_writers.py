@@ -1,4 +1,4 @@
-"""Whoever reads while others write sees a history that only ever grows at its end."""
+"""Readers among writers, which see a history that only grows at its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forklake import Catalog
 from tests.concurrency.consistency import problems
 from tests.concurrency.processes import Job, Start, in_processes
 from tests.concurrency.raw import RawMetastore
-from tests.concurrency.readers import look_at_all, looked, watch, watch_content
+from tests.concurrency.readers import count_changes, look_at_all, watch, watch_content
 from tests.concurrency.writers import Opens, append_for, change_for, make_catalog
 from tests.fix_metastore import Place
 from tests.properties.observe import observe
@@ -35,7 +35,7 @@ def test_a_history_only_grows_at_its_end(place: Place) -> None:
 
 @shared_backends
 @pytest.mark.slow
-def test_a_snapshot_always_shows_the_same(place: Place) -> None:
+def test_a_snapshot_never_changes(place: Place) -> None:
     with place.open() as metastore:
         make_catalog(metastore, "shared")
     jobs: list[Job[int]] = [
@@ -47,7 +47,7 @@ def test_a_snapshot_always_shows_the_same(place: Place) -> None:
 
 
 def fork_often(place: Opens, parent: str, forker: int, count: int, start: Start) -> list[str]:
-    """Forks of a catalog, one by one and three at once."""
+    """Create forks of a catalog, singly and three at once, and return their names."""
     names: list[str] = []
     with place.open() as metastore:
         start()
@@ -62,7 +62,7 @@ def fork_often(place: Opens, parent: str, forker: int, count: int, start: Start)
 
 @shared_backends
 @pytest.mark.slow
-def test_forks_show_what_their_parent_showed_when_they_were_forked(place: Place) -> None:
+def test_forks_show_the_state_of_their_parent_when_they_were_forked(place: Place) -> None:
     forkers, forks = 3, 10
     with place.open() as metastore:
         parent = make_catalog(metastore, "shared")
@@ -85,7 +85,7 @@ def test_forks_show_what_their_parent_showed_when_they_were_forked(place: Place)
 
 @shared_backends
 @pytest.mark.slow
-def test_all_up_to_the_latest_snapshot_is_final(place: Place) -> None:
+def test_everything_up_to_the_latest_snapshot_is_final(place: Place) -> None:
     names = [f"own-{number % 4}" for number in range(WRITERS)]
     with place.open() as metastore:
         for name in sorted(set(names)):
@@ -97,4 +97,4 @@ def test_all_up_to_the_latest_snapshot_is_final(place: Place) -> None:
     for looks in results:
         assert isinstance(looks, list)
         assert looks
-        assert looks == [looked(finally_there, look.upto) for look in looks]
+        assert looks == [count_changes(finally_there, look.upto) for look in looks]

@@ -21,7 +21,7 @@ WRITERS = 40  # more than there are connections
 
 @pytest.fixture
 def catalog(metastore: Metastore) -> Catalog:
-    """A catalog with a table."""
+    """Return a catalog with a table."""
     return make_catalog(metastore, "base")
 
 
@@ -52,7 +52,8 @@ def test_all_other_commits_wait_for_a_reservation(catalog: Catalog) -> None:
 def test_reservation_is_free_of_deadlocks_among_busy_writers(
     catalog: Catalog, backend: str
 ) -> None:
-    writers = WRITERS if backend == "postgresql" else 4  # the others have no pool to use up
+    # The other backends have no pool to exhaust.
+    writers = WRITERS if backend == "postgresql" else 4
     database, number = catalog.database, catalog.catalog_id
     is_over = threading.Event()
 
@@ -69,7 +70,7 @@ def test_reservation_is_free_of_deadlocks_among_busy_writers(
 
     with ThreadPoolExecutor(writers + 12) as pool:
         others = [pool.submit(write) for _ in range(writers)]
-        mine = [pool.submit(write_reserved) for _ in range(12)]  # more than turns at once
+        mine = [pool.submit(write_reserved) for _ in range(12)]  # more than can hold a turn at once
         try:
             for one in mine:
                 one.result(TIMEOUT_SECONDS)

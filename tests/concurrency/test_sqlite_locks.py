@@ -1,4 +1,4 @@
-"""A SQLite metastore that several processes use: none takes it for unused while another has it."""
+"""A SQLite metastore used by several processes: none removes the log while another one is open."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ with forklake.open(sys.argv[1]) as metastore:
 
 
 def seen_by_another(uri: str) -> str:
-    """The catalogs that a process sees which opens the metastore and closes it again."""
+    """Return the catalogs seen by a process that opens and closes the metastore."""
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, uri], capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
 
 
-def test_processes_that_come_and_go_leave_the_log_to_those_that_stay(tmp_path: Path) -> None:
+def test_a_process_that_closes_leaves_the_log_to_open_ones(tmp_path: Path) -> None:
     uri = f"ducklake:{tmp_path / 'meta.db'}"
     with forklake.open(uri, create=True) as metastore:
         metastore.create_catalog("a")

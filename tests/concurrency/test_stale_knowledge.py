@@ -1,4 +1,4 @@
-"""Writers that do not know yet what others did: the metastore stays whole, and they are told."""
+"""Writers with stale caches: the metastore stays consistent, and the writers get conflicts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ shared_backends = pytest.mark.parametrize("backend", ["postgresql", "sqlite", "m
 
 @pytest.fixture
 def catalog(metastore: Metastore) -> Catalog:
-    """A catalog with a table."""
+    """Return a catalog with a table."""
     return make_catalog(metastore, "base")
 
 
-# Options: the last one set holds
+# Options: the last value wins
 
 
-def test_an_option_that_two_set_at_once_is_there_once(place: Place, catalog: Catalog) -> None:
+def test_an_option_set_concurrently_is_stored_once(place: Place, catalog: Catalog) -> None:
     first, second = catalog.transaction(), catalog.transaction()
     first.set_option("target_file_size", 1000)
     second.set_option("target_file_size", 2000)
@@ -55,7 +55,7 @@ def test_an_option_ends_with_its_owner(place: Place, catalog: Catalog, owner: st
     assert problems(place) == []
 
 
-# Tables that are gone
+# Dropped tables
 
 CHANGES: dict[str, Callable[[Transaction, Table], object]] = {
     "append": lambda transaction, table: transaction.add_data_files(table, [new_file("late")]),
@@ -66,7 +66,7 @@ CHANGES: dict[str, Callable[[Transaction, Table], object]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_table_that_is_known_to_be_gone_cannot_be_changed(
+def test_a_table_dropped_in_the_cached_state_cannot_be_changed(
     place: Place, catalog: Catalog, what: str
 ) -> None:
     table = table_of(catalog)
@@ -79,7 +79,7 @@ def test_a_table_that_is_known_to_be_gone_cannot_be_changed(
 
 
 @pytest.mark.parametrize("what", ["append"])
-def test_a_table_that_is_not_known_to_be_gone_cannot_be_changed(
+def test_a_table_dropped_since_the_cached_state_cannot_be_changed(
     place: Place, metastore: Metastore, catalog: Catalog, what: str
 ) -> None:
     table = table_of(catalog)
@@ -94,7 +94,7 @@ def test_a_table_that_is_not_known_to_be_gone_cannot_be_changed(
 
 
 def create_table(place: Place, name: str, start: Start) -> str:
-    """Create a table; how that ended."""
+    """Create a table, and return the outcome."""
     with place.open() as metastore:
         transaction = metastore.catalog("base").transaction()
         transaction.create_table(name, [ColumnSpec("id", "bigint")])
@@ -107,18 +107,18 @@ def create_table(place: Place, name: str, start: Start) -> str:
 
 
 @shared_backends
-def test_one_of_many_creates_a_table(place: Place, catalog: Catalog) -> None:
+def test_exactly_one_of_many_creates_a_table(place: Place, catalog: Catalog) -> None:
     names = ["same" if number % 2 else "Same" for number in range(16)]
     outcomes = in_processes([partial(create_table, place, name) for name in names])
     assert sorted(outcomes) == ["conflict"] * 15 + ["created"]
     assert problems(place) == []
 
 
-# Tables of the metastore that hold rows
+# Tables of inlined rows
 
 
 def insert_first_row(place: Place, name: str, start: Start) -> int:
-    """Insert a row where none is yet."""
+    """Insert the first row of a catalog."""
     with place.open() as metastore:
         catalog = metastore.catalog(name)
         table = table_of(catalog)
@@ -129,7 +129,7 @@ def insert_first_row(place: Place, name: str, start: Start) -> int:
 
 
 @shared_backends
-def test_forks_keep_their_first_rows_at_once(
+def test_forks_can_insert_their_first_rows_concurrently(
     place: Place, metastore: Metastore, catalog: Catalog
 ) -> None:
     append(catalog, table_of(catalog), "base.parquet")

@@ -1,7 +1,7 @@
-"""Operations to interrupt, and what the whole metastore looks like with and without them.
+"""Operations to interrupt, and the expected state of the whole metastore after each.
 
-Each operation can be done three times, numbered 1 to 3. Contents say nothing of ids: a metastore
-in which an operation was interrupted is compared with one in which nothing ever went wrong.
+Each operation can be run three times, numbered 1 to 3. States contain no ids: a metastore with an
+interrupted operation is compared with one in which nothing was ever interrupted.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Operation = Callable[[Metastore, int], object]
 
 
 def create(metastore: Metastore, number: int) -> None:
-    """A new catalog."""
+    """Create a catalog."""
     metastore.create_catalog(f"new-{number}", data_path="/data", if_not_exists=True)
 
 
 def commit(metastore: Metastore, number: int) -> None:
-    """One transaction on a fork that adds, changes and ends things of every kind."""
+    """Commit a transaction on a fork that adds, changes and ends objects of every kind."""
     catalog = metastore.catalog("branch")
     with catalog.transaction() as transaction:
         _change_inherited(transaction, number)
@@ -46,7 +46,7 @@ def _change_inherited(transaction: Transaction, number: int) -> None:
     files = {file.path: file for file in transaction.data_files(table)}
     transaction.end_data_files(table, [files[f"base-{number}.parquet"]])
     transaction.delete_positions(table, files["base-4.parquet"], [number])
-    # More than a few rows go to PostgreSQL by another way.
+    # More than a few rows are sent to PostgreSQL in bulk.
     added = [new_file(f"{number}-{part}.parquet", 7, 1000 * number) for part in range(30)]
     transaction.add_data_files(table, added)
     rows = [row for row in transaction.inlined_rows(table) if row.row_id < 100]
@@ -58,22 +58,22 @@ def _change_inherited(transaction: Transaction, number: int) -> None:
 
 
 def fork(metastore: Metastore, number: int) -> None:
-    """Forks that inherit."""
+    """Create a fork that inherits."""
     metastore.fork("branch", f"fork-{number}", if_not_exists=True)
 
 
 def copy(metastore: Metastore, number: int) -> None:
-    """A fork that copies."""
+    """Create a fork that copies."""
     metastore.fork("branch", f"copy-{number}", mode="copy", if_not_exists=True)
 
 
 def materialize(metastore: Metastore, number: int) -> None:
-    """Cut a fork loose that has forks itself."""
+    """Materialize a fork that has forks itself."""
     metastore.materialize(f"loose-{number}")
 
 
 def drop(metastore: Metastore, number: int) -> None:
-    """End a catalog that has forks."""
+    """Drop a catalog that has forks."""
     metastore.drop_catalog(f"gone-{number}", if_exists=True)
 
 
@@ -88,7 +88,7 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def prepare(metastore: Metastore) -> None:
-    """What the operations find: a catalog, forks of it with changes of their own, and theirs."""
+    """Create a catalog, forks of it with their own changes, and forks of these."""
     base = make_catalog(metastore, "base")
     table = table_of(base)
     with base.transaction() as transaction:
@@ -118,7 +118,7 @@ def _change_a_little(catalog: Catalog, place: int) -> None:
 
 
 def world(metastore: Metastore) -> World:
-    """All catalogs: their contents, their histories, and whether they depend on others."""
+    """Return the contents, histories and parents of all catalogs."""
     return {row.catalog_name: _seen(Catalog(metastore, row)) for row in metastore.all_catalogs()}
 
 
@@ -132,7 +132,7 @@ def _seen(catalog: Catalog) -> dict[str, Any]:
 
 @cache
 def expected(operation: str, times: int) -> World:
-    """The world after an operation was done some times, and nothing ever went wrong."""
+    """Return the state after an operation was run some times without interruption."""
     with tempfile.TemporaryDirectory() as folder:
         place = Place("sqlite", f"ducklake:sqlite:{Path(folder) / 'metastore.db'}")
         with place.open() as metastore:

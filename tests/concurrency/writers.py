@@ -1,4 +1,4 @@
-"""What writers do, alone and in crowds: appends, counting, and changes of every kind."""
+"""Jobs of writers: appends, counters, and changes of every kind."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ COUNTER = "count"
 
 
 class Opens(Protocol):
-    """Where a metastore is, or one that is open already."""
+    """A place of a metastore, or an opened one."""
 
     def open(self) -> AbstractContextManager[Metastore]: ...
 
 
 @dataclass(frozen=True)
 class Append:
-    """An append that was acknowledged: the file and the snapshot that has it."""
+    """An acknowledged append: its file and snapshot."""
 
     path: str
     rows: int
@@ -34,7 +34,7 @@ class Append:
 
 
 def make_catalog(metastore: Metastore, name: str) -> Catalog:
-    """A catalog with an empty table."""
+    """Create a catalog with an empty table."""
     catalog = metastore.create_catalog(name, data_path="/data")
     with catalog.transaction() as transaction:
         columns = [ColumnSpec("id", "bigint"), ColumnSpec("name", "varchar")]
@@ -43,18 +43,18 @@ def make_catalog(metastore: Metastore, name: str) -> Catalog:
 
 
 def table_of(catalog: Catalog) -> Table:
-    """The table that everybody writes to."""
+    """Return the common table."""
     return catalog.now().state.table(TABLE)
 
 
 def new_file(path: str, rows: int = 10, start: int = 0) -> NewDataFile:
-    """A data file whose ids are those from `start` on."""
+    """Return a data file with consecutive ids from `start` on."""
     bounds = ColumnBounds(ColumnId(1), 8 * rows, rows, 0, str(start), str(start + rows - 1))
     return NewDataFile(path, rows, 100 * rows, bounds=(bounds,))
 
 
 def append(catalog: Catalog, table: Table, path: str, rows: int = 10) -> Append:
-    """Append one file in a transaction of its own."""
+    """Append one file in a transaction."""
     with catalog.transaction() as transaction:
         transaction.add_data_files(table, [new_file(path, rows)])
     assert transaction.committed is not None
@@ -64,7 +64,7 @@ def append(catalog: Catalog, table: Table, path: str, rows: int = 10) -> Append:
 def append_for(
     place: Opens, catalog_name: str, writer: int, seconds: float, start: Start
 ) -> list[Append]:
-    """Append files, one in a commit, as many as there is time for."""
+    """Append files, one per commit, until the time is over."""
     with place.open() as metastore:
         catalog = metastore.catalog(catalog_name)
         table = table_of(catalog)
@@ -76,7 +76,7 @@ def append_for(
 
 
 def count_for(place: Opens, catalog_name: str, seconds: float, start: Start) -> int:
-    """Add one to a tag, over and over; how often that was acknowledged."""
+    """Increment a tag repeatedly, and return how often that was acknowledged."""
     acknowledged = 0
     with place.open() as metastore:
         catalog = metastore.catalog(catalog_name)
@@ -85,13 +85,13 @@ def count_for(place: Opens, catalog_name: str, seconds: float, start: Start) -> 
             try:
                 catalog.run(add_one)
             except Conflict:
-                continue  # others were faster every time, and nothing was added
+                continue  # all attempts conflicted, and nothing was added
             acknowledged += 1
     return acknowledged
 
 
 def count_times(place: Opens, catalog_name: str, times: int, start: Start) -> int:
-    """Add one to a tag some times, however often others are faster."""
+    """Increment a tag a number of times, retrying after conflicts."""
     with place.open() as metastore:
         catalog = metastore.catalog(catalog_name)
         start()
@@ -101,20 +101,20 @@ def count_times(place: Opens, catalog_name: str, times: int, start: Start) -> in
 
 
 def add_one(transaction: Transaction) -> None:
-    """Read a number and write the next one."""
+    """Increment the number in a tag."""
     table = transaction.table(TABLE)
     known = int(transaction.state.tags(table.table_id).get(COUNTER, "0"))
     transaction.set_tag(table, COUNTER, str(known + 1))
 
 
 def counted(catalog: Catalog) -> int:
-    """The number that the tag has."""
+    """Return the number in the tag."""
     state = catalog.now().state
     return int(state.tags(state.table(TABLE).table_id).get(COUNTER, "0"))
 
 
 def change_for(place: Opens, catalog_name: str, writer: int, seconds: float, start: Start) -> int:
-    """Commit changes of all kinds; how many were acknowledged."""
+    """Commit changes of all kinds, and return how many were acknowledged."""
     acknowledged = 0
     random = Random(writer)
     with place.open() as metastore:
@@ -130,7 +130,7 @@ def change_for(place: Opens, catalog_name: str, writer: int, seconds: float, sta
 
 
 def change(transaction: Transaction, random: Random, name: str) -> None:
-    """One change of a random kind to the table or something beside it."""
+    """Make one change of a random kind to the table or another object."""
     table = transaction.table(TABLE)
     files = transaction.data_files(table)
     rows = transaction.inlined_rows(table)

@@ -329,7 +329,7 @@ class RawFiles:
         """The snapshots that a catalog can look back to."""
         return {
             row["snapshot_id"]
-            for step in self._metastore.line(catalog_id)
+            for step in self._metastore.lineage(catalog_id)
             for row in self._metastore.owned("ducklake_snapshot_changes", step["ancestor_id"])
             if row["snapshot_id"] <= step["upto_snapshot"]
         }
