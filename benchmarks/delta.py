@@ -36,14 +36,14 @@ from benchmarks.lakes import create_table, open_postgres, postgres_uri
 from benchmarks.plans import note_index_use
 from benchmarks.writers import prepare_writer
 from forklake import Catalog
-from forklake.catalog.faces import FaceReading
-from forklake.catalog.list_keeping import keep_listing
-from forklake.catalog.reading import Snapshotted
-from forklake.delta.chapters import Chapter
+from forklake.catalog.delta_tables import FaceReading
+from forklake.catalog.file_listings import keep_listing
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.delta.commit_actions import Stated, Wording
 from forklake.delta.mirror.checkpoints import checkpoint_path, write_checkpoint
-from forklake.delta.publishing import publish_table
+from forklake.delta.publication import publish_table
 from forklake.delta.snapshots import files_as_arrow, find_file
-from forklake.delta.wording import Stated, Wording
+from forklake.delta.version_batch import Chapter
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId
 from forklake.model.predicates import Compare

@@ -17,10 +17,10 @@ from pathlib import Path
 import psycopg
 
 from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
-from forklake.catalog.faces import FaceReading
+from forklake.catalog.delta_tables import FaceReading
 from forklake.delta.actions import Add, AnyAction, CommitInfo, Remove
 from forklake.delta.mirror.commits import commit_bytes, commit_path
-from forklake.delta.publishing import publish_table
+from forklake.delta.publication import publish_table
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId, PartitionId
 

@@ -25,7 +25,7 @@ from benchmarks.forking import stored_bytes
 from benchmarks.lakes import DATA_PATH, data_file, postgres_uri
 from benchmarks.server import running_server
 from forklake import Metastore
-from forklake.store.completing import complete
+from forklake.store.schema_completion import complete
 
 RESULTS = Path(__file__).parent / "results" / "partitions.jsonl"
 FILES = 100  # per catalog

@@ -85,8 +85,8 @@ def service(folder: Path, sessions: int, heap: str) -> Iterator[tuple[str, psuti
 def serve(path: str) -> None:
     """Run the service in this process."""
     from forklake.crucible.app import create_app
-    from forklake.crucible.serving import server
     from forklake.crucible.settings import read_settings
+    from forklake.crucible.web_server import server
 
     settings = read_settings(path)
     server(create_app(settings), settings).run()

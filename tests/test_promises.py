@@ -15,7 +15,7 @@ import pytest
 
 import forklake
 
-BEHAVIOUR, CONCURRENCY = "tests/behaviour", "tests/concurrency"
+BEHAVIOUR, CONCURRENCY = "tests/behavior", "tests/concurrency"
 FORKS = f"{BEHAVIOUR}/test_forks.py::"
 PROMISES = f"{BEHAVIOUR}/test_promises.py::"
 WRITERS = f"{CONCURRENCY}/test_many_writers.py::"

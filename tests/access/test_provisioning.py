@@ -196,8 +196,8 @@ def test_principals_with_very_many_catalogs_get_the_same_list(
     access.grant(world.root, "m", "alice", "reader")
     expected = access.visible(world.alice)
     assert len(expected) == 10
-    monkeypatch.setattr("forklake.access.listing._FEW", 5)
-    monkeypatch.setattr("forklake.access.listing._PAGE", 2)
+    monkeypatch.setattr("forklake.access.visible_catalogs._FEW", 5)
+    monkeypatch.setattr("forklake.access.visible_catalogs._PAGE", 2)
     assert access.visible(world.alice) == expected
     assert names(access.visible(world.alice, after="alice-7", limit=2)) == ["alice-8", "m"]
 

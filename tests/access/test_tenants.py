@@ -38,7 +38,7 @@ from forklake.errors import (
 )
 from forklake.files.keys import KEY_FILE
 from forklake.model.ids import CatalogId, ColumnId
-from forklake.store import exposing
+from forklake.store import stock_schema
 from forklake.store.access import disable_principal, insert_principal, install
 from forklake.store.access_grants import (
     GrantRow,
@@ -51,7 +51,7 @@ from forklake.store.access_keys import add_signing_key, signing_keys
 from forklake.store.advisory_keys import AdvisoryKeys
 from forklake.store.database import Lock
 from forklake.store.tenant_views import HIDDEN, VIEWS
-from tests.behaviour.test_schema import tables_of
+from tests.behavior.test_schema import tables_of
 from tests.concurrency.raw import FOREVER, KINDS, RawMetastore
 from tests.concurrency.worlds import commit, prepare
 from tests.fix_metastore import Place
@@ -310,7 +310,7 @@ def test_views_hide_keys_of_encrypted_files(server: Server) -> None:
             text = f"UPDATE {table_name} SET encryption_key = 'canary-of-the-key'"
             connection.execute(text.encode())
     tenants.set_up(server.metastore)
-    exposing.expose(server.metastore.database, role=tenants.ROLE)
+    stock_schema.expose(server.metastore.database, role=tenants.ROLE)
     with server.tenant(server.token(ALICE, "alice:one")) as connection:
         assert mentions(connection, "secret.parquet") >= {
             '"tenant"."ducklake_data_file"',

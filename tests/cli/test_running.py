@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from forklake.cli.results import Form
-from forklake.cli.running import Runner, WarmUp, WatchedSession
 from forklake.cli.scripts import Script
+from forklake.cli.statement_runner import Runner, WarmUp, WatchedSession
 from forklake.errors import InvalidInput
 from forklake.spark.engine import jobs
 from forklake.sql.results import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forklake.cli.scripts import Script, is_complete
-from forklake.cli.shell.reading import PipedReader
+from forklake.cli.shell.input import PipedReader
 from forklake.errors import InvalidInput
 
 TEXT = """-- a comment; not a statement

@@ -25,8 +25,8 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from forklake.cli.shell.dots import COMMANDS
-from forklake.cli.shell.prompting import Prompt, prompt_text
-from forklake.cli.shell.reading import PipedReader
+from forklake.cli.shell.input import PipedReader
+from forklake.cli.shell.prompt import Prompt, prompt_text
 from forklake.cli.shell.shell import Shell
 from forklake.sql.session import Session
 

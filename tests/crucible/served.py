@@ -14,8 +14,8 @@ from forklake.access.access import Access
 from forklake.access.callers import LOCAL
 from forklake.crucible.app import create_app
 from forklake.crucible.service import Service
-from forklake.crucible.serving import server
 from forklake.crucible.settings import Settings
+from forklake.crucible.web_server import server
 
 PEOPLE = ("alice", "bob")
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from forklake.crucible.edge import HEADERS
 from forklake.crucible.logs import JsonFormatter
+from forklake.crucible.middleware import HEADERS
 from forklake.crucible.service import Service
-from forklake.crucible.serving import refuse_strangers
 from forklake.crucible.settings import Settings, read_settings
+from forklake.crucible.web_server import refuse_strangers
 from forklake.errors import InvalidInput
 from tests.crucible.served import Running, introduce, running
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklake import Session, maintenance
-from forklake.crucible.moving import move
-from forklake.delta.auditing import audit_catalog
-from forklake.delta.publishing import publish_table
+from forklake.crucible.account_moves import move
+from forklake.delta.audit import audit_catalog
+from forklake.delta.publication import publish_table
 from tests.concurrency.consistency import problems
 from tests.crucible.fix_stamps import World, world
 from tests.delta.readers import READERS

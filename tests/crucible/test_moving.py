@@ -14,7 +14,7 @@ import pytest
 from forklake import Catalog, ColumnSpec, Metastore
 from forklake.access.callers import LOCAL
 from forklake.access.roles import Right
-from forklake.crucible.moving import Moved, move, settle
+from forklake.crucible.account_moves import Moved, move, settle
 from forklake.errors import (
     AlreadyExists,
     Conflict,
@@ -24,10 +24,10 @@ from forklake.errors import (
     Unavailable,
 )
 from forklake.model.entities import Table
-from forklake.store import moving as rows
+from forklake.store import catalog_families as rows
 from forklake.store import phases
 from forklake.store.stamps import Account, State
-from tests.behaviour.test_schema import tables_of
+from tests.behavior.test_schema import tables_of
 from tests.concurrency.consistency import problems
 from tests.concurrency.writers import TABLE, append, new_file, table_of
 from tests.crucible.fix_stamps import World, world

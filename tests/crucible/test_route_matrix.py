@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from forklake.access.callers import LOCAL
 from forklake.access.roles import ROLES, Right, Role
-from forklake.crucible.pages.installing import PAGES
+from forklake.crucible.pages.installation import PAGES
 from tests.crucible.served import Running
 from tests.crucible.test_strangers import COLUMN, OTHERS, THEIRS, body_for, routes
 

@@ -15,9 +15,9 @@ from forklake.crucible.sessions import guard
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.roots import require_inside
 from forklake.errors import Forbidden, NotFound, Unauthenticated
+from forklake.sql.dispatch import handlers
 from forklake.sql.functions import registry
-from forklake.sql.guarding import FUNCTIONS, STATEMENTS
-from forklake.sql.running import handlers
+from forklake.sql.guard import FUNCTIONS, STATEMENTS
 from tests.access.conftest import World
 from tests.crucible.fix_sessions import Person, opened
 from tests.crucible.forbidden import FORBIDDEN

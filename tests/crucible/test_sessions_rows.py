@@ -82,7 +82,7 @@ def test_all_types_read_the_same_in_json_and_arrow(
     sparked: Running, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     if where == "file":
-        monkeypatch.setattr("forklake.crucible.sessions.fetching.IN_MEMORY", 0)
+        monkeypatch.setattr("forklake.crucible.sessions.result_transfer.IN_MEMORY", 0)
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     found = alice.done(EVERYTHING)
     assert found["row_count"] == 5

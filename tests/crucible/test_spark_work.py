@@ -9,8 +9,8 @@ import pytest
 
 from forklake import merging
 from forklake.access.callers import LOCAL
-from forklake.crucible import maintaining
-from forklake.crucible.maintaining import Operation, Order
+from forklake.crucible import maintenance_runs
+from forklake.crucible.maintenance_runs import Operation, Order
 from forklake.crucible.settings import Settings
 from tests.crucible.fix_sessions import opened
 from tests.crucible.served import Running, running
@@ -65,7 +65,7 @@ def test_requests_that_wait_for_spark_do_not_block_others(
         return merging.Diff("a", "b", is_by_row_id=True)
 
     monkeypatch.setattr(merging, "diff", endless)
-    monkeypatch.setitem(maintaining._PLAIN, Operation.EXPIRE, lambda *_: len(str(endless())))
+    monkeypatch.setitem(maintenance_runs._PLAIN, Operation.EXPIRE, lambda *_: len(str(endless())))
     few = settings.model_copy(update={"threads": 2})
     with running(few, with_rules=False) as service, ThreadPoolExecutor(4) as pool:
         client = service.client()
@@ -86,13 +86,13 @@ def test_queued_runs_are_limited_per_catalog(
     sparked: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_end = threading.Event()
-    monkeypatch.setitem(maintaining._PLAIN, Operation.EXPIRE, lambda *_: int(may_end.wait(60)))
+    monkeypatch.setitem(maintenance_runs._PLAIN, Operation.EXPIRE, lambda *_: int(may_end.wait(60)))
     home, runs = sparked.service.home, sparked.service.maintaining
     runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))  # all other runs wait for it
     alice = sparked.of("alice")
     path = "/v1/catalogs/alice-sales/maintenance/expire"
     try:
-        for _ in range(maintaining.MOST_WAITING):
+        for _ in range(maintenance_runs.MOST_WAITING):
             assert alice.post(path, json={}).json()["state"] == "queued"
         assert alice.post(path, json={}).json()["error"]["code"] == "quota_exceeded"
         runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))

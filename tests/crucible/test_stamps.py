@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import forklake
-from forklake.crucible.moving import move
+from forklake.crucible.account_moves import move
 from forklake.crucible.settings import Settings
 from forklake.crucible.stamps import Stamps
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unsupported

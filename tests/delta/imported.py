@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from forklake import Catalog
-from forklake.catalog.faces import FaceReading
-from forklake.delta.importing import Imported, import_delta
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.table_import import Imported, import_delta
 from tests.delta.hand_written import HandWrittenLog
 
 # Statistics of a file of ten rows.

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
-from forklake.catalog.faces import FaceReading
-from forklake.delta.mirroring import Mirror, Mirrored, mirror_catalog
-from forklake.delta.publishing import publish_table
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.mirror_writer import Mirror, Mirrored, mirror_catalog
+from forklake.delta.publication import publish_table
 from forklake.model.files import ColumnBounds
 from forklake.store import phases
 from forklake.store.mirrors import MirrorStatus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forklake.files.putting import put_if_absent
+from forklake.files.conditional_put import put_if_absent
 from tests.concurrency.processes import Start
 
 

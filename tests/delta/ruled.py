@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forklake import Catalog, Session
-from forklake.delta.importing import import_delta
-from forklake.delta.owning import take_over
+from forklake.delta.table_import import import_delta
+from forklake.delta.takeover import take_over
 from forklake.model.rules import Rules
 from tests.delta.hand_written import HandWrittenLog
 

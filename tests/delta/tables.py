@@ -22,7 +22,7 @@ from forklake.delta.actions import (
 from forklake.delta.mirror.checkpoint_rows import FILES, TOMBSTONES
 from forklake.delta.mirror.checkpoints import State
 from forklake.delta.mirror.commits import publish
-from forklake.delta.mirror.linking import relative_uri
+from forklake.delta.mirror.links import relative_uri
 from forklake.files.vectors import Vector
 from tests.delta.readers import Rows, canonical_rows
 

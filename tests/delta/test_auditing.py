@@ -13,10 +13,10 @@ import pytest
 
 import forklake
 from forklake import Catalog, Metastore
-from forklake.delta.auditing import Finding, FindingKind, audit_catalog
-from forklake.delta.importing import import_delta
-from forklake.delta.owning import take_over
-from forklake.delta.publishing import publish_table
+from forklake.delta.audit import Finding, FindingKind, audit_catalog
+from forklake.delta.publication import publish_table
+from forklake.delta.table_import import import_delta
+from forklake.delta.takeover import take_over
 from forklake.errors import Conflict
 from forklake.files.vectors import inline_vector
 from tests.delta.hand_written import FIRST, HandWrittenLog, add

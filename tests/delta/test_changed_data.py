@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from forklake.delta.auditing import audit_catalog
+from forklake.delta.audit import audit_catalog
 from forklake.delta.changed_data import must_tell
 from forklake.model.ids import SnapshotId
 from forklake.model.scans import TableChanges

@@ -16,8 +16,8 @@ import pytest
 
 import forklake
 from forklake import Catalog, ForklakeError, Metastore, Session
-from forklake.catalog.faces import FaceReading
-from forklake.delta.importing import Imported, import_delta
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.table_import import Imported, import_delta
 from forklake.model.files import UNREAD_VECTOR
 from tests.delta.corpus_logs import corpus_tables, has_corpus, needs_corpus
 from tests.delta.readers import READERS

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from forklake import Catalog
-from forklake.delta import loading, parts
-from forklake.delta.importing import import_delta
+from forklake.delta import log_loader, parts
+from forklake.delta.table_import import import_delta
 from forklake.store import commit, phases
 from tests.concurrency.processes import CONTEXT, TIMEOUT_SECONDS
 from tests.delta.hand_written import FIRST, HandWrittenLog, add, remove
@@ -27,7 +27,7 @@ DEATHS = [("series.sent", 2), ("commit.prepared", 2), ("series.sent", 3), ("comm
 
 def import_and_die(phase: str, times: int, place: Place, root: str) -> None:
     """Import in another process, and die when the phase is reached."""
-    loading.MOST_VERSIONS, parts.MOST_FILES, commit.MOST_ROWS = 3, 4, 12
+    log_loader.MOST_VERSIONS, parts.MOST_FILES, commit.MOST_ROWS = 3, 4, 12
     left = times
 
     def observe(reached: str) -> None:

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from forklake import Catalog, ColumnSpec, Metastore, Session
-from forklake.delta import loading, parts
-from forklake.delta.importing import Progress, Stage, import_delta
-from forklake.delta.owning import take_over
+from forklake.delta import log_loader, parts
+from forklake.delta.table_import import Progress, Stage, import_delta
+from forklake.delta.takeover import take_over
 from forklake.errors import (
     AlreadyExists,
     Conflict,
@@ -124,7 +124,7 @@ def test_an_interrupted_import_continues(
     written.commit(0, *FIRST, add("a", **TEN))
     for number in range(1, 5):
         written.commit(number, remove("abcde"[number - 1]), add("abcde"[number], **TEN))
-    monkeypatch.setattr(loading, "MOST_VERSIONS", 2)
+    monkeypatch.setattr(log_loader, "MOST_VERSIONS", 2)
     left = 2
 
     def cut(reached: str) -> None:

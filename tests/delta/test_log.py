@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from forklake.delta.actions import Add, CommitInfo, Unknown
-from forklake.delta.log import commits, reading
+from forklake.delta.log import commits, delta_log
+from forklake.delta.log.delta_log import DeltaLog, Version
 from forklake.delta.log.paths import canonical, full_path
-from forklake.delta.log.reading import DeltaLog, Version
 from forklake.delta.log.replay import State, replay
 from forklake.errors import Corruption, NotFound
 from tests.delta.hand_written import (
@@ -106,7 +106,7 @@ def test_json_is_parsed_as_a_stream_of_objects_in_any_layout(
 def test_a_large_commit_can_be_streamed_repeatedly(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_SMALL", 10)
+    monkeypatch.setattr(delta_log, "_SMALL", 10)
     written.commit(0, *FIRST, *(add(str(number)) for number in range(100)), commit_info(7))
     (version,) = versions(written)
     assert not isinstance(version.actions, tuple)

@@ -13,8 +13,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from forklake.delta.actions import Add, parse
+from forklake.delta.log.delta_log import DeltaLog
 from forklake.delta.log.paths import full_path
-from forklake.delta.log.reading import DeltaLog
 from forklake.delta.log.replay import State, replay
 from forklake.errors import Corruption
 from tests.delta.hand_written import FIRST, METADATA, HandWrittenLog, add, remove, vector

@@ -8,8 +8,8 @@ from typing import Any
 
 from forklake.delta.features import why_unreadable
 from forklake.delta.log.checkpoints import read_state
-from forklake.delta.log.listing import list_log
-from forklake.delta.log.reading import DeltaLog, Version
+from forklake.delta.log.delta_log import DeltaLog, Version
+from forklake.delta.log.log_files import list_log
 from forklake.delta.log.replay import State, replay
 from forklake.errors import ForklakeError
 

@@ -26,15 +26,15 @@ from forklake.delta.actions import (
     DomainMetadata,
     Txn,
 )
+from forklake.delta.log.delta_log import DeltaLog
 from forklake.delta.log.paths import canonical
-from forklake.delta.log.reading import DeltaLog
 from forklake.delta.log.replay import replay
 from forklake.delta.mirror.checkpoint_rows import FILES
 from forklake.delta.mirror.checkpoints import State, checkpoint_path, write_checkpoint
 from forklake.delta.mirror.commits import commit_bytes, commit_path, publish
-from forklake.delta.mirror.linking import make_present, relative_uri
+from forklake.delta.mirror.links import make_present, relative_uri
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound, Unsupported
-from forklake.files.putting import create, put, put_if_absent
+from forklake.files.conditional_put import create, put, put_if_absent
 from forklake.files.vectors import inline_vector, vector_in_file, write_vector
 from tests.concurrency.processes import in_processes
 from tests.delta.racing import contents, put_all

@@ -17,13 +17,13 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 import forklake
 from forklake import Catalog, Metastore
 from forklake.delta.actions import Protocol
-from forklake.delta.describing import GUARD, Description
-from forklake.delta.importing import import_delta
-from forklake.delta.owning import take_over
-from forklake.delta.publishing import publish_table
+from forklake.delta.description import GUARD, Description
+from forklake.delta.publication import publish_table
+from forklake.delta.table_import import import_delta
+from forklake.delta.takeover import take_over
 from forklake.errors import Conflict, NotFound, Unsupported
+from forklake.model.delta_tables import FaceMode
 from forklake.model.entities import DeltaTable as Face
-from forklake.model.faces import FaceMode
 from forklake.model.ids import TableId
 from tests.concurrency.interruptions import once_at
 from tests.delta.mirrored import (

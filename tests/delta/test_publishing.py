@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from forklake import Catalog, Session
-from forklake.catalog.faces import FaceReading
-from forklake.delta.publishing import publish_table
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.publication import publish_table
 from forklake.errors import Unsupported
 from tests.delta.mirrored import commit_info, logged_versions, status_of
 from tests.delta.readers import Rows, canonical_rows, read_everywhere

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import forklake
 from forklake import Catalog
-from forklake.delta import loading, parts
-from forklake.delta.importing import import_delta
+from forklake.delta import log_loader, parts
+from forklake.delta.table_import import import_delta
 from forklake.store import commit
 from tests.delta.hand_written import HandWrittenLog
 from tests.delta.imported import reading
@@ -26,7 +26,7 @@ from tests.delta.stories import ROWS, VALUES, Story, full_paths
 
 LOGS = int(os.environ.get("FORKLAKE_DELTA_LOGS", "25"))
 # So low that small logs are loaded in several batches and parts.
-LIMITS = ((loading, "MOST_VERSIONS"), (parts, "MOST_FILES"), (commit, "MOST_ROWS"))
+LIMITS = ((log_loader, "MOST_VERSIONS"), (parts, "MOST_FILES"), (commit, "MOST_ROWS"))
 # A file: its numbers of rows and of deleted rows, and its partition values.
 Shown = dict[str, tuple[int, int, dict[str, str | None]]]
 

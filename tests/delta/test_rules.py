@@ -12,11 +12,11 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from forklake import Catalog, Metastore
-from forklake.delta.auditing import audit_catalog
-from forklake.delta.importing import import_delta
-from forklake.delta.mirroring import mirror_catalog
-from forklake.delta.owning import take_over
-from forklake.delta.publishing import publish_table
+from forklake.delta.audit import audit_catalog
+from forklake.delta.mirror_writer import mirror_catalog
+from forklake.delta.publication import publish_table
+from forklake.delta.table_import import import_delta
+from forklake.delta.takeover import take_over
 from forklake.errors import Forbidden, InvalidInput, Unsupported
 from forklake.maintenance import add_data_files
 from forklake.model.changes import ChangeKind

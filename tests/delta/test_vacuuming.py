@@ -9,10 +9,10 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 from forklake import Catalog, Metastore
-from forklake.delta.importing import import_delta
-from forklake.delta.mirroring import mirror_catalog
-from forklake.delta.owning import take_over
-from forklake.delta.vacuuming import vacuum_table
+from forklake.delta.mirror_writer import mirror_catalog
+from forklake.delta.table_import import import_delta
+from forklake.delta.takeover import take_over
+from forklake.delta.vacuum import vacuum_table
 from tests.delta.mirrored import append, end_oldest, make_catalog
 
 LATER = timedelta(days=1)

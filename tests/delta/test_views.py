@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from forklake import Catalog, ColumnSpec, Metastore
-from forklake.catalog.faces import FaceReading
-from forklake.delta.importing import import_delta
-from forklake.delta.log.reading import DeltaLog
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.log.delta_log import DeltaLog
 from forklake.delta.log.replay import replay
-from forklake.delta.owning import take_over
-from forklake.delta.publishing import publish_table
+from forklake.delta.publication import publish_table
+from forklake.delta.table_import import import_delta
+from forklake.delta.takeover import take_over
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.files import NewDeleteFile
 from forklake.store.tables import read_table, table_names

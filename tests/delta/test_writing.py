@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from forklake.catalog.faces import FaceReading
-from forklake.delta.importing import import_delta
-from forklake.delta.publishing import publish_table
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.publication import publish_table
+from forklake.delta.table_import import import_delta
 from forklake.errors import Forbidden, Unsupported
 from forklake.spark.source.datasource import QUERY_ID
 from forklake.sql.session import Session

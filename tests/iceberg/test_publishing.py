@@ -18,7 +18,7 @@ from pyiceberg.table import StaticTable
 import forklake
 from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
 from forklake.errors import InvalidInput, NotFound, Unsupported
-from forklake.iceberg.publishing import Published, publish_table
+from forklake.iceberg.publication import Published, publish_table
 from forklake.model.files import ColumnBounds, MappedName
 from forklake.model.ids import ColumnId
 from tests.interop.files import add_rows

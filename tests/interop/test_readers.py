@@ -13,10 +13,10 @@ import pytest
 
 import forklake
 from forklake import Catalog, Metastore, Session
-from forklake.delta.publishing import publish_table as publish_delta
-from forklake.iceberg.publishing import publish_table as publish_iceberg
+from forklake.delta.publication import publish_table as publish_delta
+from forklake.iceberg.publication import publish_table as publish_iceberg
 from forklake.model.changes import ChangeKind
-from forklake.store.exposing import expose
+from forklake.store.stock_schema import expose
 from tests.delta.readers import Rows, canonical_rows
 from tests.interop.readers import (
     attach,

@@ -27,7 +27,7 @@ from forklake.model.ids import ColumnId
 from forklake.store.access import insert_principal, install
 from forklake.store.access_grants import PrefixGrant, write_prefix_grant
 from forklake.store.access_keys import add_signing_key
-from forklake.store.exposing import expose
+from forklake.store.stock_schema import expose
 from tests.interop.files import add_rows
 from tests.interop.readers import VIEWS, attach, bare_duckdb
 

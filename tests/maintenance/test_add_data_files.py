@@ -26,7 +26,7 @@ from forklake.files.footers import encryption
 from forklake.maintenance import add_data_files, merge_adjacent_files
 from forklake.model.types import ColumnType, list_of, map_of, struct
 from forklake.spark.reading.projection import Layout, mapped
-from forklake.spark.source.arrow_reading import StoredFile, read_file
+from forklake.spark.source.arrow_reader import StoredFile, read_file
 from tests.spark.builders import rows_of
 
 MOMENT = dt.datetime.fromisoformat("2024-01-31T01:00:00")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from forklake import ColumnSpec, NewDataFile, Session, struct
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
 from forklake.maintenance import Compacted, merge_adjacent_files, rewrite_data_files
-from forklake.maintenance.grouping import batched, grouped
+from forklake.maintenance.file_groups import batched, grouped
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.entities import DataFile
 from forklake.model.files import LINEAGE

@@ -10,11 +10,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from forklake import Session
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.model.kinds import TABLE
 from forklake.model.scans import ScanFile
-from forklake.spark.source.arrow_planning import Planner
-from forklake.spark.source.arrow_reading import VIRTUAL, read_file
+from forklake.spark.source.arrow_plan import Planner
+from forklake.spark.source.arrow_reader import VIRTUAL, read_file
 from forklake.store import phases
 
 Rows = list[tuple[Any, ...]]

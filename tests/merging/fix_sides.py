@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from forklake import ColumnSpec, Metastore, Session
 from forklake.errors import Conflict
 from forklake.merging import Merged, publish
-from forklake.merging.taking import Choice
+from forklake.merging.table_merge import Choice
 
 COLUMNS = (ColumnSpec("k", "int32"), ColumnSpec("v", "varchar"))
 

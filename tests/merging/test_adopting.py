@@ -17,7 +17,7 @@ from forklake.model.fields import DROPPED_NAMES
 from forklake.model.ids import DataFileId
 from forklake.model.kinds import TAG
 from forklake.model.rules import Check, Rules
-from tests.behaviour.builders import COLUMNS, a_file, a_table, append, paths
+from tests.behavior.builders import COLUMNS, a_file, a_table, append, paths
 
 
 @pytest.fixture

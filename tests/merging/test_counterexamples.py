@@ -10,10 +10,10 @@ import pytest
 
 from forklake import Session
 from forklake.errors import Conflict, Forbidden
-from forklake.merging import Merged, fork_held, holder_of, publish, publishing, release
+from forklake.merging import Merged, fork_held, fork_merge, holder_of, publish, release
 from forklake.merging import sides as kin
 from forklake.model.merges import Merge
-from forklake.store import adopting
+from forklake.store import adoption
 from tests.merging.fix_sides import Sides
 
 
@@ -37,15 +37,15 @@ def test_a_parent_that_moves_on_while_a_merge_is_prepared_is_not_overwritten(
             lambda: sides.insert("lake", "u", [7], "elsewhere"),
         ]
     )
-    attempts, committed = [], publishing._Plan.committed
+    attempts, committed = [], fork_merge._Plan.committed
 
-    def outrun(plan: publishing._Plan, *arguments: Any) -> Merged:
+    def outrun(plan: fork_merge._Plan, *arguments: Any) -> Merged:
         attempts.append(plan)
         for act in islice(late, 1):
             act()
         return committed(plan, *arguments)
 
-    monkeypatch.setattr(publishing._Plan, "committed", outrun)
+    monkeypatch.setattr(fork_merge._Plan, "committed", outrun)
     sides.merge()
     # A change of the same table makes the merge start over; one of another table does not.
     assert len(attempts) == 2
@@ -59,7 +59,7 @@ def test_merges_that_cross_overwrite_nothing(
     sides = Sides.of(lake, tables={"t": 1000}, rows=2)
     lake.update("fork.t", {"v": "'theirs'"}, "k = 0")
     lake.update("lake.t", {"v": "'ours'"}, "k = 0")
-    read = adopting.merges_between
+    read = adoption.merges_between
 
     def outrun(*arguments: Any) -> list[Merge]:
         monkeypatch.setattr(kin, "merges_between", read)

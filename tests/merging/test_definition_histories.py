@@ -27,7 +27,7 @@ from forklake.catalog.transaction import Transaction
 from forklake.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from forklake.merging import publish
 from forklake.model.kinds import VIEW
-from tests.behaviour.builders import COLUMNS, a_file
+from tests.behavior.builders import COLUMNS, a_file
 
 HISTORIES = int(os.environ.get("FORKLAKE_MERGES", "20"))
 PAIRS = (("sales", "agent"), ("agent", "sales"), ("agent", "sub"), ("sub", "agent"))

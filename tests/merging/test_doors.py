@@ -13,7 +13,7 @@ from forklake.access.roles import Role
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.settings import Settings
 from forklake.errors import Forbidden, InvalidInput, NotFound
-from tests.behaviour.builders import a_table, append
+from tests.behavior.builders import a_table, append
 from tests.cli.conftest import CommandLine
 from tests.crucible.served import Running, running
 from tests.merging.test_adopting import insert

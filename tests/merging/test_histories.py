@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from forklake import Session
 from forklake.errors import Conflict
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
-from forklake.merging.taking import Choice
+from forklake.merging.table_merge import Choice
 from forklake.spark.engine.engine import Engine
 from tests.merging.fix_sides import Sides
 

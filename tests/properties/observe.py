@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forklake import Catalog
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.model import kinds
 from forklake.model.children import MacroImplementation
 from forklake.model.entities import Column, Table

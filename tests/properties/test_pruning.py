@@ -21,7 +21,7 @@ import pytest
 from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
 from forklake.catalog import listings, zones
 from forklake.catalog.file_columns import BOUNDS
-from forklake.catalog.list_keeping import keep_listing
+from forklake.catalog.file_listings import keep_listing
 from forklake.catalog.zones import has_zones, make_zones, matching_zones
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from forklake import Catalog, Metastore, NewDeleteFile
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput
 from forklake.model.changes import ChangeKind
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.ids import ColumnId
 from forklake.model.scans import ScanFile
-from tests.behaviour.builders import a_file, a_table
+from tests.behavior.builders import a_file, a_table
 
 Rows = set[tuple[Any, ...]]
 STEPS = 8

@@ -14,8 +14,8 @@ from forklake import Metastore
 from forklake.errors import AlreadyExists, Cancelled, ForklakeError, InvalidInput, NotFound
 from forklake.reagent.automations import Automations, Runner, Work
 from forklake.reagent.automations.beside import beside
-from forklake.reagent.automations.leasing import Lease
-from forklake.reagent.automations.planning import admit, plan
+from forklake.reagent.automations.due_firings import admit, plan
+from forklake.reagent.automations.lease import Lease
 from forklake.store.automations import Automation, CatchUp, Overlap, database_time
 from forklake.store.firings import Firing, State
 from tests.fix_metastore import BACKENDS

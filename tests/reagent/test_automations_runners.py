@@ -12,7 +12,7 @@ import pytest
 
 from forklake.errors import Unavailable
 from forklake.reagent.automations import Runner, Work
-from forklake.reagent.automations.planning import plan
+from forklake.reagent.automations.due_firings import plan
 from forklake.reagent.automations.triggers import find_touches
 from forklake.store import phases
 from forklake.store.automations import Watched

@@ -19,7 +19,7 @@ from forklake import Metastore
 from forklake.errors import Cancelled
 from forklake.reagent import LocalPlace
 from forklake.reagent.automations import Automations, Runner, Work
-from forklake.reagent.automations.planning import plan
+from forklake.reagent.automations.due_firings import plan
 from forklake.reagent.automations.workbooks import perform, workbooks
 from forklake.store import phases
 from tests.cli.conftest import CommandLine

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forklake.errors import InvalidInput, NotFound
-from forklake.reagent.loading import function_of, load_workbook
+from forklake.reagent.workbook_files import function_of, load_workbook
 from forklake.reagent.workbooks import Check, Input, Isolation, Mode, RowCount
 
 FULL = """

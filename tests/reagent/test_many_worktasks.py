@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forklake.reagent import LocalPlace, run_workbook
-from forklake.reagent.scheduling import State
+from forklake.reagent.schedule import State
 from tests.reagent.conftest import Make
 
 TASKS = 64

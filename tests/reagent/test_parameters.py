@@ -9,7 +9,7 @@ import pytest
 
 from forklake.errors import InvalidInput, NotFound
 from forklake.reagent.parameters import filled, filled_sql, values_of
-from forklake.reagent.preparing import prepare
+from forklake.reagent.prepared_tasks import prepare
 from tests.reagent.conftest import Make
 
 TASK: dict[str, Any] = {"a": {"sql": "SELECT 1"}}

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from forklake.reagent.pages import chart, page
 from forklake.reagent.reports import Checked, Failure, RunReport, TaskReport, published
-from forklake.reagent.scheduling import State
+from forklake.reagent.schedule import State
 
 BEGAN = datetime(2026, 1, 31, 6, tzinfo=UTC)
 

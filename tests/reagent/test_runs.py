@@ -12,7 +12,7 @@ import pytest
 from forklake.errors import Cancelled, Conflict, Forbidden, InvalidInput, NotFound
 from forklake.reagent import LocalPlace, RunReport, plan_run, run_workbook
 from forklake.reagent.attempts import Attempt
-from forklake.reagent.scheduling import State
+from forklake.reagent.schedule import State
 from tests.reagent.conftest import Make
 
 INSERT = {"sql": "INSERT INTO t VALUES (1, 'a')"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forklake.reagent.scheduling import Schedule, State
+from forklake.reagent.schedule import Schedule, State
 
 CHAIN = {"a": (), "b": ("a",), "c": ("b",), "x": ("a",), "y": ("x",)}
 

@@ -12,7 +12,7 @@ from forklake.client import Client, connect
 from forklake.client.transport import Transport
 from forklake.errors import Unavailable, Unsupported
 from forklake.reagent import ServedPlace, run_workbook
-from forklake.reagent.scheduling import State
+from forklake.reagent.schedule import State
 from forklake.spark.engine.engine import Engine
 from tests.crucible.conftest import open_service, settings
 from tests.crucible.served import Running

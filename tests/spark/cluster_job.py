@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 import forklake
 from forklake import Session
 from forklake.errors import InvalidInput
-from forklake.spark.changing.merging import MergeCounts, when_matched, when_not_matched
+from forklake.spark.changing.merge_into import MergeCounts, when_matched, when_not_matched
 from forklake.spark.engine import java
 from forklake.spark.writing.inline import insert_rows
 from forklake.store import phases

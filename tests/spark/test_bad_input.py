@@ -28,7 +28,7 @@ from forklake.errors import (
 )
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.scans import ScanFile
-from forklake.spark.changing.merging import when_matched, when_not_matched
+from forklake.spark.changing.merge_into import when_matched, when_not_matched
 from forklake.spark.writing.inline import insert_rows
 from tests.spark.builders import add_file, delete_rows, rows_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from forklake import ColumnSpec, Session
 from forklake.errors import NotFound
-from forklake.spark.changing.merging import when_matched, when_not_matched
+from forklake.spark.changing.merge_into import when_matched, when_not_matched
 from forklake.spark.writing.inline import insert_rows
 from tests.fix_metastore import Place
 from tests.spark.builders import rows_of

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from forklake import ColumnSpec, NewDataFile, Session, list_of, map_of, struct
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import InvalidInput, NotFound
 from forklake.files import keys
 from forklake.files.footers import encryption

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from forklake import ColumnSpec, NewDataFile, Session
-from forklake.delta.mirroring import mirror_catalog
-from forklake.delta.publishing import publish_table
+from forklake.delta.mirror_writer import mirror_catalog
+from forklake.delta.publication import publish_table
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.files.footers import leaf_fields, new_data_file, read_footer
 from forklake.model.changes import ChangeKind

@@ -14,7 +14,7 @@ from pyspark.sql import Row
 
 from forklake import Session
 from forklake.errors import InvalidInput, NotFound, Unsupported
-from forklake.files.finding import found_files
+from forklake.files.file_search import found_files
 from forklake.sql.functions.files import is_path
 
 TEXTS = {

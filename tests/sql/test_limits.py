@@ -9,7 +9,7 @@ import pytest
 from forklake import Session
 from forklake.errors import Cancelled, InvalidInput
 from forklake.sql.dialect import parse
-from forklake.sql.guarding import Guard
+from forklake.sql.guard import Guard
 from forklake.sql.limits import MOST_TOKENS, check_text, checking
 
 DEEP = {

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from forklake.errors import InvalidInput, Unsupported
-from forklake.files.finding import found_files
+from forklake.files.file_search import found_files
 from forklake.model.orders import order_of
 from forklake.model.values import from_text
 from forklake.sql.dialect.parsing import parse
-from forklake.sql.statements.showing import _like
+from forklake.sql.statements.show import _like
 from forklake.sql.translate import to_spark
 
 SECONDS = 2.0

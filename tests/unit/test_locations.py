@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forklake.errors import InvalidInput
-from forklake.files.finding import files_outside_of_tables
+from forklake.files.file_search import files_outside_of_tables
 from forklake.files.locations import location_of, normalize_data_path
 from forklake.files.systems import Listed
 from forklake.model.data_paths import enclosed_range, list_enclosing, list_spellings

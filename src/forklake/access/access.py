@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from forklake.access.callers import Caller
-from forklake.access.limiting import Limiting
 from forklake.access.provisioning import Provisioning
+from forklake.access.quotas import Limiting
 from forklake.errors import InvalidInput
 from forklake.store.access_grants import tidy_grants
 from forklake.store.audit import AuditRow, list_audit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from forklake.access.authorization import Checking
 from forklake.access.callers import Caller
-from forklake.access.checking import Checking
 from forklake.access.credentials import new_key, new_signing_secret
 from forklake.access.identities import as_caller
 from forklake.access.roles import Role

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from forklake.access.callers import LOCAL, Bound, Caller
+from forklake.access.context import Ground
 from forklake.access.credentials import (
     Claim,
     SignedClaim,
@@ -16,7 +17,6 @@ from forklake.access.credentials import (
     read_token,
     refused,
 )
-from forklake.access.ground import Ground
 from forklake.access.signing_keys import is_outdated, read_secret, stored_secret
 from forklake.store import access_keys
 from forklake.store.access import Principal, principals_of

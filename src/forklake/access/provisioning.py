@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
+from forklake.access.authorization import found_in
 from forklake.access.callers import LOCAL, Caller
-from forklake.access.checking import found_in
-from forklake.access.listing import Listing
 from forklake.access.roles import Right
 from forklake.access.rules import may_make, may_make_under
+from forklake.access.visible_catalogs import Listing
 from forklake.catalog.catalog import Catalog
 from forklake.errors import AlreadyExists, ForklakeError
 from forklake.model.ids import CatalogId

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.model.entities import DataFile, DeleteFile, Table
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import DataFileId

@@ -16,8 +16,8 @@ from forklake.catalog.cleanup import cleanup_old_files, delete_orphaned_files
 from forklake.catalog.expiry import Moment, expire_snapshots
 from forklake.catalog.leases import expiry_of
 from forklake.catalog.paths import DataPaths
-from forklake.catalog.reading import Snapshotted, load_state
 from forklake.catalog.series import Series
+from forklake.catalog.snapshot_reads import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, InvalidInput, Unavailable
 from forklake.model.entities import Table

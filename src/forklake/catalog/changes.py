@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forklake.catalog.paths import DataPaths
-from forklake.catalog.reading import Snapshotted, scan_file, with_deletes
+from forklake.catalog.snapshot_reads import Snapshotted, scan_file, with_deletes
 from forklake.errors import InvalidInput
 from forklake.model.changes import ChangeKind, parse_changes
 from forklake.model.entities import DataFile, DeleteFile, InlinedDelete, InlinedTable, Row, Table

@@ -15,12 +15,12 @@ from forklake.catalog.expiry import Moment, moment_of, moment_of_option
 from forklake.catalog.known_files import find_known_files
 from forklake.errors import InvalidInput
 from forklake.files.paths import resolve
-from forklake.store import known
+from forklake.store import table_cache
 from forklake.store.database import Connection, Lock
 from forklake.store.heads import head_statement
-from forklake.store.known import Known
 from forklake.store.phases import reached
 from forklake.store.scheduled import ScheduledFile, list_scheduled, unschedule
+from forklake.store.table_cache import Known
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
@@ -77,7 +77,7 @@ def _removable(
 ) -> list[str]:
     """Return the full paths of those files that no row refers to."""
     full = {file.data_file_id: _full(catalog, file) for file in files}
-    numbers = known.known_numbers(connection, list(full))
+    numbers = table_cache.known_numbers(connection, list(full))
     own: list[str] = []
     added: list[str] = []
     for file in files:
@@ -111,7 +111,7 @@ def delete_orphaned_files(
     so only files last changed before a given time are considered. Folders of Delta and Iceberg
     tables are skipped: their own logs refer to their files. Arguments as of `cleanup_old_files`.
     """
-    from forklake.files.finding import files_outside_of_tables
+    from forklake.files.file_search import files_outside_of_tables
     from forklake.files.systems import list_files
 
     before = _limit(catalog, older_than, cleanup_all)
@@ -128,7 +128,7 @@ def delete_orphaned_files(
     with catalog.database.reading() as connection:
         for batch in _batches(listed, _LISTED):
             stored = {_stored(catalog, path): path for path in batch}
-            found = known.known_paths(connection, list(stored), catalog.catalog_id)
+            found = table_cache.known_paths(connection, list(stored), catalog.catalog_id)
             unknown += [path for one, path in stored.items() if one not in found]
     removed: list[str] = []
     for batch in _batches(unknown, BATCH):

@@ -18,7 +18,7 @@ from forklake.model.fields import (
     is_read_apart,
 )
 from forklake.model.ids import ColumnId
-from forklake.model.inlining import default_value, initial_value
+from forklake.model.inlined_values import default_value, initial_value
 from forklake.model.kinds import COLUMN, COLUMN_TAG
 from forklake.model.names import checked_name, folded
 from forklake.model.types import NESTED, ColumnSpec, ColumnType, as_type, is_wider

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.draft import Draft
-from forklake.catalog.reading import NameMappings, Snapshotted, scan_file
+from forklake.catalog.snapshot_reads import NameMappings, Snapshotted, scan_file
 from forklake.errors import InvalidInput
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.children import BY_NAME, ColumnMapping, NameMapping
@@ -16,7 +16,7 @@ from forklake.model.entities import DataFile, DeleteFile, InlinedDelete, Inlined
 from forklake.model.fields import Field
 from forklake.model.files import MappedName, NewDataFile, NewDeleteFile, NewInlinedRow
 from forklake.model.ids import UNCOMMITTED, ColumnId, DataFileId, DeleteFileId, MappingId
-from forklake.model.inlining import checked, initial_value, shown
+from forklake.model.inlined_values import checked, initial_value, shown
 from forklake.model.kinds import COLUMN
 from forklake.model.plan import TableWork
 from forklake.model.predicates import Anything, Predicate, may_match, question

@@ -24,7 +24,7 @@ from forklake.model.ids import MacroId, PartitionId, SchemaId, ViewId
 from forklake.model.kinds import COLUMN_TAG, OPTION, PARTITION, TAG
 from forklake.model.names import checked_name, folder_for
 from forklake.model.options import CATALOG_SCOPE_ID, Scope, checked_option
-from forklake.model.sorting import SortKey, to_text
+from forklake.model.sort_keys import SortKey, to_text
 from forklake.model.types import NESTED, ColumnSpec
 from forklake.model.values import has_date, has_text
 

@@ -11,7 +11,7 @@ from forklake.model.options import as_age
 from forklake.model.retention import expirable
 from forklake.model.snapshots import Snapshot
 from forklake.store.expired import forget_snapshots
-from forklake.store.sweeping import sweep
+from forklake.store.sweep import sweep
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog

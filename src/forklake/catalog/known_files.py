@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from forklake.files.locations import location_of
 from forklake.store.database import Connection
-from forklake.store.known import Known, rows_of_names
+from forklake.store.table_cache import Known, rows_of_names
 
 
 def find_known_files(

@@ -18,12 +18,12 @@ from tenacity import (
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.expiry import Moment
 from forklake.catalog.leases import drop_expired, expiry_of
-from forklake.catalog.reclaiming import Reclaimed, reclaim
+from forklake.catalog.reclamation import Reclaimed, reclaim
 from forklake.catalog.scratch import Scratch, scratch
 from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.locations import normalize_data_path
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import checked_catalog_name, checked_catalog_names
 from forklake.model.options import Scope, checked_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklake.catalog.reading import Snapshotted, load_state
+from forklake.catalog.snapshot_reads import Snapshotted, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.model.plan import CommitPlan, Committed
 from forklake.model.snapshots import CommitInfo

@@ -9,13 +9,13 @@ from enum import Enum
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from forklake.catalog.adopting import Adopting
+from forklake.catalog.adoption import Adopting
 from forklake.catalog.data import DataChanges
 from forklake.catalog.definitions import DefinitionChanges
+from forklake.catalog.delta_tables import FaceChanges
 from forklake.catalog.draft import Draft
-from forklake.catalog.faces import FaceChanges
-from forklake.catalog.reading import Snapshotted
-from forklake.catalog.reshaping import Reshaping
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.table_shape import Reshaping
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.changes import Change
 from forklake.model.entities import Macro, Schema, Table, View

@@ -130,7 +130,7 @@ def move_account(
       forklake account move acme east --config forklake.toml
     """
     with _stamps(session, config) as stamps:
-        from forklake.crucible.moving import move
+        from forklake.crucible.account_moves import move
 
         moved = move(stamps, name, stamp)
     counts = f"{counted(moved.catalogs, 'catalog')}, {counted(moved.rows, 'row')}"

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from forklake.catalog.catalog import Catalog
     from forklake.catalog.metastore import Metastore
-    from forklake.delta.importing import Progress, Watcher
     from forklake.delta.overview import Standing
+    from forklake.delta.table_import import Progress, Watcher
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 PathArgument = Annotated[
@@ -96,8 +96,8 @@ def import_delta(
       forklake delta import /data/orders --catalog sales
       forklake delta import /data/orders --catalog sales --as orders_2026 --own
     """
-    from forklake.delta.importing import import_delta as run
-    from forklake.delta.owning import take_over
+    from forklake.delta.table_import import import_delta as run
+    from forklake.delta.takeover import take_over
 
     with session.open() as metastore:
         found = metastore.catalog(catalog)
@@ -174,7 +174,7 @@ def publish(
       forklake delta publish sales.orders /data/orders
       forklake delta publish agent-1.main.orders /data/agent-1/orders
     """
-    from forklake.delta.publishing import publish_table
+    from forklake.delta.publication import publish_table
 
     catalog_name, schema, table_name = _table_name(name)
     with session.open() as metastore:
@@ -240,7 +240,7 @@ def _mirror_once(
     before: list[Standing] | None = None,
 ) -> list[Standing]:
     """Mirror once and return the state of the tables. Show it if it differs from `before`."""
-    from forklake.delta.mirroring import mirror_catalog
+    from forklake.delta.mirror_writer import mirror_catalog
     from forklake.delta.overview import delta_catalogs
 
     catalogs = delta_catalogs(metastore, name)
@@ -279,7 +279,7 @@ def vacuum(
       forklake delta vacuum --hours 24
     """
     from forklake.delta.overview import delta_catalogs
-    from forklake.delta.vacuuming import vacuum_table
+    from forklake.delta.vacuum import vacuum_table
 
     older_than = None if hours is None else datetime.now(UTC) - timedelta(hours=hours)
     with session.open() as metastore:
@@ -364,7 +364,7 @@ def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
       forklake delta check
       forklake delta check sales --json
     """
-    from forklake.delta.auditing import audit_catalog
+    from forklake.delta.audit import audit_catalog
     from forklake.delta.overview import delta_catalogs
 
     with session.open() as metastore:

@@ -29,7 +29,7 @@ def doctor(session: Session) -> None:
       forklake doctor -m ducklake:postgres:dbname=lake --json
     """
     from forklake.catalog.doctor.checks import Weight
-    from forklake.catalog.doctor.examining import checks_for, examine
+    from forklake.catalog.doctor.examination import checks_for, examine
 
     with session.open() as metastore:
         address, backend = metastore.database.address, metastore.database.dialect.name

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forklake.catalog.catalog import Catalog
-    from forklake.catalog.reading import Snapshotted
+    from forklake.catalog.snapshot_reads import Snapshotted
     from forklake.client.catalogs import RemoteCatalog
     from forklake.model.entities import Column, Table
     from forklake.model.snapshots import Snapshot

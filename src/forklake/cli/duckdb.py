@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.inspecting import CatalogArgument
+from forklake.cli.inspection import CatalogArgument
 from forklake.cli.session import Session, command
 from forklake.errors import Unsupported
 
@@ -113,7 +113,7 @@ def duckdb(
 
 def _run(node: NodeSession, script: Script, form: Form) -> None:
     from forklake.cli.results import show
-    from forklake.cli.running import Runner
+    from forklake.cli.statement_runner import Runner
 
     with closing(Runner(node)) as runner:
         for answer, seconds in runner.run(script, None, form, None):
@@ -121,12 +121,12 @@ def _run(node: NodeSession, script: Script, form: Form) -> None:
 
 
 def _converse(node: NodeSession, form: Form) -> None:
-    from forklake.cli.shell.reading import PipedReader
+    from forklake.cli.shell.input import PipedReader
     from forklake.cli.shell.shell import Shell
 
     with closing(Shell(node, form)) as opened:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            from forklake.cli.shell.prompting import Prompt
+            from forklake.cli.shell.prompt import Prompt
 
             opened.greet()
             opened.read_from(Prompt(node))

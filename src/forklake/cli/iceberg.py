@@ -60,7 +60,7 @@ def publish(
       forklake iceberg publish sales.orders /data/iceberg/orders
       forklake iceberg publish agent-1.main.orders --history 0
     """
-    from forklake.iceberg.publishing import publish_table
+    from forklake.iceberg.publication import publish_table
     from forklake.spark.names import split_name
 
     match split_name(name):

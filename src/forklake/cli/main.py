@@ -8,18 +8,18 @@ import typer
 
 from forklake.cli.accounts import app as account
 from forklake.cli.automations import app as automations
-from forklake.cli.changing import drop, extend, materialize, rename
-from forklake.cli.creating import create, fork, init
+from forklake.cli.creation import create, fork, init
 from forklake.cli.delta import app as delta
 from forklake.cli.doctor import doctor
 from forklake.cli.duckdb import duckdb
-from forklake.cli.exposing import expose
-from forklake.cli.granting import app as access
+from forklake.cli.expose import expose
+from forklake.cli.grants import app as access
 from forklake.cli.iceberg import app as iceberg
-from forklake.cli.importing import import_ducklake
-from forklake.cli.inspecting import snapshots, tables
-from forklake.cli.listing import catalogs, tree
-from forklake.cli.merging import diff, merge
+from forklake.cli.import_ducklake import import_ducklake
+from forklake.cli.inspection import snapshots, tables
+from forklake.cli.lifecycle import drop, extend, materialize, rename
+from forklake.cli.listings import catalogs, tree
+from forklake.cli.merges import diff, merge
 from forklake.cli.options import options
 from forklake.cli.output import Output, tolerate_any_text
 from forklake.cli.run import run as run_command

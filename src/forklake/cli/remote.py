@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forklake.cli.formatting import quoted
 from forklake.cli.scripts import Script
 from forklake.errors import InvalidInput, Unsupported
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.sql.parameters import Parameters
 
 if TYPE_CHECKING:

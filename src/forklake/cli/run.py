@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from forklake.reagent.places import Place
-    from forklake.reagent.planning import Plan
     from forklake.reagent.reports import RunReport
-    from forklake.reagent.running import Tell
+    from forklake.reagent.run_plan import Plan
+    from forklake.reagent.workbook_run import Tell
 
 _COLUMNS = ("task", "state", "tries", "rows", "time", "snapshots")
 _NUMBERS = ("tries", "rows", "time")
@@ -110,9 +110,9 @@ def run(
       forklake run daily.toml --dry-run
     """
     with needing_packages("Workbooks", "reagent"):
-        from forklake.reagent.loading import load_workbook
-        from forklake.reagent.planning import plan_run
-        from forklake.reagent.running import Run
+        from forklake.reagent.run_plan import plan_run
+        from forklake.reagent.workbook_files import load_workbook
+        from forklake.reagent.workbook_run import Run
     plan = plan_run(
         load_workbook(workbook),
         catalog=catalog,

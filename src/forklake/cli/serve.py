@@ -47,7 +47,7 @@ def serve(
     """
     settings = settings_of(session, config, host=host, port=port, create=create or None)
     with needing_packages("Services", "server"):
-        from forklake.crucible.serving import serve as run
+        from forklake.crucible.web_server import serve as run
     with _automations(settings) if settings.automations else nullcontext():
         run(settings)
 

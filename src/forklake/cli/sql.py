@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.connecting import CatalogsOption, CreateOption, ReadOnlyOption, connected
-from forklake.cli.creating import DataPathOption
+from forklake.cli.connection import CatalogsOption, CreateOption, ReadOnlyOption, connected
+from forklake.cli.creation import DataPathOption
 from forklake.cli.session import Session, command
 from forklake.errors import InvalidInput, NotFound
 
@@ -84,7 +84,7 @@ def sql(
       forklake sql -c sales -f script.sql
     """
     from forklake.cli.results import Form, show
-    from forklake.cli.running import Runner
+    from forklake.cli.statement_runner import Runner
 
     form = Form.JSON if session.output.as_json else Form.CSV if as_csv else Form.TABLE
     if as_csv and form is Form.JSON:

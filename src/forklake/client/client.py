@@ -12,7 +12,7 @@ from forklake.client.documents import Document, catalog_row
 from forklake.client.sessions import RemoteSession
 from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput, NotFound, Unsupported
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.catalogs import CatalogRow
 

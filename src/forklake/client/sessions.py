@@ -11,7 +11,7 @@ import pyarrow as pa
 from forklake.client.documents import Document
 from forklake.client.transport import ARROW, Transport, error_of, path_of
 from forklake.errors import NotFound
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.sql.results import Result
 
 _WAIT = 20.0  # seconds that one request waits for a statement to end; then another one is sent

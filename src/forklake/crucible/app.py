@@ -13,8 +13,8 @@ from fastapi.openapi.utils import get_openapi
 
 from forklake.crucible import health, problems
 from forklake.crucible.api import ROUTERS
-from forklake.crucible.edge import Edge
-from forklake.crucible.pages.installing import install as install_pages
+from forklake.crucible.middleware import Edge
+from forklake.crucible.pages.installation import install as install_pages
 from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings
 

@@ -12,12 +12,12 @@ from anyio import CapacityLimiter
 from forklake.access.access import Access
 from forklake.access.callers import LOCAL, Caller
 from forklake.catalog.metastore import Metastore, open_metastore
+from forklake.crucible.account_moves import settle
 from forklake.crucible.chores import Chores
-from forklake.crucible.gathering import Gathering
+from forklake.crucible.fork_batcher import Gathering
 from forklake.crucible.logs import note
-from forklake.crucible.maintaining import Maintaining
+from forklake.crucible.maintenance_runs import Maintaining
 from forklake.crucible.metrics import Metrics
-from forklake.crucible.moving import settle
 from forklake.crucible.proxies import Proxies
 from forklake.crucible.refusals import Refusals
 from forklake.crucible.sessions.sessions import Sessions

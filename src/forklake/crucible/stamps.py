@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from forklake.access.access import Access
 from forklake.access.callers import Caller
 from forklake.catalog.metastore import Metastore, open_metastore
-from forklake.crucible.freezing import Frozen
+from forklake.crucible.frozen_accounts import Frozen
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.names import checked_name
 from forklake.store import access as access_tables

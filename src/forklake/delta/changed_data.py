@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import Cdc, Metadata
 from forklake.delta.values import log_value
-from forklake.files.putting import put_if_absent
+from forklake.files.conditional_put import put_if_absent
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
 from forklake.model.names import folded
 from forklake.model.scans import TableChanges
 from forklake.model.values import to_text
-from forklake.spark.source.arrow_planning import Changes, Planner
+from forklake.spark.source.arrow_plan import Changes, Planner
 from forklake.spark.source.feed import CHANGE_TYPE, read_changes
 from forklake.spark.writing.conform import retyped
 from forklake.spark.writing.inline import file_schema

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from forklake.catalog.file_columns import FILE, fetch_chosen, fetch_visible
 from forklake.catalog.paths import DataPaths
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import Metadata
-from forklake.delta.mirror.linking import relative_uri
+from forklake.delta.mirror.links import relative_uri
 from forklake.delta.statistics import statistics_leaves
 from forklake.delta.statistics_columns import Known, statistics_column
 from forklake.model.children import FileAction

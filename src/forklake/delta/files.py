@@ -14,8 +14,8 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.transaction import Transaction
 from forklake.delta.actions import Add, AnyAction, DeletionVector
 from forklake.delta.schema import DeltaField
-from forklake.delta.shaping import TableShape
 from forklake.delta.statistics import parse_statistics
+from forklake.delta.table_shape import TableShape
 from forklake.delta.values import lake_value
 from forklake.errors import Corruption, NotFound, Unavailable
 from forklake.files.deletes import Deleted, write_delete_files

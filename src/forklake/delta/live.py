@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from forklake.delta.actions import Add, AnyAction, CommitInfo, Metadata, Protocol, Remove
+from forklake.delta.log.delta_log import Version
 from forklake.delta.log.paths import full_path
-from forklake.delta.log.reading import Version
 
 Vector = str | None  # unique id of a deletion vector; None if the file has none
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.faces import FaceReading
+from forklake.catalog.delta_tables import FaceReading
 from forklake.catalog.metastore import Metastore
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.model.delta_tables import FaceMode
 from forklake.model.entities import DeltaTable, Table
-from forklake.model.faces import FaceMode
 from forklake.model.kinds import DELTA_TABLE, TABLE
 from forklake.store.delta_log import catalogs_with_delta
 from forklake.store.mirrors import MirrorStatus, find_status

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Remove, Txn
 from forklake.delta.files import text_of
-from forklake.delta.held import Held
 from forklake.delta.live import Told, vector_of
+from forklake.delta.live_files import Held
+from forklake.delta.log.delta_log import Version
 from forklake.delta.log.paths import full_path
-from forklake.delta.log.reading import Version
-from forklake.model.faces import FaceAction, FaceCommit
+from forklake.model.delta_tables import FaceAction, FaceCommit
 
 MOST_FILES = 5000  # maximum number of adds and removes in a part
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from forklake.catalog.file_columns import BOUNDS
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.statistics import statistics_leaves
 from forklake.model.entities import DataFile, Table
 from forklake.model.kinds import DATA_FILE

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from forklake.catalog.faces import FaceReading
-from forklake.delta.importing import canonical_location
+from forklake.catalog.delta_tables import FaceReading
+from forklake.delta.table_import import canonical_location
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.kinds import DELTA_TABLE, TABLE
-from forklake.store.faces import milliseconds
+from forklake.store.delta_tables import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

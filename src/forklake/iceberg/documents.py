@@ -7,7 +7,7 @@ from typing import Any
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.iceberg.files import TableFiles
 from forklake.iceberg.partitions import Partitioning
 from forklake.iceberg.schema import has_initial_defaults, iceberg_schema, plain_leaves

@@ -23,12 +23,12 @@ from pyiceberg.manifest import (
 )
 from pyiceberg.typedef import Record
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import Unsupported
 from forklake.files.footers import node_paths
 from forklake.files.systems import in_parallel
-from forklake.iceberg.deleting import PATH_FIELD, named_after, write_deletes
 from forklake.iceberg.partitions import Partitioning
+from forklake.iceberg.position_deletes import PATH_FIELD, named_after, write_deletes
 from forklake.iceberg.schema import can_be_read_as, plain_leaves, primitive, value_of
 from forklake.model.children import FileColumnStatistics
 from forklake.model.entities import Table

@@ -20,7 +20,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
 from forklake.errors import Unsupported
-from forklake.files.putting import put
+from forklake.files.conditional_put import put
 from forklake.files.systems import exists, size
 
 _CODEC: Final = "deflate"

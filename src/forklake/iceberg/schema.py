@@ -32,7 +32,7 @@ from pyiceberg.types import (
 
 from forklake.errors import Unsupported
 from forklake.model.fields import Field
-from forklake.model.inlining import initial_value
+from forklake.model.inlined_values import initial_value
 from forklake.model.values import decimal_digits
 
 # The Iceberg types of the values that files hold, by column type.

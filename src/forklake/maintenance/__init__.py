@@ -9,32 +9,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forklake.maintenance.adding import add_data_files
-    from forklake.maintenance.checkpointing import Step, checkpoint
-    from forklake.maintenance.cleaning import cleanup_old_files, delete_orphaned_files
-    from forklake.maintenance.compacting import Compacted
+    from forklake.maintenance.checkpoint import Step, checkpoint
+    from forklake.maintenance.cleanup import cleanup_old_files, delete_orphaned_files
+    from forklake.maintenance.compaction import Compacted
+    from forklake.maintenance.ducklake_import import Imported, import_ducklake
     from forklake.maintenance.due import maintain
-    from forklake.maintenance.expiring import expire_snapshots
-    from forklake.maintenance.flushing import Flushed, flush_inlined_data
-    from forklake.maintenance.importing import Imported, import_ducklake
-    from forklake.maintenance.merging import merge_adjacent_files
-    from forklake.maintenance.rewriting import rewrite_data_files
+    from forklake.maintenance.expiry import expire_snapshots
+    from forklake.maintenance.file_merges import merge_adjacent_files
+    from forklake.maintenance.file_rewrites import rewrite_data_files
+    from forklake.maintenance.flush import Flushed, flush_inlined_data
+    from forklake.maintenance.foreign_files import add_data_files
 
 _PLACES = {
-    "Compacted": "compacting",
-    "Flushed": "flushing",
-    "Imported": "importing",
-    "Step": "checkpointing",
-    "add_data_files": "adding",
-    "checkpoint": "checkpointing",
-    "cleanup_old_files": "cleaning",
-    "delete_orphaned_files": "cleaning",
-    "expire_snapshots": "expiring",
-    "flush_inlined_data": "flushing",
-    "import_ducklake": "importing",
+    "Compacted": "compaction",
+    "Flushed": "flush",
+    "Imported": "ducklake_import",
+    "Step": "checkpoint",
+    "add_data_files": "foreign_files",
+    "checkpoint": "checkpoint",
+    "cleanup_old_files": "cleanup",
+    "delete_orphaned_files": "cleanup",
+    "expire_snapshots": "expiry",
+    "flush_inlined_data": "flush",
+    "import_ducklake": "ducklake_import",
     "maintain": "due",
-    "merge_adjacent_files": "merging",
-    "rewrite_data_files": "rewriting",
+    "merge_adjacent_files": "file_merges",
+    "rewrite_data_files": "file_rewrites",
 }
 
 __all__ = [

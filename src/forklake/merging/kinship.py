@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.reading import Snapshotted, load_state
+from forklake.catalog.snapshot_reads import Snapshotted, load_state
 from forklake.model.entities import Table
 from forklake.model.ids import NOBODY, CatalogId, SnapshotId, TableId
 from forklake.model.kinds import TABLE
 from forklake.model.merges import Merge
 from forklake.model.snapshots import Head
-from forklake.store.adopting import merges_between
+from forklake.store.adoption import merges_between
 from forklake.store.database import Connection
 
 

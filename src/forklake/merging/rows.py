@@ -26,7 +26,7 @@ from forklake.model.files import ROW_ID
 from forklake.model.kinds import TABLE
 from forklake.model.merges import Merge
 from forklake.model.scans import ScanFile
-from forklake.spark.changing.matching import matching
+from forklake.spark.changing.row_matches import matching
 from forklake.spark.engine.engine import Engine
 from forklake.spark.names import quoted
 from forklake.spark.reading.inlined import inlined_frame

@@ -13,14 +13,14 @@ from typing import Any
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.changes import Change, ChangeKind, parse_changes
 from forklake.model.entities import Row
 from forklake.model.ids import SnapshotId, TableId
 from forklake.model.kinds import KIND_OF, Kind
 from forklake.model.merges import WHOLE_CATALOG, Merge
-from forklake.store.adopting import merges_between
+from forklake.store.adoption import merges_between
 from forklake.store.expired import expired_since_statement, has_gaps
 from forklake.store.snapshots import changes_statement
 

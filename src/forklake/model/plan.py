@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from forklake.model.changes import Change
 from forklake.model.children import Child
+from forklake.model.delta_tables import FaceCommit
 from forklake.model.entities import (
     Column,
     ColumnStatistics,
@@ -17,7 +18,6 @@ from forklake.model.entities import (
     Option,
     Row,
 )
-from forklake.model.faces import FaceCommit
 from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile, NewInlinedRow
 from forklake.model.ids import (
     CatalogId,

@@ -11,7 +11,7 @@ from copy import copy
 from typing import Any, TypeVar
 
 from forklake.errors import NotFound, Unsupported
-from forklake.model import kinds, rules, sorting
+from forklake.model import kinds, rules, sort_keys
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
     Column,
@@ -41,7 +41,7 @@ from forklake.model.kinds import DEFINITIONS, KIND_OF, Kind
 from forklake.model.names import folded
 from forklake.model.options import CATALOG_SCOPE_ID, OPTIONS, Scope
 from forklake.model.rules import NO_RULES, Rules
-from forklake.model.sorting import SortKey
+from forklake.model.sort_keys import SortKey
 
 R = TypeVar("R", bound=Row)
 C = TypeVar("C", bound=Child)
@@ -319,7 +319,7 @@ class CatalogState:
     def sort_order(self, table: Table) -> tuple[SortKey, ...]:
         """Return the sort keys of rows in new files of a table."""
         row = self.get(kinds.TAG, (table.table_id, SORTED_BY))
-        return sorting.from_text(row.value) if isinstance(row, Tag) else ()
+        return sort_keys.from_text(row.value) if isinstance(row, Tag) else ()
 
     def rules(self, table: Table) -> Rules:
         """Return the rules of a table: conditions on rows, and operations that are refused."""

@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forklake.reagent.decorating import worktask
-    from forklake.reagent.loading import load_workbook, make_workbook
+    from forklake.reagent.decorators import worktask
     from forklake.reagent.local import LocalPlace
-    from forklake.reagent.planning import plan_run
     from forklake.reagent.reports import RunReport
-    from forklake.reagent.running import run_workbook
+    from forklake.reagent.run_plan import plan_run
     from forklake.reagent.served import ServedPlace
+    from forklake.reagent.workbook_files import load_workbook, make_workbook
+    from forklake.reagent.workbook_run import run_workbook
     from forklake.reagent.workbooks import Isolation, Workbook
 
 _PLACES = {
@@ -25,11 +25,11 @@ _PLACES = {
     "RunReport": "reports",
     "ServedPlace": "served",
     "Workbook": "workbooks",
-    "load_workbook": "loading",
-    "make_workbook": "loading",
-    "plan_run": "planning",
-    "run_workbook": "running",
-    "worktask": "decorating",
+    "load_workbook": "workbook_files",
+    "make_workbook": "workbook_files",
+    "plan_run": "run_plan",
+    "run_workbook": "workbook_run",
+    "worktask": "decorators",
 }
 
 __all__ = [

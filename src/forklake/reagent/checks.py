@@ -8,7 +8,7 @@ from forklake.errors import InvalidInput
 from forklake.model.figures import counted
 from forklake.model.names import quoted
 from forklake.reagent.places import Worker
-from forklake.reagent.preparing import Prepared, bare
+from forklake.reagent.prepared_tasks import Prepared, bare
 from forklake.reagent.reports import Checked
 from forklake.reagent.workbooks import Check, Value
 from forklake.sql.parameters import literal_of

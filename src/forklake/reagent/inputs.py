@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from forklake.errors import InvalidInput, NotFound
 from forklake.reagent.places import Worker
-from forklake.reagent.preparing import Prepared, located
+from forklake.reagent.prepared_tasks import Prepared, located
 from forklake.reagent.workbooks import Input
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from datetime import timedelta
 
 from forklake.errors import Cancelled, Unavailable
 from forklake.model.snapshots import Snapshot
+from forklake.reagent.commit_tags import Stamp
 from forklake.reagent.places import Place, Worker
 from forklake.reagent.reports import Publication
-from forklake.reagent.stamping import Stamp
 from forklake.reagent.workbooks import Isolation
 
 

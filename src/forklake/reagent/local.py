@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from forklake.catalog.faces import find_face
+from forklake.catalog.delta_tables import find_face
 from forklake.catalog.metastore import Metastore, open_metastore
 from forklake.crucible.sessions.engines import Engines
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.model.snapshots import Snapshot
-from forklake.reagent.preparing import Prepared
+from forklake.reagent.commit_tags import Stamp, snapshots_since
+from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Publication, published
 from forklake.reagent.sessions import LocalWorker, StoppableGuard, TaskSession
-from forklake.reagent.stamping import Stamp, snapshots_since
 from forklake.reagent.workbooks import Output
 from forklake.spark.names import joined_name
 
@@ -74,7 +74,7 @@ class LocalPlace(Closing):
 
     def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
         """Fork a catalog with a time to live. The run holds the fork exclusively."""
-        from forklake.merging.holding import fork_held
+        from forklake.merging.holds import fork_held
 
         fork_held(self.metastore, parent, name, holder=stamp.run_id, ttl=ttl)
 
@@ -112,7 +112,7 @@ class LocalPlace(Closing):
 
     def make_delta(self, catalog: str, output: Output) -> None:
         """Flush an output table, and publish it as a Delta table if it is not yet one."""
-        from forklake.delta.publishing import publish_table
+        from forklake.delta.publication import publish_table
         from forklake.maintenance import flush_inlined_data
 
         assert output.delta is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forklake.errors import NotFound
 from forklake.model.names import quoted
 from forklake.reagent.places import Worker, counted_rows
-from forklake.reagent.preparing import Prepared, bare
+from forklake.reagent.prepared_tasks import Prepared, bare
 from forklake.reagent.workbooks import Mode, Output
 
 if TYPE_CHECKING:

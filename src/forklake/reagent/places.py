@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from forklake.errors import Cancelled
     from forklake.model.snapshots import Snapshot
-    from forklake.reagent.preparing import Prepared
+    from forklake.reagent.commit_tags import Stamp
+    from forklake.reagent.prepared_tasks import Prepared
     from forklake.reagent.reports import Publication
-    from forklake.reagent.stamping import Stamp
     from forklake.reagent.workbooks import Output
     from forklake.sql.parameters import Parameters
     from forklake.sql.results import Result

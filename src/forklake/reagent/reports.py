@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from forklake.errors import ForklakeError
-from forklake.reagent.scheduling import State
+from forklake.reagent.schedule import State
 from forklake.reagent.workbooks import Value
 
 _TOLD = ("table", "appended_rows", "appended_files", "updated", "deleted")

@@ -11,9 +11,9 @@ from forklake.client import Client
 from forklake.client.sessions import RemoteStatement
 from forklake.errors import Cancelled, ForklakeError, Unavailable, Unsupported
 from forklake.model.snapshots import Snapshot
-from forklake.reagent.preparing import Prepared
+from forklake.reagent.commit_tags import Stamp, snapshots_by_task, snapshots_since
+from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Publication, published
-from forklake.reagent.stamping import Stamp, snapshots_by_task, snapshots_since
 from forklake.reagent.workbooks import Output
 from forklake.spark.names import joined_name
 from forklake.sql.parameters import Parameters

@@ -13,7 +13,7 @@ from forklake.reagent.checks import require_passed, run_checks
 from forklake.reagent.inputs import load_inputs
 from forklake.reagent.outputs import write_output
 from forklake.reagent.places import Worker, counted_rows
-from forklake.reagent.preparing import Prepared
+from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Checked
 
 if TYPE_CHECKING:

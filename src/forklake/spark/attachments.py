@@ -13,7 +13,7 @@ from pathlib import Path
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore, open_metastore
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
 from forklake.files.locations import location_of, normalize_data_path
 from forklake.files.paths import checked_data_path, resolve

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from forklake.spark.attachments import Attachment
     from forklake.spark.engine.engine import Engine
-    from forklake.spark.naming import TableName, View
+    from forklake.spark.name_resolution import TableName, View
     from forklake.spark.work import Change
 
 _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.+)\)\s*")

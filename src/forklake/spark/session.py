@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from forklake.errors import ForklakeError, InvalidInput, Unavailable
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.spark.attachments import Attachments
 from forklake.spark.definitions import Definitions
-from forklake.spark.naming import Naming
+from forklake.spark.name_resolution import Naming
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from forklake.spark.changing.merging import MergeClause, MergeCounts
+    from forklake.spark.changing.merge_into import MergeClause, MergeCounts
     from forklake.spark.engine.engine import Engine
     from forklake.spark.writing.conform import Rows
 
@@ -117,7 +117,7 @@ class Session(Closing, Naming, Definitions):
             where: a condition in Spark SQL; files that cannot contain such rows are not read.
             virtual: columns to add: rowid, snapshot_id, filename, file_row_number, file_index.
         """
-        from forklake.spark.reading.recording import record_read, record_virtual
+        from forklake.spark.reading.read_records import record_read, record_virtual
         from forklake.spark.reading.scan import scan
 
         found = self.resolve(name, version=version, timestamp=timestamp)
@@ -237,7 +237,7 @@ class Session(Closing, Naming, Definitions):
             using: rows to join with, referred to by `source_alias`, or by their own aliases if it
                 is None; a row is deleted if the condition is true with one of them.
         """
-        from forklake.spark.changing.deleting import delete
+        from forklake.spark.changing.delete import delete
 
         with self._progress("Deleting from", name):
             return delete(
@@ -251,7 +251,7 @@ class Session(Closing, Naming, Definitions):
 
     def truncate(self, name: str | Sequence[str]) -> int:
         """Delete all rows of a table without reading them, and return their number."""
-        from forklake.spark.changing.deleting import truncate
+        from forklake.spark.changing.delete import truncate
 
         return truncate(self, name)
 
@@ -272,7 +272,7 @@ class Session(Closing, Naming, Definitions):
             set: expressions in Spark SQL over the old values, by column or field (`s.x`).
             source: rows to join with, `on` a condition; no row of the table may match two.
         """
-        from forklake.spark.changing.updating import update
+        from forklake.spark.changing.update import update
 
         with self._progress("Updating", name):
             return update(
@@ -302,7 +302,7 @@ class Session(Closing, Naming, Definitions):
             on: which rows match, as in `target.id = source.id`.
             when: clauses, made by `when_matched` and the like; the first that applies is used.
         """
-        from forklake.spark.changing.merging import merge
+        from forklake.spark.changing.merge_into import merge
 
         with self._progress("Merging into", target):
             return merge(

@@ -14,7 +14,7 @@ from forklake.model.plan import Committed
 from forklake.spark import session as tables
 from forklake.spark.attachments import Attachment, Attachments
 from forklake.spark.work import Change
-from forklake.sql.guarding import Guard
+from forklake.sql.guard import Guard
 from forklake.sql.parameters import Parameters, given
 from forklake.sql.results import Result
 
@@ -102,7 +102,7 @@ class Session(tables.Session):
         Returns:
             Whether the rows were written.
         """
-        from forklake.delta.writing import write_once
+        from forklake.delta.exactly_once import write_once
 
         return write_once(self, df, name, app_id=app_id, version=version, mode=mode)
 
@@ -129,7 +129,7 @@ class Session(tables.Session):
     def _note(self, change: Change) -> None:
         super()._note(change)
         if change.transaction.changed_faces:
-            from forklake.delta.mirroring import mirror_catalog
+            from forklake.delta.mirror_writer import mirror_catalog
 
             # A failure does not fail the commit: the mirror status records it for a later retry.
             mirror_catalog(change.attachment.catalog)
@@ -158,7 +158,7 @@ class Session(tables.Session):
     ) -> Iterator[Result]:
         """Run statements in order and yield their results; each runs when its result is fetched."""
         from forklake.sql.dialect import parse
-        from forklake.sql.running import answer
+        from forklake.sql.dispatch import answer
 
         self._require_open()
         if dialect not in (DUCKDB, SPARK):

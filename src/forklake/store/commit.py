@@ -26,20 +26,20 @@ from forklake.errors import Conflict, NotFound, Unavailable
 from forklake.model.ids import TableId
 from forklake.model.plan import CommitPlan, Committed, KnownBounds
 from forklake.model.snapshots import Head
-from forklake.store.adopting import require_mergeable
-from forklake.store.appending import append_at_once
-from forklake.store.asking import Line, Question, table_questions
+from forklake.store.adoption import require_mergeable
+from forklake.store.commit_queries import Line, Question, table_questions
+from forklake.store.commit_writer import Writing
+from forklake.store.conflict_check import require_not_outrun
 from forklake.store.database import Connection, Database
+from forklake.store.fast_append import append_at_once
 from forklake.store.heads import move_head
-from forklake.store.ledger import Ledger
+from forklake.store.id_reserve import Reserve
 from forklake.store.operations import Allocation, Insert, Operation, Statement
-from forklake.store.outrunning import require_not_outrun
 from forklake.store.phases import reached
 from forklake.store.quotas import require_bytes
-from forklake.store.reserve import Reserve
-from forklake.store.stages import staged
-from forklake.store.table_writing import KnownTables, TableWriting
-from forklake.store.writing import Writing
+from forklake.store.row_writer import Ledger
+from forklake.store.statement_batches import staged
+from forklake.store.table_writer import KnownTables, TableWriting
 
 _ATTEMPTS = 8
 MOST_ROWS = 20_000  # rows that a series buffers before it sends them

@@ -20,7 +20,6 @@ from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, 
 from forklake.model.ids import CatalogId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
-from forklake.store.fetching import RowFetching
 from forklake.store.operations import (
     Allocate,
     Allocation,
@@ -34,6 +33,7 @@ from forklake.store.operations import (
 )
 from forklake.store.private_files import create_beside
 from forklake.store.reservations import Turn
+from forklake.store.row_fetch import RowFetching
 
 # Up to this many rows are one INSERT. More are passed as an Arrow table, which needs no parsing.
 _ARROW_ABOVE = 32

@@ -14,13 +14,13 @@ from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.retention import Run, expirable, runs_of
 from forklake.model.snapshots import Snapshot
 from forklake.store.database import Connection, Database
+from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.heads import head_statement
 from forklake.store.idempotency import stale_keys_deletion
 from forklake.store.operations import Insert, Operation, Statement
 from forklake.store.phases import reached
 from forklake.store.snapshots import list_snapshots
 from forklake.store.times import as_time
-from forklake.store.undone import again_if_undone
 
 _COLUMNS = ("catalog_id", "begin_snapshot", "end_snapshot", "begin_time")
 

@@ -14,7 +14,7 @@ from typing import Any
 from forklake.model.entities import Column, InlinedRow, InlinedTable
 from forklake.model.fields import Field
 from forklake.model.ids import CatalogId, ColumnId, SnapshotId, TableId
-from forklake.model.inlining import from_stored, initial_value, to_stored
+from forklake.model.inlined_values import from_stored, initial_value, to_stored
 from forklake.model.kinds import INLINED_ROW
 from forklake.store.database import Connection
 from forklake.store.operations import Statement

@@ -12,10 +12,10 @@ from datetime import datetime
 
 from forklake.model.ids import CatalogId
 from forklake.store.database import Connection, Database
+from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.heads import head_statement
 from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
-from forklake.store.undone import again_if_undone
 
 _NAME = "ducklake_catalog_lease"
 

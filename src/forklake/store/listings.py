@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 from forklake.model.ids import CatalogId, SnapshotId, TableId
 from forklake.store.database import Database, Dialect, Lock, Readable, Rows
+from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.operations import Insert, Statement
-from forklake.store.undone import again_if_undone
 
 NAME = "ducklake_file_listing"
 _COLUMNS = ("catalog_id", "table_id", "upto_snapshot", "part", "column_id", "number", "body")

@@ -22,13 +22,13 @@ from forklake.errors import Corruption, InvalidInput
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.names import quoted
 from forklake.store.database import Dialect, Lock, Rows
-from forklake.store.fetching import RowFetching
 from forklake.store.mysql_address import described, parsed
 from forklake.store.mysql_errors import INDEX_EXISTS, NO_DATABASE, code_of, translated
 from forklake.store.mysql_text import bound, form_of, insert_head, keeping_existing, row_literal
 from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
 from forklake.store.reservations import TURNS, Reservations, Turn
+from forklake.store.row_fetch import RowFetching
 
 _PLACES = 32  # rows for each kind of lock, see ducklake_lock
 _LETTERS = 1 << 20  # approximate size of one INSERT, in characters

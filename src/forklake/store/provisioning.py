@@ -25,6 +25,7 @@ from forklake.store.catalogs import (
 )
 from forklake.store.data_paths import claim_data_path
 from forklake.store.database import Connection, Database, Lock, Rows
+from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.heads import (
     as_head,
     changes_insert,
@@ -38,7 +39,6 @@ from forklake.store.heads import (
 from forklake.store.leases import end_expired, leases_end, leases_insert
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement, Values
 from forklake.store.phases import reached
-from forklake.store.undone import again_if_undone
 
 # Hook that is called inside the transaction while catalogs are created, renamed or dropped. It may
 # refuse by raising an error; the operations that it returns are committed with the rest.

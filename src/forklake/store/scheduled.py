@@ -9,9 +9,9 @@ from datetime import datetime
 from forklake.model.ids import CatalogId
 from forklake.model.kinds import Kind
 from forklake.store.database import Connection, Database
+from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.operations import Insert, Statement
 from forklake.store.times import as_time
-from forklake.store.undone import again_if_undone
 
 _NAME = "ducklake_files_scheduled_for_deletion"
 _COLUMNS = ("catalog_id", "data_file_id", "path", "path_is_relative", "schedule_start")

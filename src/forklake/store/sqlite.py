@@ -17,7 +17,6 @@ from typing import Any
 from forklake.errors import Corruption, Forbidden, ForklakeError, InvalidInput, Unavailable
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.database import Dialect, Lock, Rows
-from forklake.store.fetching import RowFetching
 from forklake.store.operations import (
     Allocate,
     Allocation,
@@ -28,6 +27,7 @@ from forklake.store.operations import (
 )
 from forklake.store.private_files import create_private_file, open_beside
 from forklake.store.reservations import Turn
+from forklake.store.row_fetch import RowFetching
 
 _BUSY_SECONDS = 60.0
 # Prefixes of errors that may be temporary.

@@ -9,8 +9,8 @@ from forklake.model.ids import FOREVER, CatalogId
 from forklake.model.kinds import DATA_FILE, DELETE_FILE, Kind
 from forklake.model.usage import FileInterval, Pin, Point
 from forklake.store.database import Connection
-from forklake.store.known import is_ours
 from forklake.store.operations import Statement
+from forklake.store.table_cache import is_ours
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from forklake import (
     struct,
 )
 from forklake.model.changes import ChangeKind
+from forklake.model.delta_tables import FaceMode
 from forklake.model.entities import Table
-from forklake.model.faces import FaceMode
 
 ODD = "<script>alert(1)"
 ODD_NAMES = (ODD, "Größe ü", "数据湖", "a&b=c#d?e%2F", "{{ 7*7 }}")

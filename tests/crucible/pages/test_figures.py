@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forklake import Catalog, Metastore
-from forklake.crucible.pages import charts, filing, formatting
+from forklake.crucible.pages import charts, file_views, formatting
 from forklake.crucible.pages.growth import growth
 from forklake.crucible.pages.history import WORDS
 from forklake.model.changes import ChangeKind
@@ -51,16 +51,16 @@ def check_files(catalog: Catalog) -> None:
     seen = catalog.now()
     for table in seen.state.tables():
         files = seen.data_files(table)
-        classes = filing.size_classes(catalog, seen, table)
+        classes = file_views.size_classes(catalog, seen, table)
         assert sum(one.count for one in classes) == len(files)
         for before, one in pairwise(classes):
             within = [file for file in files if before.below <= file.file_size_bytes < one.below]
             assert one.count == len(within)
-        parts = filing.parts(catalog, seen, table, 50)
+        parts = file_views.parts(catalog, seen, table, 50)
         parted = [file for file in files if file.partition_id is not None]
         assert sum(part.files for part in parts) == len(parted)
         assert sum(part.rows for part in parts) == sum(file.record_count for file in parted)
-        count, found = filing.files(catalog, seen, table, 3, 5)
+        count, found = file_views.files(catalog, seen, table, 3, 5)
         assert count == len(files)
         assert found == seen.found_files(table)[3:8]
 

@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 
 from forklake.access.callers import LOCAL
 from forklake.access.roles import Role
-from forklake.crucible.pages.installing import PAGES
+from forklake.crucible.pages.installation import PAGES
 from tests.crucible.pages.lakes import ODD, ODD_NAMES, fill
 from tests.crucible.pages.visits import Visit, kind_of, same_but
 from tests.crucible.served import Running

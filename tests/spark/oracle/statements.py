@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from forklake import Session
-from forklake.spark.changing.merging import (
+from forklake.spark.changing.merge_into import (
     MergeClause,
     when_matched,
     when_not_matched,

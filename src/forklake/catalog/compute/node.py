@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.compute.relations import INSIDE, Relation
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import (
     AlreadyExists,
     Forbidden,
@@ -27,7 +27,7 @@ from forklake.errors import (
     NotFound,
     Unsupported,
 )
-from forklake.model.closing import Closing
+from forklake.model.closeable import Closing
 from forklake.model.entities import Table, View
 from forklake.model.ids import SnapshotId
 from forklake.model.names import PLACEHOLDER, folded, quoted

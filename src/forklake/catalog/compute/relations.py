@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from forklake.catalog.compute.projecting import Layout
+from forklake.catalog.compute.projection import Layout
 from forklake.catalog.compute.shapes import Shape, shaped
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import Unsupported
 from forklake.files.deletes import read_positions
 from forklake.files.paths import folder_value

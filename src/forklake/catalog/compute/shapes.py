@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow.parquet as pq
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import Unsupported
 from forklake.files.footers import leaf_fields, node_paths
 from forklake.files.systems import for_each_file, open_input

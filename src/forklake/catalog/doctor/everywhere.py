@@ -15,7 +15,7 @@ from forklake.errors import ForklakeError
 from forklake.files.locations import location_of
 from forklake.files.systems import file_system, is_local, translating
 from forklake.model.ids import FOREVER
-from forklake.store.completing import missing, missing_columns
+from forklake.store.schema_completion import missing, missing_columns
 from forklake.store.times import as_time
 
 if TYPE_CHECKING:

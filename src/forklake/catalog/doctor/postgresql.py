@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forklake.catalog.doctor.checks import Check, Limits, Weight
-from forklake.store.completing import other_settings
 from forklake.store.partitioning import PARTITIONED, count_partitions
 from forklake.store.postgresql import PostgresDatabase
+from forklake.store.schema_completion import other_settings
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore

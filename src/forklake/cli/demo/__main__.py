@@ -17,7 +17,7 @@ import typer
 from forklake.cli.demo.stage import Stage
 from forklake.cli.demo.tour import Tour
 from forklake.cli.output import Output, tolerate_any_text
-from forklake.cli.running import WatchedSession
+from forklake.cli.statement_runner import WatchedSession
 from forklake.errors import AlreadyExists, ForklakeError, outcome
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import typer
 
-from forklake.cli.connecting import CatalogsOption, CreateOption, ReadOnlyOption, connected
-from forklake.cli.creating import DataPathOption
+from forklake.cli.connection import CatalogsOption, CreateOption, ReadOnlyOption, connected
+from forklake.cli.creation import DataPathOption
 from forklake.cli.session import Session, command
 
 
@@ -31,7 +31,7 @@ def shell(
       forklake shell --catalog sales --create
     """
     from forklake.cli.results import Form
-    from forklake.cli.shell.reading import PipedReader
+    from forklake.cli.shell.input import PipedReader
     from forklake.cli.shell.shell import Shell
 
     form = Form.JSON if session.output.as_json else Form.TABLE
@@ -40,7 +40,7 @@ def shell(
     )
     with connection, closing(Shell(connection, form)) as opened:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            from forklake.cli.shell.prompting import Prompt
+            from forklake.cli.shell.prompt import Prompt
 
             opened.greet()
             opened.read_from(Prompt(connection))

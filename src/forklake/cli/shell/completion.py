@@ -14,7 +14,7 @@ from prompt_toolkit.document import Document
 
 from forklake.cli.formatting import quoted
 from forklake.cli.shell.dots import COMMANDS
-from forklake.cli.shell.reading import is_dot_command
+from forklake.cli.shell.input import is_dot_command
 from forklake.cli.shell.words import FUNCTIONS, KEYWORDS
 from forklake.errors import ForklakeError
 from forklake.model.names import folded

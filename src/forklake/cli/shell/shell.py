@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from forklake.cli.output import Output, console_for
 from forklake.cli.results import Form, show
-from forklake.cli.running import OtherSession, Runner
 from forklake.cli.scripts import Script
-from forklake.cli.shell.reading import Reader, is_dot_command
+from forklake.cli.shell.input import Reader, is_dot_command
+from forklake.cli.statement_runner import OtherSession, Runner
 from forklake.errors import ForklakeError, outcome
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from forklake.catalog.transaction import Transaction
 from forklake.crucible.callers import Asking
-from forklake.crucible.changing import changed
+from forklake.crucible.definition_changes import changed
 from forklake.crucible.shapes.base import Name, nothing
 from forklake.crucible.shapes.tables import COMMENT, ChangeColumn, NewColumn, Table
 from forklake.crucible.shapes.types import as_model

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.gathering import Wish
+from forklake.crucible.fork_batcher import Wish
 from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.catalogs import Catalog, CatalogPage, Made, NewForks, Tree, TreeNode
 from forklake.store.catalogs import CatalogRow

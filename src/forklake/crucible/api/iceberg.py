@@ -22,7 +22,7 @@ from forklake.crucible.shapes.base import Name
 from forklake.errors import Forbidden, ForklakeError, InvalidInput, outcome
 
 if TYPE_CHECKING:
-    from forklake.catalog.reading import Snapshotted
+    from forklake.catalog.snapshot_reads import Snapshotted
 
 _NAMESPACES = "/v1/{catalog}/namespaces"
 _NAMESPACE = f"{_NAMESPACES}/{{schema}}"
@@ -150,7 +150,7 @@ def list_views(visit: Asking, catalog: Name, schema: Name) -> Response:
 def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
     """Publish a table at its current snapshot and return its Iceberg metadata."""
     found = visit.catalog(catalog, "file.list")
-    from forklake.iceberg.publishing import publish_table
+    from forklake.iceberg.publication import publish_table
 
     published = publish_table(found, table, schema)
     location = json.dumps(published.metadata_location)

@@ -8,9 +8,9 @@ from anyio import to_thread
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from forklake.crucible import maintaining
+from forklake.crucible import maintenance_runs
 from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.maintaining import Operation, Order
+from forklake.crucible.maintenance_runs import Operation, Order
 from forklake.crucible.shapes.base import Name
 from forklake.crucible.shapes.history import Maintain, Run, Runs
 
@@ -37,7 +37,9 @@ async def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain
     return _run_model(started).response(202)
 
 
-def _start_run(visit: Visit, catalog: str, operation: Operation, body: Maintain) -> maintaining.Run:
+def _start_run(
+    visit: Visit, catalog: str, operation: Operation, body: Maintain
+) -> maintenance_runs.Run:
     found = visit.catalog(catalog, "maintenance.run")
     order = Order(operation, body.table, body.schema_name, body.older_than, body.dry_run)
     what = f"{catalog}.{operation}"
@@ -45,7 +47,7 @@ def _start_run(visit: Visit, catalog: str, operation: Operation, body: Maintain)
         return visit.service.maintaining.start(found, order)
 
 
-def _run_model(run: maintaining.Run) -> Run:
+def _run_model(run: maintenance_runs.Run) -> Run:
     return Run(
         run=run.run,
         operation=run.order.operation,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from forklake.crucible.callers import Asking
-from forklake.crucible.changing import changed
+from forklake.crucible.definition_changes import changed
 from forklake.crucible.shapes.base import Name
 from forklake.crucible.shapes.history import Option, Options, SetOption
 from forklake.errors import NotFound

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from forklake.crucible.callers import Asking
-from forklake.crucible.changing import changed, seen
+from forklake.crucible.definition_changes import changed, seen
 from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, nothing
 from forklake.crucible.shapes.tables import NewSchema, Renamed, Schema, Schemas
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from forklake.catalog.transaction import Transaction
 from forklake.crucible.callers import Asking
-from forklake.crucible.changing import changed, seen
+from forklake.crucible.definition_changes import changed, seen
 from forklake.crucible.shapes.base import MAX_NUMBER, AtSnapshot, AtTime, Limit, Name, nothing
 from forklake.crucible.shapes.tables import (
     COMMENT,

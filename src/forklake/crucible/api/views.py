@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from forklake.catalog.catalog import Catalog
 from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.changing import changed, seen
+from forklake.crucible.definition_changes import changed, seen
 from forklake.crucible.sessions.statements import Request
 from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, nothing
 from forklake.crucible.shapes.tables import NewView, View, Views

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.crucible.pages.frames import framed, look
 from forklake.crucible.pages.rendering import render
 from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking
+from forklake.model.delta_tables import FaceMode
 from forklake.model.entities import TableStatistics, View
-from forklake.model.faces import FaceMode
 from forklake.model.ids import TableId
 from forklake.model.kinds import DELTA_TABLE, TABLE_STATISTICS
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forklake.access.roles import OPERATIONS, Right
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.crucible.pages.visitors import Visitor
 from forklake.model.snapshots import Head
 

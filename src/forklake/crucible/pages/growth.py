@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.reading import Snapshotted
-from forklake.crucible.pages.asking import ask
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.crucible.pages.row_queries import ask
 from forklake.model.entities import Table
 from forklake.model.kinds import DATA_FILE, TABLE_STATISTICS
 

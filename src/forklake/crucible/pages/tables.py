@@ -9,10 +9,10 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from forklake.catalog.reading import Snapshotted
-from forklake.crucible.pages import filing
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.crucible.pages import file_views
 from forklake.crucible.pages.charts import Bars, Curve, bars, curve
-from forklake.crucible.pages.filing import SizeClass
+from forklake.crucible.pages.file_views import SizeClass
 from forklake.crucible.pages.frames import framed, look
 from forklake.crucible.pages.growth import Point, growth
 from forklake.crucible.pages.history import Told, told
@@ -59,7 +59,7 @@ def table(
     seen = look(frame, snapshot)
     found = seen.state.table(name, schema)
     place = (frame.catalog, seen, found)
-    count, files = filing.files(*place, offset, _PAGE)
+    count, files = file_views.files(*place, offset, _PAGE)
     return render(
         request,
         "table.html",
@@ -70,11 +70,11 @@ def table(
         table=found,
         comment=seen.state.tags(found.table_id).get("comment", ""),
         columns=_columns(seen, found),
-        partitioned=filing.key_names(seen, found),
+        partitioned=file_views.key_names(seen, found),
         statistics=seen.statistics(found),
         charts=_charts(growth(*place)),
-        sizes=_sizes(filing.size_classes(*place)),
-        parts=filing.parts(*place, _PAGE),
+        sizes=_sizes(file_views.size_classes(*place)),
+        parts=file_views.parts(*place, _PAGE),
         files=files,
         count=count,
         offset=offset,

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.crucible.callers import service_of
-from forklake.crucible.maintaining import Operation, Order
+from forklake.crucible.maintenance_runs import Operation, Order
 from forklake.crucible.pages.formatting import link
 from forklake.crucible.pages.frames import framed
 from forklake.crucible.pages.history import told

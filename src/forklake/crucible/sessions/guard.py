@@ -29,7 +29,7 @@ from forklake.spark.attachments import (
     attachment_of,
     check_options,
 )
-from forklake.sql.guarding import FUNCTIONS, MAINTAIN, READ, STATEMENTS, WRITE, Guard
+from forklake.sql.guard import FUNCTIONS, MAINTAIN, READ, STATEMENTS, WRITE, Guard
 from forklake.store.catalogs import CatalogRow, missing
 
 KNOWN_SECONDS = 1.0  # how long granted rights are cached, and so how long a revoked one still works

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from forklake.crucible.sessions.engines import Engines, has_tasks, name_jobs, stop_jobs
 from forklake.spark.attachments import Attachments
-from forklake.sql.guarding import Guard
+from forklake.sql.guard import Guard
 from forklake.sql.session import Session
 
 if TYPE_CHECKING:

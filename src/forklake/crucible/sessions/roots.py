@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from forklake.errors import Forbidden
-from forklake.files.finding import found_files
+from forklake.files.file_search import found_files
 
 _WILD = re.compile(r"[*?\[]")
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from forklake.access.callers import Caller
 from forklake.crucible.sessions.engines import Engines
 from forklake.crucible.sessions.failures import as_error
-from forklake.crucible.sessions.fetching import fetched
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.pooled import PooledSession
+from forklake.crucible.sessions.result_transfer import fetched
 from forklake.crucible.sessions.rows import Spool
 from forklake.crucible.sessions.statements import Request, Statement
 from forklake.crucible.sessions.watchdog import Watchdog

@@ -13,7 +13,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from forklake.crucible.edge import SLASH
+from forklake.crucible.middleware import SLASH
 
 MAX_NUMBER = 2**63 - 1
 MAX_PAGE = 1000

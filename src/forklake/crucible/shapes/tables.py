@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.crucible.shapes.base import Answer, Body, Number
 from forklake.crucible.shapes.types import Type, as_model, shapes_of
 from forklake.model import entities

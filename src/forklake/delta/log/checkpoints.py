@@ -27,10 +27,10 @@ from forklake.delta.actions import (
     Txn,
     parse,
 )
+from forklake.delta.log.checkpoint_texts import INT96_UNIT, partition_texts, statistics_texts
 from forklake.delta.log.commits import JsonActions, located
-from forklake.delta.log.listing import Checkpoint, LogFiles
+from forklake.delta.log.log_files import Checkpoint, LogFiles
 from forklake.delta.log.paths import canonical
-from forklake.delta.log.rebuilding import INT96_UNIT, partition_texts, statistics_texts
 from forklake.errors import Corruption
 from forklake.files.systems import file_system, is_storage_failure, translating
 

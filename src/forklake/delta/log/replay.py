@@ -16,8 +16,8 @@ from forklake.delta.actions import (
     Remove,
     Txn,
 )
+from forklake.delta.log.delta_log import DeltaLog, Version
 from forklake.delta.log.paths import canonical
-from forklake.delta.log.reading import DeltaLog, Version
 from forklake.errors import Corruption, NotFound
 
 # Identifies an entry of a data file: canonical path, and unique id of its deletion vector.

@@ -22,8 +22,8 @@ from forklake.delta.mirror.checkpoint_rows import (
     rows_of_files,
     rows_of_tombstones,
 )
+from forklake.files.conditional_put import create, put
 from forklake.files.footers import unreadable
-from forklake.files.putting import create, put
 from forklake.files.systems import open_input
 
 _GROUP = 25_000  # rows of a row group

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from forklake.delta.actions import AnyAction, CommitInfo, to_text
 from forklake.delta.log.commits import JsonActions
 from forklake.errors import Conflict, Corruption, InvalidInput
-from forklake.files.putting import put_if_absent
+from forklake.files.conditional_put import put_if_absent
 
 
 @dataclass(frozen=True, slots=True)

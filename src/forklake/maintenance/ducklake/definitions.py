@@ -17,7 +17,7 @@ from forklake.model.fields import HIGHEST_COLUMN, PHYSICAL_NAME, SORTED_BY, Fiel
 from forklake.model.ids import ColumnId, SnapshotId
 from forklake.model.names import folder_for
 from forklake.model.options import CATALOG_SCOPE_ID, OPTIONS, Scope, checked_option
-from forklake.model.sorting import SortKey, to_text
+from forklake.model.sort_keys import SortKey, to_text
 from forklake.model.types import NESTED, scalar
 
 _TRANSFORMS = frozenset({"identity", "year", "month", "day", "hour"})

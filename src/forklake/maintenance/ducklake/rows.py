@@ -12,7 +12,7 @@ from forklake.maintenance.ducklake.source import Row, values_of
 from forklake.maintenance.ducklake.statistics import Statistics
 from forklake.model.entities import Column
 from forklake.model.fields import Field
-from forklake.model.inlining import checked, to_stored
+from forklake.model.inlined_values import checked, to_stored
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forklake.reagent.automations.automations import Automations
-from forklake.reagent.automations.running import Runner
+from forklake.reagent.automations.runner import Runner
 from forklake.reagent.automations.work import Work
 
 __all__ = ["Automations", "Runner", "Work"]

@@ -15,7 +15,7 @@ from forklake.catalog.metastore import Metastore
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.ids import SnapshotId
 from forklake.model.names import checked_name
-from forklake.reagent.automations.planning import Clock, occasion_at, schedule_of
+from forklake.reagent.automations.due_firings import Clock, occasion_at, schedule_of
 from forklake.reagent.automations.schedules import Schedule
 from forklake.reagent.automations.workbooks import check_workbook
 from forklake.reagent.workbooks import Isolation

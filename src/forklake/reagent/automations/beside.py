@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from forklake.reagent.automations.running import Runner
+from forklake.reagent.automations.runner import Runner
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from forklake.errors import NotFound
 from forklake.model.changes import Change, ChangeKind, parse_changes
 from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
-from forklake.reagent.stamping import facts_of
+from forklake.reagent.commit_tags import facts_of
 from forklake.store.automations import Watched
 from forklake.store.database import Connection
 from forklake.store.expired import has_gaps

@@ -8,7 +8,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from forklake.model.ids import SnapshotId
-from forklake.reagent.automations.planning import occasion_at
+from forklake.reagent.automations.due_firings import occasion_at
 from forklake.store.automations import Automation
 from forklake.store.firings import Firing
 

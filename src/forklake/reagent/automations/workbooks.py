@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from forklake.errors import ForklakeError, InvalidInput
 from forklake.model.ids import SnapshotId
 from forklake.reagent.automations.work import Perform, Work, parameters_of
-from forklake.reagent.loading import load_workbook, make_workbook
-from forklake.reagent.planning import plan_run
-from forklake.reagent.running import run_workbook
+from forklake.reagent.run_plan import plan_run
+from forklake.reagent.workbook_files import load_workbook, make_workbook
+from forklake.reagent.workbook_run import run_workbook
 from forklake.reagent.workbooks import Isolation, Workbook
 from forklake.store.automations import Automation
 from forklake.store.firings import Firing, State

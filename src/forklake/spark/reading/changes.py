@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, LongType, StructField
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import InvalidInput
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.ids import SnapshotId

@@ -16,7 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DecimalType, StructField, StructType
 
-from forklake.catalog.reading import Snapshotted
+from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.files.paths import folder_value
 from forklake.model.children import BY_STORED_VALUES, ColumnMapping, NameMapping
 from forklake.model.entities import Table

@@ -44,7 +44,7 @@ from forklake.spark.engine.remote import analysed
 from forklake.spark.engine.routes import FileDeletes, IsDeleted
 from forklake.spark.long_numbers import cast_long_numbers
 from forklake.spark.names import quoted
-from forklake.spark.reading.grouping import Group, GroupedFiles, View
+from forklake.spark.reading.file_groups import Group, GroupedFiles, View
 from forklake.spark.reading.inlined import inlined_frame
 from forklake.spark.reading.projection import (
     Layout,

@@ -28,7 +28,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from forklake.catalog.faces import find_face
+from forklake.catalog.delta_tables import find_face
 from forklake.errors import Conflict, InvalidInput
 from forklake.files.keys import Key
 from forklake.files.systems import remove
@@ -45,7 +45,7 @@ from forklake.spark.types import logical_schema, spark_type
 from forklake.spark.work import Change
 
 if TYPE_CHECKING:
-    from forklake.spark.naming import TableName
+    from forklake.spark.name_resolution import TableName
 
 NAME = "forklake"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -146,7 +146,7 @@ class TableReader(DataSourceReader):
         self._filters: list[Filter] = []
 
     def partitions(self) -> Sequence[InputPartition]:
-        from forklake.spark.source.arrow_planning import Planner
+        from forklake.spark.source.arrow_plan import Planner
 
         with self._place.opened(self._when) as (session, name):
             seen = self._when.seen(name.attachment.catalog)
@@ -233,7 +233,7 @@ class _BaseWriter:
     """Writer of files in tasks, which are added to the table at the end."""
 
     def __init__(self, place: Place, overwrite: bool) -> None:
-        from forklake.spark.source.arrow_writing import WritePlan
+        from forklake.spark.source.arrow_writer import WritePlan
         from forklake.spark.writing.targets import Target
 
         self._place = place
@@ -248,7 +248,7 @@ class _BaseWriter:
             self._plan = WritePlan.of(target)
 
     def _write(self, batches: Iterator[pa.RecordBatch]) -> Written:
-        from forklake.spark.source.arrow_writing import FilesWriter
+        from forklake.spark.source.arrow_writer import FilesWriter
 
         context = TaskContext.get()
         query_id = context.getLocalProperty(QUERY_ID) if context is not None else None
@@ -262,7 +262,7 @@ class _BaseWriter:
 
         The files of a batch of a streaming query are added only once.
         """
-        from forklake.spark.source.arrow_writing import add_files
+        from forklake.spark.source.arrow_writer import add_files
 
         written = [message for message in messages if isinstance(message, Written)]
         paths = [path for message in written for path in message.paths]

@@ -16,7 +16,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
-from forklake.spark.source.arrow_reading import VIRTUAL, StoredFile, read_file, row_ids
+from forklake.spark.source.arrow_reader import VIRTUAL, StoredFile, read_file, row_ids
 
 CHANGE_TYPE = "change_type"
 INSERT, DELETE = "insert", "delete"

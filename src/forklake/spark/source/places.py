@@ -16,8 +16,8 @@ from forklake.errors import InvalidInput, Unsupported
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
-    from forklake.catalog.reading import Snapshotted
-    from forklake.spark.naming import TableName
+    from forklake.catalog.snapshot_reads import Snapshotted
+    from forklake.spark.name_resolution import TableName
     from forklake.spark.session import Session
 
 _ALIAS = "lake"

@@ -30,7 +30,7 @@ from forklake.model.ids import SnapshotId
 from forklake.model.kinds import TABLE
 from forklake.spark.engine.remote import is_remote
 from forklake.spark.engine.routes import spark_path
-from forklake.spark.source.arrow_planning import Changes, Planner
+from forklake.spark.source.arrow_plan import Changes, Planner
 from forklake.spark.source.datasource import (
     NAME,
     QUERY_ID,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from forklake.catalog.faces import find_face
+from forklake.catalog.delta_tables import find_face
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files import keys
 from forklake.files.footers import decryption, leaf_fields, new_data_file, read_footers
@@ -21,7 +21,7 @@ from forklake.model.fields import Field
 from forklake.model.files import NewDataFile
 from forklake.model.options import Scope, checked_option
 from forklake.model.rules import Rules
-from forklake.model.sorting import SortKey
+from forklake.model.sort_keys import SortKey
 from forklake.model.state import CatalogState
 from forklake.spark.attachments import Attachment
 from forklake.spark.names import quoted

@@ -38,7 +38,7 @@ from forklake.spark.writing.targets import ParquetOptions, Target, described
 from forklake.store.phases import reached
 
 if TYPE_CHECKING:
-    from forklake.spark.naming import TableName
+    from forklake.spark.name_resolution import TableName
     from forklake.spark.session import Session
 
 MODES = ("append", "overwrite", "error", "ignore")
@@ -136,7 +136,7 @@ def _require_replacing(mode: str, replace_schema: bool) -> None:
 
 def _delete_replaced(session: Session, change: Change, table: Table, where: str) -> Check:
     """Delete the rows for which a condition is true, and return it as a check of the new rows."""
-    from forklake.spark.changing.deleting import delete_from  # circular import
+    from forklake.spark.changing.delete import delete_from  # circular import
 
     delete_from(session, change, table, where)
     return Check("condition by which rows are replaced", where)

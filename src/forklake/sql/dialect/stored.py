@@ -25,7 +25,7 @@ from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
-    from forklake.spark.naming import TableName
+    from forklake.spark.name_resolution import TableName
     from forklake.sql.session import Session
 
 _QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forklake.errors import InvalidInput, Unsupported
 from forklake.spark.names import quoted
+from forklake.sql.functions.csv_sample import described, sniffed
 from forklake.sql.functions.paths import as_written
-from forklake.sql.functions.sampling import described, sniffed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from py4j.protocol import Py4JJavaError
 
 from forklake.errors import InvalidInput, Unsupported
-from forklake.files.finding import found_files
+from forklake.files.file_search import found_files
 from forklake.spark.engine.failures import messages_of
 from forklake.spark.names import quoted
 from forklake.sql.functions.csv_files import load_csv
+from forklake.sql.functions.csv_sample import described, first_sign
 from forklake.sql.functions.paths import as_written, hive_folders
-from forklake.sql.functions.sampling import described, first_sign
 from forklake.sql.query.failures import explained
 
 if TYPE_CHECKING:

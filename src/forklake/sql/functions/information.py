@@ -12,7 +12,7 @@ import pyarrow as pa
 from forklake.errors import NotFound
 from forklake.model.names import folded
 from forklake.spark.names import perhaps
-from forklake.sql.functions import listing
+from forklake.sql.functions import catalog_objects
 from forklake.sql.functions.types import create_table_text, digits
 
 if TYPE_CHECKING:
@@ -84,27 +84,27 @@ def _always(value: Any) -> Callable[[Any], Any]:
     return lambda item: value
 
 
-def _is_table(relation: listing.SeenTable | listing.SeenView) -> bool:
-    return isinstance(relation, listing.SeenTable)
+def _is_table(relation: catalog_objects.SeenTable | catalog_objects.SeenView) -> bool:
+    return isinstance(relation, catalog_objects.SeenTable)
 
 
 def _yes(condition: bool) -> str:
     return "YES" if condition else "NO"
 
 
-def _tags_of_table(table: listing.SeenTable) -> list[tuple[str, str]]:
+def _tags_of_table(table: catalog_objects.SeenTable) -> list[tuple[str, str]]:
     return list((table.tags | {"data_path": table.data_path}).items())
 
 
-def _tags_of_catalog(seen: listing.SeenCatalog) -> list[tuple[str, str]]:
+def _tags_of_catalog(seen: catalog_objects.SeenCatalog) -> list[tuple[str, str]]:
     return [("catalog", seen.attachment.catalog.name), ("data_path", seen.attachment.data_path)]
 
 
-def _is_encrypted(seen: listing.SeenCatalog) -> bool:
+def _is_encrypted(seen: catalog_objects.SeenCatalog) -> bool:
     return seen.attachment.option(seen.state, "encrypted") == "true"
 
 
-def _radix(column: listing.SeenColumn) -> int | None:
+def _radix(column: catalog_objects.SeenColumn) -> int | None:
     return 10 if digits(column.data_type)[0] is not None else None
 
 
@@ -126,7 +126,7 @@ _PLACE: Columns = {
 }
 _SCHEMA_TABLES = {
     "schemata": Listing(
-        listing.all_schemas,
+        catalog_objects.all_schemas,
         {
             "catalog_name": (_TEXT, "catalog.alias"),
             "schema_name": (_TEXT, "name"),
@@ -134,7 +134,7 @@ _SCHEMA_TABLES = {
         },
     ),
     "tables": Listing(
-        listing.all_relations,
+        catalog_objects.all_relations,
         {
             **_RELATION,
             "table_type": (_TEXT, lambda one: "BASE TABLE" if _is_table(one) else "VIEW"),
@@ -144,7 +144,7 @@ _SCHEMA_TABLES = {
         },
     ),
     "columns": Listing(
-        listing.all_columns,
+        catalog_objects.all_columns,
         {
             "table_catalog": (_TEXT, "table.catalog.alias"),
             "table_schema": (_TEXT, "table.schema.name"),
@@ -159,7 +159,7 @@ _SCHEMA_TABLES = {
         },
     ),
     "views": Listing(
-        listing.all_views,
+        catalog_objects.all_views,
         {
             **_RELATION,
             "view_definition": (_TEXT, "definition"),
@@ -171,7 +171,7 @@ _SCHEMA_TABLES = {
 }
 _FUNCTIONS = {
     "duckdb_databases": Listing(
-        listing.all_catalogs,
+        catalog_objects.all_catalogs,
         {
             "database_name": (_TEXT, "alias"),
             "database_oid": (_LONG, "catalog_id"),
@@ -185,7 +185,7 @@ _FUNCTIONS = {
         },
     ),
     "duckdb_schemas": Listing(
-        listing.all_schemas,
+        catalog_objects.all_schemas,
         {
             "oid": (_LONG, "row.schema_id"),
             "database_name": (_TEXT, "catalog.alias"),
@@ -198,7 +198,7 @@ _FUNCTIONS = {
         },
     ),
     "duckdb_tables": Listing(
-        listing.all_tables,
+        catalog_objects.all_tables,
         {
             **_PLACE,
             "table_name": (_TEXT, "name"),
@@ -216,7 +216,7 @@ _FUNCTIONS = {
         },
     ),
     "duckdb_columns": Listing(
-        listing.all_columns,
+        catalog_objects.all_columns,
         {
             "database_name": (_TEXT, "table.catalog.alias"),
             "database_oid": (_LONG, "table.catalog.catalog_id"),
@@ -235,7 +235,7 @@ _FUNCTIONS = {
         },
     ),
     "duckdb_views": Listing(
-        listing.all_views,
+        catalog_objects.all_views,
         {
             **_PLACE,
             "view_name": (_TEXT, "name"),

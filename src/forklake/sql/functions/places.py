@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.spark.attachments import Attachment
-from forklake.spark.naming import MAIN, TableName, View
+from forklake.spark.name_resolution import MAIN, TableName, View
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session

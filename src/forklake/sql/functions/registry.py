@@ -17,8 +17,8 @@ from forklake.spark.attachments import Attachment
 from forklake.sql.functions import (
     catalogs,
     feeds,
+    fork_merges,
     maintenance,
-    merging,
     options,
     snapshots,
     tables,
@@ -122,7 +122,7 @@ _QUERIES = (
             rows_removed=_LONG,
             rows_changed=_LONG,
         ),
-        merging.list_differences,
+        fork_merges.list_differences,
         changes=False,
         reads_now=True,
     ),
@@ -269,7 +269,7 @@ _PROCEDURES = (
             conflicts=_LONG,
             snapshot_id=_LONG,
         ),
-        merging.merge_catalog,
+        fork_merges.merge_catalog,
         changes=True,
     ),
     Function(

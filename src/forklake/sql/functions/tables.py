@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
-from forklake.spark.naming import View
+from forklake.spark.name_resolution import View
 from forklake.sql.functions.places import found_table
 
 if TYPE_CHECKING:

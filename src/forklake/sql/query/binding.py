@@ -21,7 +21,7 @@ from forklake.errors import ForklakeError, InvalidInput, NotFound
 from forklake.model.entities import Table, View
 from forklake.model.names import folded
 from forklake.spark.long_numbers import cast_long_numbers
-from forklake.spark.reading.recording import record_read, record_virtual
+from forklake.spark.reading.read_records import record_read, record_virtual
 from forklake.spark.reading.scan import scan, shown_schema
 from forklake.sql import limits
 from forklake.sql.dialect.nodes import function_call, time_travel
@@ -29,17 +29,17 @@ from forklake.sql.dialect.stored import aliases_of, restored
 from forklake.sql.functions import files, information, metadata, registry
 from forklake.sql.query import macros, names, scalars, stored_sql
 from forklake.sql.query.failures import explained
-from forklake.sql.query.moments import NOW, Moment, moment_of
 from forklake.sql.query.read_conditions import find_conditions
-from forklake.sql.query.registering import Rows, columns_of, forget, register
-from forklake.sql.query.seen import Seen
+from forklake.sql.query.snapshot_reads import Seen
+from forklake.sql.query.temporary_names import Rows, columns_of, forget, register
+from forklake.sql.query.timestamps import NOW, Moment, moment_of
 from forklake.sql.translate import dispatch, to_spark
 from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
     from forklake.spark.attachments import Attachment
-    from forklake.spark.naming import TableName
-    from forklake.spark.naming import View as State
+    from forklake.spark.name_resolution import TableName
+    from forklake.spark.name_resolution import View as State
     from forklake.sql.session import Session
 
 _DEEPEST = 32

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from forklake.sql.translate.translating import to_spark
+from forklake.sql.translate.translation import to_spark
 
 __all__ = ["to_spark"]

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from forklake.sql.translate.calls import applied
 from forklake.sql.translate.functions.aggregates import AGGREGATES, ALIASES, WINDOWS, Aggregate
-from forklake.sql.translate.ordering import order_key
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.nested_order import order_key
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.templates import ByType, Template, arity, filled
 from forklake.sql.translate.trees import rewrite
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from forklake.sql.translate import dispatch
 from forklake.sql.translate.functions import ALIASES, FUNCTIONS
 from forklake.sql.translate.functions.dates import PART_NAMES
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.templates import ByType, Template, arity, filled
 from forklake.sql.translate.trees import call, rewrite
 

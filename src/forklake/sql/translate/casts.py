@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from forklake.spark.engine.casts import CASTS
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.templates import filled
 from forklake.sql.translate.trees import bare, call, rewrite
 from forklake.sql.translate.types import TEXTS, spark_type

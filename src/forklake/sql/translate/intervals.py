@@ -8,7 +8,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from forklake.sql.translate.calls import part_name
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.trees import bare, call, rewrite
 
 # Function that builds an interval, by unit.

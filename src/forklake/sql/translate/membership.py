@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from forklake.model.names import folded
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.trees import bare
 
 _CLAUSES = (exp.Where, exp.Having, exp.Qualify, exp.Join)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.trees import bare, call, rewrite
 
 _LIKES: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike"}

@@ -10,7 +10,7 @@ from sqlglot import exp
 from forklake.errors import InvalidInput, NotFound
 from forklake.spark.evaluation import EvaluationError, evaluate
 from forklake.sql.translate.joins import JoinColumns, Shown, resolve_joins
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.relations import ColumnsOf, sources
 from forklake.sql.translate.trees import aliased, within
 

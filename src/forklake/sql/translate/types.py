@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from forklake.sql.translate.refusing import unsupported
+from forklake.sql.translate.refusals import unsupported
 
 _T = exp.DataType.Type
 

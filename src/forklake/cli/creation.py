@@ -1,0 +1,168 @@
+"""Commands that create metastores, catalogs and forks."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from forklake.cli.formatting import visible
+from forklake.cli.listings import show_made
+from forklake.cli.session import Session, command
+from forklake.errors import NotFound
+from forklake.model.figures import counted
+from forklake.model.options import as_age
+from forklake.store.schema_completion import complete
+
+NamesArgument = Annotated[
+    list[str], typer.Argument(metavar="NAME", help="Names of the catalogs.", show_default=False)
+]
+DataPathOption = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Folder or bucket for data files.", show_default=False),
+]
+IfNotExistsOption = Annotated[
+    bool, typer.Option("--if-not-exists", help="Keep catalogs that already exist.")
+]
+TtlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Time to live, such as 2h or '7 days'. Without it, they never expire.",
+        show_default=False,
+    ),
+]
+
+
+class Mode(Enum):
+    """How a fork gets the metadata rows of its parent."""
+
+    INHERIT = "inherit"
+    COPY = "copy"
+
+
+@command
+def init(
+    session: Session,
+    uri: Annotated[
+        str | None,
+        typer.Argument(metavar="[URI]", help="Address of the metastore.", show_default=False),
+    ] = None,
+    partitions: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of partitions of the large tables (PostgreSQL only; 0 for none).",
+        ),
+    ] = 0,
+) -> None:
+    """Create a metastore, or add what an older one lacks.
+
+    Existing catalogs are kept. Run it after an upgrade of forklake.
+
+    \b
+    Examples:
+      forklake init
+      forklake init ducklake:postgres:dbname=lake
+      forklake init ducklake:postgres:dbname=lake --partitions 16
+    """
+    place = session if uri is None else Session(uri, session.metadata_schema, session.output)
+    try:
+        metastore, created = place.open(partitions=partitions), False
+    except NotFound:
+        metastore, created = place.open(create=True, partitions=partitions), True
+    with metastore:
+        added = [] if created else complete(metastore.database)
+        address, backend = metastore.database.address, metastore.database.dialect.name
+        count = metastore.count()
+    where = f"{visible(address)} ({backend})"
+    message = f"Created the metastore {where}."
+    if not created:
+        message = f"The metastore {where} already exists, with {counted(count, 'catalog')}."
+        message += f" Added or updated: {', '.join(added)}." if added else ""
+    document = {"address": address, "backend": backend, "created": created, "catalogs": count}
+    document |= {"added": added}
+    session.output.show(document, lambda: [message])
+
+
+@command
+def create(
+    session: Session,
+    names: NamesArgument,
+    data_path: DataPathOption = None,
+    if_not_exists: IfNotExistsOption = False,
+    ttl: TtlOption = None,
+) -> None:
+    """Create empty catalogs, all in one snapshot.
+
+    \b
+    Examples:
+      forklake create sales
+      forklake create sales stock --data-path s3://lake/
+    """
+    with session.reach() as metastore:
+        rows = metastore.create_catalogs(
+            names,
+            data_path=data_path,
+            if_not_exists=if_not_exists,
+            ttl=None if ttl is None else as_age(ttl),
+        )
+    show_made(session.output, rows)
+
+
+@command
+def fork(
+    session: Session,
+    parent: Annotated[str, typer.Argument(help="Catalog to fork.", show_default=False)],
+    names: NamesArgument,
+    at: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SNAPSHOT",
+            help="Fork the state at this snapshot instead of the current one.",
+            show_default=False,
+        ),
+    ] = None,
+    mode: Annotated[
+        Mode,
+        typer.Option(help="Read the metadata rows of the parent in place, or copy them."),
+    ] = Mode.INHERIT,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=999_999,
+            metavar="N",
+            help="Number of forks to create: NAME-000001, NAME-000002 …",
+            show_default=False,
+        ),
+    ] = None,
+    data_path: DataPathOption = None,
+    if_not_exists: IfNotExistsOption = False,
+    ttl: TtlOption = None,
+) -> None:
+    """Fork a catalog, once for each name, without copying data.
+
+    \b
+    Examples:
+      forklake fork sales experiment
+      forklake fork sales agent --count 1000 --ttl 2h
+      forklake fork sales before-the-mishap --at 42
+    """
+    wanted = names
+    if count is not None:
+        wanted = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
+    with session.reach() as metastore:
+        rows = metastore.fork_many(
+            parent,
+            wanted,
+            at=at,
+            data_path=data_path,
+            mode=mode.value,
+            if_not_exists=if_not_exists,
+            ttl=None if ttl is None else as_age(ttl),
+        )
+        known = metastore.find(parent)
+    show_made(session.output, rows, known)

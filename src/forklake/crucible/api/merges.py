@@ -1,0 +1,82 @@
+"""Routes that compare catalogs and merge forks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from forklake import merging
+from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.shapes.base import Limit, Name
+from forklake.crucible.shapes.merges import Differences, Merge, Merged
+
+router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["merging"])
+# The parameters are part of the URL, and servers reject request lines over 64 KiB.
+_TableName = Annotated[str, Field(max_length=255)]
+Tables = Annotated[
+    list[_TableName] | None, Query(max_length=16, description="Compare only these tables.")
+]
+
+
+@router.get("/diff/{other}", summary="Compare two catalogs", response_model=Differences)
+async def diff(
+    visit: Asking,
+    catalog: Name,
+    other: Name,
+    table: Tables = None,
+    rows: Annotated[bool, Query(description="Include the rows that differ.")] = False,
+    limit: Limit = 20,
+) -> Response:
+    """Return the differences of catalog `other` from catalog `catalog`.
+
+    Lists tables, columns and other definitions that differ, and counts added, removed and changed
+    rows.
+    """
+
+    def compare() -> merging.Diff:
+        names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
+        with visit.service.sessions.own() as session:
+            return merging.diff(
+                session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
+            )
+
+    found = await to_thread.run_sync(compare, limiter=visit.service.jobs)
+    return Differences.of(found).response()
+
+
+@router.post("/merge", summary="Merge a fork into a catalog", response_model=Merged)
+async def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
+    """Merge the changes made in `source` since the last merge into this catalog, as one snapshot.
+
+    `source` can be a fork of this catalog, or its parent. Rows changed in both catalogs are
+    returned as conflicts. With `dry_run`, nothing is changed.
+    """
+    merged = await to_thread.run_sync(_merge, visit, catalog, body, limiter=visit.service.jobs)
+    return Merged.of(merged).response()
+
+
+def _merge(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
+    target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
+    source = visit.catalog(body.source, "catalog.diff")
+    what = f"{source.name} into {target.name}"
+    with (
+        visit.access.audited(visit.caller, "catalog.merge", what, catalog=target),
+        visit.service.sessions.own() as session,
+    ):
+        return merging.publish(
+            session,
+            visit.access.metastore,
+            source.name,
+            into=target.name,
+            tables=body.tables,
+            on_conflict=body.on_conflict,
+            dry_run=body.dry_run,
+            message=body.message,
+            author=visit.caller.name,
+            extra_info=body.extra_info,
+            idempotency_key=body.idempotency_key,
+        )

@@ -1,0 +1,35 @@
+"""Changes of catalog definitions on behalf of a caller: authorized, retried, audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from forklake.catalog.catalog import Catalog
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.transaction import Transaction
+from forklake.crucible.callers import Visit
+from forklake.crucible.retries import persistently
+
+Change = Callable[[Transaction], object]
+
+
+def changed(visit: Visit, name: str, operation: str, what: str, change: Change) -> Catalog:
+    """Apply one change to a catalog in a transaction, and return the catalog."""
+    catalog = visit.catalog(name, operation)
+
+    def once() -> None:
+        message = f"{operation} {what}"
+        with catalog.transaction(author=visit.caller.name, message=message) as transaction:
+            change(transaction)
+
+    with visit.access.audited(visit.caller, operation, f"{name}.{what}", catalog=catalog):
+        persistently(once, visit.service.metrics)
+    return catalog
+
+
+def seen(catalog: Catalog, snapshot: int | None, timestamp: datetime | None) -> Snapshotted:
+    """Return the current state of a catalog, or its state at a snapshot or timestamp."""
+    if snapshot is None and timestamp is None:
+        return catalog.now()
+    return catalog.at(version=snapshot, timestamp=timestamp)

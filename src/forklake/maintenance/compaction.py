@@ -1,0 +1,278 @@
+"""Compaction: move rows to new files, with their row ids and the snapshots that inserted them.
+
+Each batch of files is a separate commit. The old files end and the new files begin in it, so older
+snapshots, and forks of them, still read the old files. No lock is held while Spark runs: a batch is
+skipped if a concurrent commit changed one of its files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.errors import Conflict, Corruption, InvalidInput
+from forklake.maintenance.file_groups import Batch, Group, batched
+from forklake.model.changes import ChangeKind
+from forklake.model.entities import Table
+from forklake.model.files import NewDataFile
+from forklake.model.ids import DataFileId
+from forklake.model.kinds import PARTITION, TABLE
+from forklake.model.scans import ScanFile
+from forklake.model.snapshots import CommitInfo
+from forklake.spark.attachments import Attachment
+from forklake.spark.engine.engine import Engine
+from forklake.spark.engine.progress import progress
+from forklake.spark.engine.remote import is_remote
+from forklake.spark.names import split_name
+from forklake.spark.reading.scan import scan_to_move
+from forklake.spark.work import Change
+from forklake.spark.writing.targets import Target
+from forklake.spark.writing.write import new_files
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+_NO_LIMIT = 2**62
+_MOST_JOBS, _REMOTE_JOBS = 32, 4  # concurrent Spark jobs
+
+
+# Tables
+
+
+@dataclass(frozen=True)
+class SeenTable:
+    """A table at the snapshot from which it is compacted."""
+
+    session: Session
+    attachment: Attachment
+    seen: Snapshotted
+    table: Table
+
+    @property
+    def engine(self) -> Engine:
+        """The Spark engine that moves the rows."""
+        return self.session.engine
+
+    @property
+    def target(self) -> Target:
+        """The table as target of new files."""
+        return Target(self.attachment, self.seen.state, self.table)
+
+    @property
+    def file_size(self) -> int:
+        """The target size of files in bytes."""
+        return self.target.number("target_file_size") or _NO_LIMIT
+
+    @property
+    def schema_name(self) -> str:
+        """The name of its schema."""
+        return self.seen.state.schema_of(self.table).schema_name
+
+    def changing(self, function: str) -> AbstractContextManager[Change]:
+        """Return a change based on the snapshot `seen`, which commits at the end of the block."""
+        change = Change(self.attachment, CommitInfo(message=function), self.seen)
+        return self.session.committing(change)
+
+    def partition_values(
+        self, files: Sequence[ScanFile]
+    ) -> Mapping[DataFileId, tuple[str | None, ...]]:
+        """Return the partition values of those files that are partitioned."""
+        numbers = [one.file.data_file_id for one in files if one.file.partition_id is not None]
+        rows = self.seen.partition_values(self.table, numbers) if numbers else []
+        found: dict[DataFileId, tuple[str | None, ...]] = {}
+        for row in sorted(rows, key=lambda row: row.partition_key_index):
+            found[row.data_file_id] = (*found.get(row.data_file_id, ()), row.partition_value)
+        return found
+
+
+def seen_tables(
+    session: Session, alias: str, table: str | Sequence[str] | None, schema: str | None
+) -> Iterator[SeenTable]:
+    """Yield the selected tables with auto_compact, each read when the caller gets to it."""
+    if session.in_transaction:
+        raise InvalidInput(
+            "Files cannot be compacted inside a transaction: each step is a separate commit.",
+            remedy="Run COMMIT or ROLLBACK first.",
+        )
+    attachment = session.attachment(alias)
+    attachment.require_writable()
+    for named in _asked(attachment, table, schema):
+        seen = attachment.catalog.now()
+        found = seen.state.get(TABLE, (named.table_id,))
+        if isinstance(found, Table):
+            one = SeenTable(session, attachment, seen, found)
+            if one.target.option("auto_compact") == "true":
+                yield one
+
+
+def _asked(
+    attachment: Attachment, table: str | Sequence[str] | None, schema: str | None
+) -> list[Table]:
+    state = attachment.catalog.now().state
+    if table is None:
+        return state.tables(schema)
+    match split_name(table):
+        case (name,):
+            return [state.table(name, schema or "main")]
+        case (inside, name) if schema is None:
+            return [state.table(name, inside)]
+    raise InvalidInput(
+        f"{table!r} is not a table of the catalog '{attachment.alias}'.",
+        remedy="Name it as `table` or `schema.table`.",
+    )
+
+
+# Files
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """Result for one table: files read, written, and skipped because of concurrent commits."""
+
+    schema_name: str
+    table_name: str
+    files_processed: int
+    files_created: int
+    files_skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A compaction function: which files it chooses, and how its commits are recorded."""
+
+    function: str
+    kind: ChangeKind
+    choose: Callable[[SeenTable], list[Group]]
+    max_compacted_files: int | None = None
+
+    def run(self, tables: Iterable[SeenTable]) -> list[Compacted]:
+        """Compact tables, and return the results of those that had files to compact."""
+        done: list[tuple[SeenTable, list[Future[_Done]]]] = []
+        with _Jobs() as jobs:
+            for table in tables:
+                started = [
+                    jobs.start(table.engine, partial(self._compact, table, batch))
+                    for batch in self._batches(table)
+                ]
+                if started:
+                    done.append((table, started))
+            jobs.finish()
+        return [_summary(table, [one.result() for one in started]) for table, started in done]
+
+    def _batches(self, table: SeenTable) -> list[Batch]:
+        groups = self.choose(table)[: self.max_compacted_files]
+        rows = table.seen.state.beneath(PARTITION, table.table.table_id)
+        current = rows[0].partition_id if rows else None
+        return list(batched(groups, current, table.file_size))
+
+    def _compact(self, table: SeenTable, batch: Batch) -> _Done:
+        files = [file for group in batch for file in group.files]
+        try:
+            with (
+                progress(f"{self.function} of {table.table.table_name}"),
+                table.changing(self.function) as change,
+            ):
+                new = _moved(table, change, batch)
+                old = [one.file for one in files]
+                change.transaction.compact(table.table, self.kind, files=old, data_files=new)
+        except Conflict:
+            return _Done(skipped=len(files))
+        return _Done(len(files), len(new))
+
+
+def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
+    """Write the live rows of a batch to new files, and return these."""
+    files = [file for group in batch for file in group.files if file.live_rows]
+    if not files:
+        return []
+    partition_id, values = batch[0].partition
+    target = table.target
+    is_current = (
+        target.partitioning is not None and target.partitioning.partition_id == partition_id
+    )
+    rows = scan_to_move(table.engine, table.seen, table.table, files)
+    written, _ = new_files(
+        table.engine,
+        change,
+        target if is_current else replace(target, is_flat=True),
+        rows,
+        row_ids=False,
+        rows_per_file=max(group.rows_per_file(table.file_size) for group in batch),
+    )
+    new = list(written.values())
+    _require_all(files, new, table)
+    if is_current:
+        return new
+    return [replace(one, partition_id=partition_id, partition_values=values) for one in new]
+
+
+def _require_all(files: Sequence[ScanFile], new: Sequence[NewDataFile], table: SeenTable) -> None:
+    """Raise Corruption if the new files lack rows, so that the batch is not committed."""
+    expected, found = sum(one.live_rows for one in files), sum(one.record_count for one in new)
+    if found < expected:
+        raise Corruption(
+            f"Compaction of table '{table.table.table_name}' expected {expected} rows and read"
+            f" {found}. Nothing was changed.",
+            remedy="Check the data files against their delete files.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    processed: int = 0
+    created: int = 0
+    skipped: int = 0
+
+
+def _summary(table: SeenTable, done: Sequence[_Done]) -> Compacted:
+    return Compacted(
+        table.schema_name,
+        table.table.table_name,
+        sum(one.processed for one in done),
+        sum(one.created for one in done),
+        sum(one.skipped for one in done),
+    )
+
+
+# Spark jobs
+
+
+@dataclass
+class _Jobs:
+    """Runner of concurrent Spark jobs: as many as Spark has task slots, since each has one task."""
+
+    _pool: ThreadPoolExecutor | None = None
+    _started: list[Future[_Done]] = field(default_factory=list)
+
+    def start(self, engine: Engine, job: Callable[[], _Done]) -> Future[_Done]:
+        """Submit a job. It starts when a slot is free."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(_places(engine), "forklake-compaction")
+        self._started.append(self._pool.submit(job))
+        return self._started[-1]
+
+    def finish(self) -> None:
+        """Wait for all jobs. If one fails, cancel the waiting ones and raise its error."""
+        done, waiting = wait(self._started, return_when=FIRST_EXCEPTION)
+        for one in waiting:
+            one.cancel()
+        for one in done:
+            one.result()
+
+    def __enter__(self) -> _Jobs:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def _places(engine: Engine) -> int:
+    if is_remote(engine.spark):
+        return _REMOTE_JOBS
+    return max(1, min(_MOST_JOBS, engine.spark.sparkContext.defaultParallelism))

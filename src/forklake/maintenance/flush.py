@@ -1,0 +1,100 @@
+"""flush_inlined_data: write inlined rows and inlined deletes to files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from forklake.errors import Conflict
+from forklake.maintenance.compaction import SeenTable, seen_tables
+from forklake.model.changes import ChangeKind
+from forklake.model.entities import InlinedRow
+from forklake.model.files import NewDataFile, NewDeleteFile
+from forklake.model.ids import SnapshotId
+from forklake.model.scans import ScanFile
+from forklake.spark.changing.delete_files import DeleteFiles
+from forklake.spark.engine.progress import progress
+from forklake.spark.reading.scan import scan_to_move
+from forklake.spark.work import Change
+from forklake.spark.writing.write import new_files
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+_FUNCTION = "flush_inlined_data"
+_EVER = SnapshotId(0)  # older than every file
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """Result for one table: numbers of flushed rows and deletes.
+
+    `was_skipped`: a concurrent commit changed some of them, so nothing was flushed.
+    """
+
+    schema_name: str
+    table_name: str
+    rows_flushed: int
+    deletes_flushed: int = 0
+    was_skipped: bool = False
+
+
+def flush_inlined_data(
+    session: Session,
+    alias: str,
+    schema_name: str | None = None,
+    table_name: str | Sequence[str] | None = None,
+) -> list[Flushed]:
+    """Write inlined rows to data files, and inlined deletes to delete files.
+
+    Rows that only older snapshots see stay in the metastore.
+    """
+    flushed = map(_flush, seen_tables(session, alias, table_name, schema_name))
+    return [one for one in flushed if one is not None]
+
+
+def _flush(table: SeenTable) -> Flushed | None:
+    stored = [field.as_stored() for field in table.target.fields]
+    rows = table.seen.inlined_rows(table.table, stored)
+    special = table.seen.outline(table.table, before=_EVER).special
+    files = [file for file in special if file.deleted_positions]
+    if not rows and not files:
+        return None
+    name = table.table.table_name
+    try:
+        with (
+            progress(f"{_FUNCTION} of {name}"),
+            table.changing(_FUNCTION) as change,
+        ):
+            change.transaction.compact(
+                table.table,
+                ChangeKind.FLUSHED,
+                rows=rows,
+                data_files=_data_files(table, change, rows),
+                delete_files=_delete_files(table, change, files),
+            )
+    except Conflict:
+        return Flushed(table.schema_name, name, 0, was_skipped=True)
+    deletes = sum(len(file.deleted_positions) for file in files)
+    return Flushed(table.schema_name, name, len(rows), deletes)
+
+
+def _data_files(table: SeenTable, change: Change, rows: Sequence[InlinedRow]) -> list[NewDataFile]:
+    if not rows:
+        return []
+    frame = scan_to_move(table.engine, table.seen, table.table, rows=rows)
+    written, _ = new_files(table.engine, change, table.target, frame, row_ids=False)
+    return list(written.values())
+
+
+def _delete_files(
+    table: SeenTable, change: Change, files: Sequence[ScanFile]
+) -> list[NewDeleteFile]:
+    if not files:
+        return []
+    nothing_new = pa.array([], pa.int64())
+    writer = DeleteFiles(table.engine, change, table.target)
+    return writer.written([(file, nothing_new) for file in files])

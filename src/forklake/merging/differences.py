@@ -1,0 +1,325 @@
+"""Comparison of two catalogs: tables, their columns and their rows.
+
+Files that both catalogs have with the same deletes hold the same rows and are not read. Spark
+compares the rows of other files, unless only one catalog has such files: then they are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any
+
+from forklake.catalog.metastore import Metastore
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.errors import InvalidInput
+from forklake.merging.definitions import called
+from forklake.merging.difference import LISTED, Diff, RowDifference, TableDifference
+from forklake.merging.kinship import Kinship, kinship_of
+from forklake.merging.rules import Did
+from forklake.model.entities import InlinedRow, Option, Row, Table
+from forklake.model.fields import Field
+from forklake.model.kinds import KIND_OF, MACRO, OPTION, SCHEMA, VIEW
+from forklake.model.names import folded
+from forklake.model.options import CATALOG_SCOPE_ID
+from forklake.model.scans import ScanFile, is_partial
+from forklake.model.state import CatalogState
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+_MOST = 10_000
+_DEFINITIONS = (SCHEMA, VIEW, MACRO, OPTION)
+_OWN = frozenset({"catalog_id", "begin_snapshot"})
+_IDS = frozenset({"schema_id", "schema_uuid", "view_id", "view_uuid", "macro_id", "path"})
+
+
+def diff(
+    session: Session,
+    metastore: Metastore,
+    first: str,
+    second: str,
+    *,
+    version: int | None = None,
+    other_version: int | None = None,
+    tables: Sequence[str] | None = None,
+    rows: bool = False,
+    limit: int = LISTED,
+) -> Diff:
+    """Return the changes from the first catalog to the second; both may be the same catalog.
+
+    Args:
+        session: its Spark compares rows; Spark is not started where metadata is sufficient.
+        version, other_version: snapshots at which the first and the second catalog are read.
+        tables: compare only these tables.
+        rows: also return rows, at most `limit` for each table.
+    """
+    if not 1 <= limit <= _MOST:
+        raise InvalidInput(
+            f"The limit of rows shown for each table cannot be {limit}.",
+            remedy=f"Use a limit from 1 to {_MOST}.",
+        )
+    one, other = metastore.catalog(first), metastore.catalog(second)
+    here = one.now() if version is None else one.at(version=version)
+    there = other.now() if other_version is None else other.at(version=other_version)
+    if one.catalog_id == other.catalog_id:
+        kinship = Kinship(here if here.snapshot_id < there.snapshot_id else there)
+    else:
+        kinship = kinship_of(one, other)
+    shown = limit if rows else 0
+    found = [
+        _compared(session, pair, kinship, shown) for pair in _pairs(here, there, kinship, tables)
+    ]
+    return Diff(
+        first,
+        second,
+        kinship.is_close,
+        tuple(one for one in found if not one.is_empty),
+        tuple(_definitions(here.state, there.state, kinship)) if tables is None else (),
+    )
+
+
+# Definitions
+
+
+def _definitions(one: CatalogState, other: CatalogState, kinship: Kinship) -> Iterator[str]:
+    mine, theirs = _named(one, kinship), _named(other, kinship)
+    for key in {**mine, **theirs}:
+        before, after = mine.get(key), theirs.get(key)
+        row = after or before
+        assert row is not None
+        did = _did(before, after, kinship)
+        if did is not Did.NOTHING:
+            yield f"{called(row, other, one)} {did.value}"
+
+
+def _did(before: Row | None, after: Row | None, kinship: Kinship) -> Did:
+    if before is None:
+        return Did.ADDED
+    if after is None:
+        return Did.REMOVED
+    is_same = _content(before, kinship) == _content(after, kinship)
+    return Did.NOTHING if is_same else Did.CHANGED
+
+
+def _content(row: Row, kinship: Kinship) -> dict[str, Any]:
+    """Return the content of a definition without its owner, and without ids of unrelated lakes."""
+    ignored = _OWN if kinship.is_close else _OWN | _IDS
+    names = (one.name for one in fields(row) if one.name not in ignored)
+    return {name: getattr(row, name) for name in names}
+
+
+def _named(state: CatalogState, kinship: Kinship) -> dict[Any, Row]:
+    """Return definitions by id, or by name where the catalogs do not share a lineage."""
+    rows = [row for kind in _DEFINITIONS for row in state.rows(kind)]
+    if kinship.is_close:
+        return {(type(row), KIND_OF[type(row)].identify(row)): row for row in rows}
+    return {
+        (type(row), called(row, state)): row
+        for row in rows
+        if not isinstance(row, Option) or row.scope_id == CATALOG_SCOPE_ID
+    }
+
+
+# Tables
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A table in both catalogs, or in one of them."""
+
+    name: str
+    here: Snapshotted
+    there: Snapshotted
+    before: Table | None
+    after: Table | None
+
+
+def _pairs(
+    here: Snapshotted, there: Snapshotted, kinship: Kinship, tables: Sequence[str] | None
+) -> Iterator[_Pair]:
+    mine, theirs = _by_key(here.state, kinship), _by_key(there.state, kinship)
+    wanted = None if tables is None else {_full(name) for name in tables}
+    for key in {**mine, **theirs}:
+        before, after = mine.get(key), theirs.get(key)
+        names = [
+            _name(view.state, table)
+            for view, table in ((here, before), (there, after))
+            if table is not None
+        ]
+        if wanted is None or wanted & {folded(name) for name in names}:
+            yield _Pair(names[-1], here, there, before, after)
+
+
+def _by_key(state: CatalogState, kinship: Kinship) -> dict[Any, Table]:
+    if kinship.is_close:
+        return {row.table_id: row for row in state.tables()}
+    return {folded(_name(state, row)): row for row in state.tables()}
+
+
+def _name(state: CatalogState, table: Table) -> str:
+    return f"{state.schema_of(table).schema_name}.{table.table_name}"
+
+
+def _full(name: str) -> str:
+    return folded(name if "." in name else f"main.{name}")
+
+
+def _compared(session: Session, pair: _Pair, kinship: Kinship, limit: int) -> TableDifference:
+    if pair.before is None or pair.after is None:
+        view, table = (pair.there, pair.after) if pair.before is None else (pair.here, pair.before)
+        assert table is not None
+        count = Content.of(view, table).count(session)
+        if pair.before is None:
+            return TableDifference(pair.name, Did.ADDED.value, added=count)
+        return TableDifference(pair.name, Did.REMOVED.value, removed=count)
+    columns = tuple(
+        _columns(pair.here.state.fields(pair.before), pair.there.state.fields(pair.after), kinship)
+    )
+    if _name(pair.here.state, pair.before) != pair.name:
+        columns = (f"renamed from {_name(pair.here.state, pair.before)}", *columns)
+    mine, theirs = apart(
+        Content.of(pair.here, pair.before), Content.of(pair.there, pair.after), kinship
+    )
+    counts, rows = _rows(session, mine, theirs, kinship, limit)
+    return TableDifference(pair.name, Did.CHANGED.value, columns, *counts, rows)
+
+
+def _columns(before: Sequence[Field], after: Sequence[Field], kinship: Kinship) -> Iterator[str]:
+    def by_key(fields: Sequence[Field]) -> dict[Any, Field]:
+        return {one.column_id if kinship.is_close else folded(one.name): one for one in fields}
+
+    mine, theirs = by_key(before), by_key(after)
+    for key in {**mine, **theirs}:
+        one, other = mine.get(key), theirs.get(key)
+        if one is None or other is None:
+            shown = one or other
+            assert shown is not None
+            yield f"{shown.name} {Did.ADDED.value if one is None else Did.REMOVED.value}"
+            continue
+        if one.name != other.name:
+            yield f"{one.name} renamed to {other.name}"
+        if shape(one) != shape(other):
+            yield f"{other.name} changed from {one.type} to {other.type}"
+        if one.nulls_allowed != other.nulls_allowed:
+            yield f"{other.name} {'may' if other.nulls_allowed else 'must not'} be null"
+
+
+def shape(field: Field) -> tuple[Any, ...]:
+    """Return the type of a column with all nested fields."""
+    return field.type, tuple((one.name, shape(one)) for one in field.fields)
+
+
+# Rows
+
+
+@dataclass(frozen=True)
+class Content:
+    """The rows of a table, or some of them."""
+
+    view: Snapshotted
+    table: Table
+    files: tuple[ScanFile, ...]
+    rows: tuple[InlinedRow, ...]
+
+    @classmethod
+    def of(cls, view: Snapshotted, table: Table) -> Content:
+        """Return the content with all rows of a table."""
+        return cls(view, table, tuple(view.scan_files(table)), tuple(view.inlined_rows(table)))
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether it holds neither files nor inlined rows."""
+        return not (self.files or self.rows)
+
+    def count(self, session: Session) -> int:
+        """Count the rows. Only files that also hold rows of later snapshots are read."""
+        if any(is_partial(one, self.view.snapshot_id) for one in self.files):
+            from forklake.merging.row_comparison import frame_of
+
+            return frame_of(session.engine, self).count()
+        in_files = sum(one.live_rows for one in self.files)
+        return in_files + len(self.rows)
+
+    def is_new(self, first_new: int, known: Sequence[tuple[int, int]]) -> bool:
+        """Return whether all rows were written after the catalogs diverged, and by no merge.
+
+        Args:
+            first_new: the first row id that was assigned after the fork.
+            known: ranges (first id, count) of rows that a merge brought.
+        """
+
+        def is_own(row_id: int) -> bool:
+            return row_id >= first_new and not any(
+                first <= row_id < first + count for first, count in known
+            )
+
+        return all(is_own(row.row_id) for row in self.rows) and all(
+            one.file.row_id_start is not None
+            and one.file.partial_file_info is None
+            and is_own(one.file.row_id_start)
+            for one in self.files
+        )
+
+
+def apart(one: Content, other: Content, kinship: Kinship) -> tuple[Content, Content]:
+    """Return the rows of two tables without the files and inlined rows that both have."""
+
+    def files(content: Content) -> dict[Any, ScanFile]:
+        return {
+            (
+                file.file.data_file_id,
+                file.delete_file.delete_file_id if file.delete_file else None,
+                file.deleted_positions,
+            ): file
+            for file in content.files
+        }
+
+    def rows(content: Content) -> dict[Any, InlinedRow]:
+        return {(row.row_id, row.begin_snapshot): row for row in content.rows}
+
+    mine, theirs = files(one), files(other)
+    own_rows, their_rows = rows(one), rows(other)
+    same = mine.keys() & theirs.keys()
+    same_rows = own_rows.keys() & their_rows.keys() if kinship.is_close else set()
+
+    def rest(content: Content, held: dict[Any, ScanFile], kept: dict[Any, InlinedRow]) -> Content:
+        return Content(
+            content.view,
+            content.table,
+            tuple(file for key, file in held.items() if key not in same),
+            tuple(row for key, row in kept.items() if key not in same_rows),
+        )
+
+    return rest(one, mine, own_rows), rest(other, theirs, their_rows)
+
+
+Found = tuple[tuple[int, int, int], tuple[RowDifference, ...]]
+
+
+def _rows(session: Session, mine: Content, theirs: Content, kinship: Kinship, limit: int) -> Found:
+    """Count the rows added, removed and changed, and return up to `limit` of them."""
+    if mine.is_empty and theirs.is_empty:
+        return (0, 0, 0), ()
+    if not limit and _are_strangers(mine, theirs, kinship):
+        return (theirs.count(session), mine.count(session), 0), ()
+    from forklake.merging.row_comparison import compared
+
+    return compared(session, mine, theirs, kinship, limit)
+
+
+def _are_strangers(mine: Content, theirs: Content, kinship: Kinship) -> bool:
+    """Return whether no row of one table can be a row of the other."""
+    if mine.is_empty or theirs.is_empty:
+        return True
+    if not kinship.is_close:
+        return False
+    first_new, ranges = kinship.first_new(mine.table.table_id), kinship.ranges(mine.table.table_id)
+    return reduce(
+        bool.__and__,
+        (
+            mine.is_new(first_new, [(one, count) for one, _, count in ranges]),
+            theirs.is_new(first_new, [(other, count) for _, other, count in ranges]),
+        ),
+    )

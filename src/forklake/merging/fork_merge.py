@@ -1,0 +1,275 @@
+"""Fork merge: apply the changes of a source catalog to a target catalog as one snapshot.
+
+A fork is merged into its parent, or a parent into its fork to bring the fork up to date. A merge is
+an ordinary transaction of the target: if it conflicts with a concurrent commit, it starts over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from forklake.catalog.metastore import Metastore
+from forklake.errors import Conflict, InvalidInput, NotFound
+from forklake.merging.definitions import Comparison, DefinitionMerge
+from forklake.merging.outcome import DefinitionConflict, Merged, TableMerge, refused
+from forklake.merging.sides import Side, sides_of
+from forklake.merging.table_merge import Choice, NewTable, SharedTable, called
+from forklake.merging.tables import TableSide, TableSides
+from forklake.model.entities import Table
+from forklake.model.ids import TableId
+from forklake.model.kinds import TABLE
+from forklake.model.merges import MergeNote
+from forklake.model.names import folded
+from forklake.model.snapshots import CommitInfo
+from forklake.spark.attachments import Attachment
+from forklake.spark.names import perhaps, split_name
+from forklake.spark.work import Change
+from forklake.store.holds import hold_statement, refuse_held
+
+if TYPE_CHECKING:
+    from forklake.spark.session import Session
+
+OnConflict = Choice | Mapping[str, Choice]
+CHOICES: tuple[Choice, ...] = ("fail", "ours", "theirs")
+_ATTEMPTS = 10
+
+
+def publish(
+    session: Session,
+    metastore: Metastore,
+    fork: str,
+    *,
+    into: str | None = None,
+    tables: Sequence[str] | None = None,
+    on_conflict: OnConflict = "fail",
+    dry_run: bool = False,
+    holder: str | None = None,
+    message: str | None = None,
+    author: str | None = None,
+    extra_info: str | None = None,
+    idempotency_key: str | None = None,
+) -> Merged:
+    """Merge the changes of a catalog since its last merge into another catalog, as one snapshot.
+
+    Args:
+        session: its Spark compares rows; Spark is not started where metadata is sufficient.
+        fork: the source: the catalog whose changes are merged.
+        into: the target: by default the parent of the source. Name a fork of the source to bring
+            that fork up to date.
+        tables: merge only these tables; the others can be merged later.
+        on_conflict: the version that wins where both sides changed a row: `ours` (target), `theirs`
+            (source), or `fail`. One choice for all tables, or a mapping by table name.
+        dry_run: only return what the merge would do, with its conflicts.
+        holder: the holder of the catalogs, if they are held.
+        idempotency_key: a merge with a key that was used before is not repeated.
+    """
+    _check_choices(on_conflict)
+    if session.in_transaction:
+        raise InvalidInput(
+            "A merge is a separate transaction: it cannot run inside an open one.",
+            remedy="Run COMMIT or ROLLBACK first.",
+        )
+    into = into if into is not None else parent_of(metastore, fork)
+    merging = _Merging(session, metastore, (fork, into), tables, on_conflict, dry_run)
+    for name in (fork, into):
+        _refuse_held(metastore, name, holder)
+    info = CommitInfo(author, message or f"merge {fork}", extra_info, idempotency_key)
+    for attempt in range(1, _ATTEMPTS + 1):
+        plan = merging.plan()
+        with ExitStack() as stack:
+            merged = plan.evaluated(stack)
+            if dry_run:
+                return merged
+            plan.require_no_conflicts()
+            if plan.is_empty:
+                return merged
+            try:
+                return plan.committed(merged, info)
+            except Conflict:  # with a concurrent commit to the target
+                if attempt == _ATTEMPTS:
+                    raise
+    raise AssertionError
+
+
+def _check_choices(on_conflict: OnConflict) -> None:
+    given = [on_conflict] if isinstance(on_conflict, str) else list(on_conflict.values())
+    for one in given:
+        if one not in CHOICES:
+            raise InvalidInput(
+                f"Invalid value for on_conflict: {one!r}.",
+                remedy=f"Use one of: {', '.join(CHOICES)}.",
+            )
+
+
+def parent_of(metastore: Metastore, fork: str) -> str:
+    """Return the name of the parent of a catalog."""
+    parent = metastore.catalog(fork).row.parent_catalog_id
+    names = metastore.names([parent]) if parent is not None else {}
+    if not names:
+        raise InvalidInput(
+            f"Catalog '{fork}' is not a fork, or its parent was dropped.",
+            remedy="Name the catalog to merge it into: `into` (`--into` of the command line).",
+        )
+    return next(iter(names.values()))
+
+
+def _refuse_held(metastore: Metastore, name: str, holder: str | None) -> None:
+    with metastore.database.reading() as connection:
+        (rows,) = connection.run([hold_statement(metastore.catalog(name).catalog_id)])
+    refuse_held(rows, name, "merged", by=holder)
+
+
+@dataclass(frozen=True)
+class _Merging:
+    """The arguments of a merge."""
+
+    session: Session
+    metastore: Metastore
+    names: tuple[str, str]  # source and target
+    tables: Sequence[str] | None
+    on_conflict: OnConflict
+    dry_run: bool
+
+    def plan(self) -> _Plan:
+        """Compare source and target as they are now, and return the changes to apply."""
+        source, target = sides_of(self.metastore, *self.names)
+        chosen = None if self.tables is None else self._chosen(source, target)
+        data = TableSides()
+        definitions = Comparison(source, target, data.are_touched, chosen).merge()
+        kept = {row.table_id for row in target.now.state.rows(TABLE)}
+        kept -= {row.table_id for row in definitions.ended if isinstance(row, Table)}
+        touched = [
+            row.table_id
+            for row in source.now.state.tables()
+            if row.table_id in kept and data.are_touched(source, row.table_id)
+        ]
+        wanted = [one for one in touched if chosen is None or one in chosen]
+        made = [] if chosen is None else _made(source)
+        left_out = {*touched, *made} - {*wanted, *(chosen or ())}
+        return _Plan(
+            self,
+            source,
+            target,
+            definitions,
+            [self._shared(data.of(source, one), data.of(target, one)) for one in wanted],
+            [
+                NewTable(self.session, data.of(source, one.table_id), target)
+                for one in definitions.new_tables
+            ],
+            () if chosen is None else tuple(sorted(chosen)),
+            tuple(sorted(called(source, one) for one in left_out)),
+        )
+
+    def _shared(self, source: TableSide, target: TableSide) -> SharedTable:
+        choice = self.choice(called(source.side, source.table_id))
+        return SharedTable(self.session, source, target, choice)
+
+    def _chosen(self, source: Side, target: Side) -> set[TableId]:
+        return {self._found(name, source, target) for name in self.tables or ()}
+
+    def _found(self, name: str, source: Side, target: Side) -> TableId:
+        *schema, table = split_name(name)
+        for state in (source.now.state, target.now.state):
+            within = state.find_schema(schema[-1] if schema else "main")
+            found = state.find_relation(table, within.schema_name) if within else None
+            if isinstance(found, Table):
+                return found.table_id
+        known = [called(source, row.table_id) for row in source.now.state.tables()]
+        raise NotFound(
+            f"Table '{name}' does not exist in '{source.catalog.name}'",
+            remedy=perhaps(name, known, what="tables"),
+        )
+
+    def choice(self, table: str) -> Choice:
+        """Return which version of conflicting rows wins in a table."""
+        if isinstance(self.on_conflict, str):
+            return self.on_conflict
+        given = {folded(name): one for name, one in self.on_conflict.items()}
+        return given.get(folded(table), given.get(folded(table.removeprefix("main.")), "fail"))
+
+
+def _made(source: Side) -> list[TableId]:
+    """Return the tables that the source created since its last merge into the target."""
+    arrived = source.arrived()
+    return [
+        row.table_id
+        for row in source.now.state.tables()
+        if row.begin_snapshot not in arrived
+        and source.origin(row.table_id).state.get(TABLE, (row.table_id,)) is None
+    ]
+
+
+@dataclass
+class _Plan:
+    """A merge on top of one snapshot of the target."""
+
+    asked: _Merging
+    source: Side
+    target: Side
+    definitions: DefinitionMerge
+    shared: list[SharedTable]
+    new: list[NewTable]
+    chosen: tuple[TableId, ...]
+    left_out: tuple[str, ...]
+    problems: list[DefinitionConflict | TableMerge] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the target already has all changes of the source."""
+        return not (self.definitions.taken or self.definitions.ended or self.shared or self.new)
+
+    def evaluated(self, stack: ExitStack) -> Merged:
+        """Compute the changes and conflicts of the merge, without writing anything.
+
+        Cached Spark frames are released when `stack` is closed.
+        """
+        self.problems += self.definitions.conflicts
+        found = []
+        if not self.definitions.conflicts:
+            found = [one.evaluated(stack) for one in self.shared]
+            self.problems += [one.outcome for one in self.shared if one.is_stopped]
+            found += [one.outcome for one in self.new]
+        return Merged(
+            self.source.catalog.name,
+            self.target.catalog.name,
+            None,
+            tuple(found),
+            tuple(self.definitions.words),
+            tuple(self.definitions.conflicts),
+            self.left_out,
+            self.asked.dry_run,
+        )
+
+    def require_no_conflicts(self) -> None:
+        """Raise Conflict if the merge has conflicts that are not decided."""
+        if self.problems:
+            raise refused(self.source.catalog.name, self.target.catalog.name, self.problems)
+
+    def committed(self, merged: Merged, info: CommitInfo) -> Merged:
+        """Apply the merge as one commit of the target, and return the outcome."""
+        target = self.target
+        attachment = Attachment(target.catalog.name, self.asked.metastore, target.catalog)
+        with self.asked.session.committing(Change(attachment, info, target.now)) as change:
+            transaction = change.transaction
+            transaction.retire(self.definitions.ended)
+            transaction.adopt(self.definitions.taken, self.definitions.children)
+            for shared in self.shared:
+                shared.write(change)
+            for new in self.new:
+                new.write(change)
+            transaction.note_merge(self._note())
+        committed = change.transaction.committed
+        assert committed is not None
+        return replace(merged, snapshot_id=committed.snapshot_id)
+
+    def _note(self) -> MergeNote:
+        defines = self.definitions.taken or self.definitions.ended
+        return MergeNote(
+            self.source.catalog.catalog_id,
+            self.source.now.snapshot_id,
+            self.chosen,
+            only_appends=not defines and all(one.only_adds for one in self.shared),
+        )

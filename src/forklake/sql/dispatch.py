@@ -1,0 +1,82 @@
+"""Dispatch of statements to the functions that run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
+
+from sqlglot import exp
+
+from forklake.errors import ForklakeError, Unsupported
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+Handler: TypeAlias = "Callable[[Session, exp.Expr], Result]"
+
+# Each module has a table HANDLERS, keyed by the class of the statement.
+_MODULES = (
+    "select",
+    "insert",
+    "dml",
+    "attach",
+    "create",
+    "alter",
+    "transactions",
+    "settings",
+    "call",
+    "show",
+    "describe",
+    "explain",
+    "prepare",
+)
+
+# Statements that are repeated on the new snapshot when they conflict in autocommit.
+_REPEATABLE = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.TruncateTable,
+    exp.Create,
+    exp.Drop,
+    exp.Alter,
+    exp.Comment,
+)
+
+
+@cache
+def handlers() -> dict[type[exp.Expr], Handler]:
+    """Return the functions that run statements, by class of the statement."""
+    found: dict[type[exp.Expr], Handler] = {}
+    for name in _MODULES:
+        found.update(import_module(f"forklake.sql.statements.{name}").HANDLERS)
+    return found
+
+
+def answer(session: Session, statement: exp.Expr) -> Result:
+    """Run one statement and return its result."""
+    table = handlers()
+    for kind in type(statement).__mro__:
+        if kind in table:
+            with session.guard.statement(kind):
+                return _run(session, table[kind], statement)
+    raise Unsupported(
+        f"The statement {statement.key.upper()} is not supported.",
+        remedy="See the list of statements in the documentation.",
+    )
+
+
+def _run(session: Session, handler: Handler, statement: exp.Expr) -> Result:
+    if session.in_transaction:
+        try:
+            return handler(session, statement)
+        except ForklakeError:
+            session.record_definitions()  # whether a statement fails can depend on any name
+            raise
+    if not isinstance(statement, _REPEATABLE):
+        return handler(session, statement)
+    return session.run_statement(lambda: handler(session, statement.copy()))  # handlers edit it

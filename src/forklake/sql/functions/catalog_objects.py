@@ -1,0 +1,241 @@
+"""Objects of attached catalogs, as the session or its transaction sees them.
+
+Columns of views are found by Spark, which is started only if there are views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forklake.catalog.transaction import Transaction
+from forklake.errors import Forbidden, InvalidInput, NotFound, Unsupported
+from forklake.model.duckdb_types import duckdb_type, shown_name
+from forklake.model.entities import Schema, Table, View
+from forklake.model.fields import Field
+from forklake.model.names import PLACEHOLDER
+from forklake.model.state import CatalogState
+from forklake.spark.attachments import Attachment
+from forklake.sql.dialect.stored import aliases_of
+from forklake.sql.functions.types import query_type, shown_default
+
+if TYPE_CHECKING:
+    from forklake.spark import name_resolution
+    from forklake.sql.session import Session
+
+_COMMENT = "comment"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCatalog:
+    """Attached catalog."""
+
+    attachment: Attachment
+    view: name_resolution.View
+
+    @property
+    def alias(self) -> str:
+        """Name under which it is attached."""
+        return self.attachment.alias
+
+    @property
+    def catalog_id(self) -> int:
+        """Id of the catalog."""
+        return self.attachment.catalog.catalog_id
+
+    @property
+    def state(self) -> CatalogState:
+        """State of the catalog that the session sees."""
+        return self.view.state
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the catalog cannot be changed through this attachment."""
+        return self.attachment.read_only or self.attachment.pinned is not None
+
+    def schemas(self) -> Iterator[SeenSchema]:
+        """Yield its schemas."""
+        return (SeenSchema(self, schema) for schema in self.state.schemas())
+
+    def comment(self, number: int) -> str | None:
+        """Return the comment on the schema, table or view with this id."""
+        return self.state.tags(number).get(_COMMENT)
+
+    def tags(self, number: int) -> dict[str, str]:
+        """Return the tags of an object, except its comment."""
+        found = self.state.tags(number)
+        return {key: value for key, value in found.items() if key != _COMMENT}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenSchema:
+    """Schema of an attached catalog."""
+
+    catalog: SeenCatalog
+    row: Schema
+
+    @property
+    def name(self) -> str:
+        """Name of the schema."""
+        return self.row.schema_name
+
+    def tables(self) -> Iterator[SeenTable]:
+        """Yield its tables."""
+        found = self.catalog.state.tables(self.name)
+        return (SeenTable(self.catalog, self, row.table_name, row.table_id, row) for row in found)
+
+    def views(self) -> Iterator[SeenView]:
+        """Yield its views."""
+        found = self.catalog.state.views(self.name)
+        return (SeenView(self.catalog, self, row.view_name, row.view_id, row) for row in found)
+
+    def relations(self) -> Iterator[SeenTable | SeenView]:
+        """Yield its tables, then its views."""
+        yield from self.tables()
+        yield from self.views()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRelation:
+    """Table or view of an attached catalog."""
+
+    catalog: SeenCatalog
+    schema: SeenSchema
+    name: str
+    number: int
+
+    @property
+    def comment(self) -> str | None:
+        """Comment on the table or view."""
+        return self.catalog.comment(self.number)
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """Tags of the table or view, except its comment."""
+        return self.catalog.tags(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenView(SeenRelation):
+    """View of an attached catalog."""
+
+    row: View
+
+    @property
+    def definition(self) -> str:
+        """CREATE VIEW statement of the view, with the current alias of its catalog."""
+        query = self.row.sql.replace(PLACEHOLDER, shown_name(self.catalog.alias))
+        columns = ", ".join(map(shown_name, aliases_of(self.row.column_aliases)))
+        declared = f"{shown_name(self.name)}({columns})" if columns else shown_name(self.name)
+        return f"CREATE VIEW {declared} AS {query};"
+
+    def columns(self, session: Session) -> Iterator[SeenColumn]:
+        """Yield its columns, numbered from 1; none if it cannot be read (its table was dropped)."""
+        from forklake.sql.query.binding import schema_of
+
+        parts = (self.catalog.alias, self.schema.name, self.name)
+        catalog, schema, name = (exp.to_identifier(part, quoted=True) for part in parts)
+        query = exp.select("*").from_(exp.Table(this=name, db=schema, catalog=catalog))
+        try:
+            found = schema_of(session, query)
+        except (NotFound, InvalidInput, Unsupported, Forbidden):
+            return
+        for number, field in enumerate(found.fields, 1):
+            yield SeenColumn(self, number, field.name, query_type(field), True, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTable(SeenRelation):
+    """Table of an attached catalog."""
+
+    row: Table
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Columns with their nested fields."""
+        return self.catalog.state.fields(self.row)
+
+    @property
+    def record_count(self) -> int:
+        """Number of committed rows."""
+        view = self.catalog.view
+        if isinstance(view, Transaction):
+            view.record_read(self.row)
+            view = view.committed_view()
+        return view.statistics(self.row).record_count
+
+    @property
+    def data_path(self) -> str:
+        """Folder of new data files."""
+        attachment = self.catalog.attachment
+        return attachment.located(attachment.folder(self.catalog.state, self.row))
+
+    def columns(self, session: Session) -> Iterator[SeenColumn]:
+        """Yield its columns, numbered from 1."""
+        state = self.catalog.state
+        for number, field in enumerate(self.fields, 1):
+            tags = state.column_tags(state.column(self.row, field.name))
+            yield SeenColumn(
+                self,
+                number,
+                field.name,
+                duckdb_type(field),
+                field.nulls_allowed,
+                shown_default(field),
+                tags.get(_COMMENT),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SeenColumn:
+    """Column of a table or view, with its type and default in DuckDB SQL."""
+
+    table: SeenTable | SeenView
+    number: int
+    name: str
+    data_type: str
+    nulls_allowed: bool
+    default: str | None
+    comment: str | None
+
+
+# Lists of all objects of one kind
+
+
+def seen_catalog(session: Session, alias: str) -> SeenCatalog:
+    """Return the catalog that is attached under an alias."""
+    attachment = session.attachment(alias)
+    return SeenCatalog(attachment, session.viewing(attachment))
+
+
+def all_catalogs(session: Session) -> Iterator[SeenCatalog]:
+    """Yield all attached catalogs."""
+    return (seen_catalog(session, one.alias) for one in session.attachments())
+
+
+def all_schemas(session: Session) -> Iterator[SeenSchema]:
+    """Yield all schemas of attached catalogs."""
+    return (schema for catalog in all_catalogs(session) for schema in catalog.schemas())
+
+
+def all_tables(session: Session) -> Iterator[SeenTable]:
+    """Yield all tables of attached catalogs."""
+    return (table for schema in all_schemas(session) for table in schema.tables())
+
+
+def all_views(session: Session) -> Iterator[SeenView]:
+    """Yield all views of attached catalogs."""
+    return (view for schema in all_schemas(session) for view in schema.views())
+
+
+def all_relations(session: Session) -> Iterator[SeenTable | SeenView]:
+    """Yield all tables and views of attached catalogs."""
+    return (one for schema in all_schemas(session) for one in schema.relations())
+
+
+def all_columns(session: Session) -> Iterator[SeenColumn]:
+    """Yield all columns of tables and views of attached catalogs."""
+    return (column for one in all_relations(session) for column in one.columns(session))

@@ -1,0 +1,58 @@
+"""Snapshots that one statement reads: one of each catalog, however often it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.names import folded
+from forklake.sql.query.timestamps import NOW, Moment
+
+if TYPE_CHECKING:
+    from forklake.model.state import CatalogState
+    from forklake.spark.attachments import Attachment
+    from forklake.spark.name_resolution import TableName, View
+    from forklake.sql.query.macros import Found
+    from forklake.sql.session import Session
+
+
+class Seen:
+    """Cache of the catalog states that a statement reads."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._views: dict[tuple[str, Moment], View] = {}
+
+    def view(self, attachment: Attachment, moment: Moment) -> View:
+        """Return a catalog at a snapshot or time."""
+        key = folded(attachment.alias), moment
+        if key not in self._views:
+            self._views[key] = self.session.viewing(
+                attachment, version=moment.version, timestamp=moment.timestamp
+            )
+        return self._views[key]
+
+    def resolve(self, parts: Sequence[str], moment: Moment = NOW) -> TableName:
+        """Return the catalog, schema and table that a name means at a snapshot or time."""
+
+        def state_of(attachment: Attachment) -> CatalogState:
+            return self.view(attachment, moment).state
+
+        return self.session.resolve_in(parts, state_of)
+
+    def macro(self, parts: Sequence[str], type: str, moment: Moment = NOW) -> Found | None:
+        """Find a macro; without a schema, in the current schema or in `main`."""
+        try:
+            place = self.resolve(parts, moment)
+        except (NotFound, InvalidInput):
+            return None
+        state = self.view(place.attachment, moment).state
+        schemas = [place.schema] if len(parts) > 1 else [place.schema, "main"]
+        for schema in schemas:
+            if state.find_schema(schema) is None:
+                continue
+            found = state.find_macro(place.table, schema, type=type)
+            if found is not None:
+                return place.attachment, state, found
+        return None

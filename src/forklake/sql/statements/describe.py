@@ -1,0 +1,189 @@
+"""DESCRIBE and SUMMARIZE: columns of tables and queries, and statistics of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from forklake.catalog.transaction import Transaction
+from forklake.errors import NotFound, Unsupported
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.entities import Table
+from forklake.model.fields import Field
+from forklake.sql.dialect.nodes import names, time_travel
+from forklake.sql.functions.types import query_type, shown_default
+from forklake.sql.query.binding import schema_of
+from forklake.sql.query.failures import explained
+from forklake.sql.query.stored_sql import refuse_changes
+from forklake.sql.query.timestamps import NOW, moment_of
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql.types import DataType, StructField
+
+    from forklake.sql.session import Session
+
+_TEXT = pa.string()
+_DESCRIBED = pa.schema(
+    [(name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default", "extra")]
+)
+_SUMMARY = pa.schema(
+    [
+        ("column_name", _TEXT),
+        ("column_type", _TEXT),
+        ("min", _TEXT),
+        ("max", _TEXT),
+        ("approx_unique", pa.int64()),
+        ("avg", _TEXT),
+        ("std", _TEXT),
+        ("q25", _TEXT),
+        ("q50", _TEXT),
+        ("q75", _TEXT),
+        ("count", pa.int64()),
+        ("null_percentage", pa.decimal128(9, 2)),
+    ]
+)
+_OTHER_WAYS = {
+    "HISTORY": "Read the snapshots of a catalog: SELECT * FROM catalog.snapshots().",
+    "EXTENDED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
+    "FORMATTED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
+}
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+def run_describe(session: Session, statement: exp.Expression) -> Result:
+    """Run DESCRIBE of a table, a view or a query."""
+    _refuse_forms(statement)
+    return Result("DESCRIBE", described(session, statement.this))
+
+
+def _refuse_forms(statement: exp.Expression) -> None:
+    """Raise Unsupported for DESCRIBE HISTORY, EXTENDED and other unsupported forms."""
+    kind = str(statement.args.get("kind") or "").upper()
+    words = [str(statement.args.get("style") or "").upper(), "" if kind == "TABLE" else kind]
+    if statement.args.get("partition"):
+        words.append("PARTITION")
+    for word in filter(None, words):
+        raise Unsupported(
+            f"DESCRIBE {word} is not supported.",
+            remedy=_OTHER_WAYS.get(word, "DESCRIBE name shows the columns of a table or view."),
+        )
+
+
+def described(session: Session, what: exp.Expression) -> pa.Table:
+    """Return columns in the format of DuckDB. Those of a table are found without Spark."""
+    fields = _lake_fields(session, what) if isinstance(what, exp.Table) else None
+    if fields is None:
+        found = [_query_column(field) for field in schema_of(session, _query(session, what))]
+    else:
+        found = [_table_column(field) for field in fields]
+    return pa.Table.from_pylist(found, _DESCRIBED)  # key and extra are always NULL
+
+
+def _query_column(field: StructField) -> dict[str, str | None]:
+    return {"column_name": field.name, "column_type": query_type(field), "null": "YES"}
+
+
+def _table_column(field: Field) -> dict[str, str | None]:
+    return {
+        "column_name": field.name,
+        "column_type": duckdb_type(field),
+        "null": "YES" if field.nulls_allowed else "NO",
+        "default": shown_default(field),
+    }
+
+
+def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
+    """Return the columns of a table of the lake; None if the name means anything else."""
+    when = time_travel(table.copy())
+    moment = NOW if when is None else moment_of(when)
+    parts = names(table)
+    if isinstance(table.this, exp.Func) or (len(parts) == 1 and parts[0] in session.frames):
+        return None
+    at: dict[str, Any] = {"version": moment.version, "timestamp": moment.timestamp}
+    try:
+        place = session.resolve(parts, **at)
+    except NotFound:
+        return None
+    view = session.viewing(place.attachment, **at)
+    found = view.state.find_relation(place.table, place.schema)
+    if not isinstance(found, Table):
+        return None
+    if isinstance(view, Transaction):
+        view.record_table(found)
+    return view.state.fields(found)
+
+
+def _query(session: Session, what: exp.Expression) -> exp.Expression:
+    refuse_procedures(session, what)
+    return exp.select("*").from_(what.copy()) if isinstance(what, exp.Table) else what
+
+
+def refuse_procedures(session: Session, query: exp.Expression) -> None:
+    """Raise InvalidInput if a query to be described changes data."""
+    refuse_changes(session, query, "The query")
+
+
+# SUMMARIZE
+
+
+def run_summarize(session: Session, statement: exp.Expression) -> Result:
+    """Run SUMMARIZE: minimum, maximum, averages and counts of all columns, by one Spark query."""
+    rows = session.query(_query(session, statement.this))
+    fields = rows.schema.fields
+    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be duplicates
+    with explained():
+        (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
+    found = [_summary(field, number, counted.asDict()) for number, field in enumerate(fields)]
+    return Result("SUMMARIZE", pa.Table.from_pylist(found, _SUMMARY))
+
+
+def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import MapType, NumericType, VariantType
+
+    yield F.count(F.lit(1)).alias("rows")
+    for number, kind in enumerate(kinds):
+        column = F.col(f"c{number}")
+        yield F.count(column).alias(f"count{number}")
+        if isinstance(kind, MapType | VariantType):  # these types have no order
+            continue
+        yield F.min(column).cast("string").alias(f"min{number}")
+        yield F.max(column).cast("string").alias(f"max{number}")
+        yield F.approx_count_distinct(column).alias(f"unique{number}")
+        if isinstance(kind, NumericType):
+            yield F.avg(column.cast("double")).alias(f"avg{number}")
+            yield F.stddev(column.cast("double")).alias(f"std{number}")
+            quartiles = F.percentile_approx(column, list(_QUARTILES))
+            yield quartiles.cast("array<string>").alias(f"quartiles{number}")
+
+
+def _summary(field: StructField, number: int, counted: dict[str, Any]) -> dict[str, Any]:
+    rows = counted["rows"]
+    missing = rows - counted[f"count{number}"]
+    quartiles = counted.get(f"quartiles{number}") or [None] * len(_QUARTILES)
+    share = Decimal(100 * missing) / rows if rows else None
+    return {
+        "column_name": field.name,
+        "column_type": query_type(field),
+        "min": counted.get(f"min{number}"),
+        "max": counted.get(f"max{number}"),
+        "approx_unique": counted.get(f"unique{number}"),
+        "avg": _text(counted.get(f"avg{number}")),
+        "std": _text(counted.get(f"std{number}")),
+        **dict(zip(("q25", "q50", "q75"), quartiles, strict=True)),
+        "count": rows,
+        "null_percentage": share.quantize(Decimal("0.01")) if share is not None else None,
+    }
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else str(value)
+
+
+HANDLERS = {exp.Describe: run_describe, exp.Summarize: run_summarize}

@@ -1,0 +1,68 @@
+"""EXPLAIN and EXPLAIN ANALYZE of queries."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from forklake.errors import Unsupported
+from forklake.sql.dialect.nodes import Explain
+from forklake.sql.query.binding import Binding
+from forklake.sql.query.failures import explained
+from forklake.sql.results import Result
+from forklake.sql.statements.describe import refuse_procedures
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+
+def run_explain(session: Session, statement: exp.Expression) -> Result:
+    """Run EXPLAIN: return the plan. ANALYZE runs the query, and adds its time and row count."""
+    query = _query_of(statement.this)
+    refuse_procedures(session, query)
+    if not statement.args.get("analyze"):
+        return _answer("physical_plan", _plan(session, query))
+    seconds, rows = _run(session, query)
+    told = f"Total time: {seconds:.3f} s\nRows: {rows}\n\n"
+    return _answer("analyzed_plan", told + _plan(session, query))
+
+
+def _query_of(statement: exp.Expression) -> exp.Expression:
+    if isinstance(statement, exp.Query | exp.Values):
+        return statement
+    raise Unsupported(
+        f"EXPLAIN of {statement.key.upper()} is not supported.",
+        remedy="Use EXPLAIN with the query in the statement.",
+    )
+
+
+def _plan(session: Session, query: exp.Expression) -> str:
+    with Binding(session, session.dialect) as binding:
+        text = binding.text(query)
+        with explained():
+            (row,) = session.engine.spark.sql(f"EXPLAIN FORMATTED {text}").collect()
+    return str(row[0])
+
+
+def _run(session: Session, query: exp.Expression) -> tuple[float, int]:
+    """Run a query without keeping its rows; return the seconds it took and the number of rows."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F  # noqa: N812
+
+    frame = session.query(query)
+    seen = Observation()
+    start = perf_counter()
+    with explained():
+        counted = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
+        counted.write.format("noop").mode("overwrite").save()
+    return perf_counter() - start, int(seen.get["rows"])
+
+
+def _answer(key: str, value: str) -> Result:
+    return Result("EXPLAIN", pa.table({"explain_key": [key], "explain_value": [value]}))
+
+
+HANDLERS = {Explain: run_explain}

@@ -1,0 +1,59 @@
+"""PREPARE, EXECUTE and DEALLOCATE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from forklake.errors import NotFound
+from forklake.model.names import folded
+from forklake.spark.names import perhaps
+from forklake.sql import constants
+from forklake.sql.dialect.nodes import Deallocate, Execute, Prepare
+from forklake.sql.dispatch import answer
+from forklake.sql.parameters import given
+from forklake.sql.results import Result
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+
+def run_prepare(session: Session, statement: exp.Expr) -> Result:
+    """Run PREPARE: store a statement under a name."""
+    session.prepared[folded(statement.name)] = statement.expression.copy()
+    return Result.done("PREPARE")
+
+
+def run_execute(session: Session, statement: exp.Expr) -> Result:
+    """Run EXECUTE: run a prepared statement, with values for its parameters."""
+    kept = _find_prepared(session, statement).copy()
+    named: dict[str, Any] = {}
+    listed: list[Any] = []
+    for one in statement.expressions:
+        if isinstance(one, exp.Kwarg | exp.PropertyEQ):
+            named[one.this.name] = constants.value(one.expression)
+        else:
+            listed.append(constants.value(one))
+    (filled,) = given([kept], named or listed)
+    return answer(session, filled)
+
+
+def run_deallocate(session: Session, statement: exp.Expr) -> Result:
+    """Run DEALLOCATE: delete a prepared statement."""
+    _find_prepared(session, statement)
+    del session.prepared[folded(statement.name)]
+    return Result.done("DEALLOCATE")
+
+
+def _find_prepared(session: Session, statement: exp.Expr) -> exp.Expr:
+    found = session.prepared.get(folded(statement.name))
+    if found is None:
+        raise NotFound(
+            f"No statement is prepared as '{statement.name}'.",
+            remedy=perhaps(statement.name, session.prepared, what="prepared statements"),
+        )
+    return found
+
+
+HANDLERS = {Prepare: run_prepare, Execute: run_execute, Deallocate: run_deallocate}

@@ -1,0 +1,226 @@
+"""SHOW: lists of the objects in attached catalogs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+from sqlglot import exp
+
+from forklake.errors import InvalidInput, NotFound
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.names import folded
+from forklake.spark.names import perhaps
+from forklake.sql.dialect.nodes import names
+from forklake.sql.dialect.stored import aliases_of
+from forklake.sql.functions.catalog_objects import (
+    SeenSchema,
+    SeenTable,
+    SeenView,
+    all_catalogs,
+    all_relations,
+    all_schemas,
+    seen_catalog,
+)
+from forklake.sql.functions.registry import FUNCTIONS, PREFIX, Bound
+from forklake.sql.results import Result
+from forklake.sql.statements.describe import described
+
+if TYPE_CHECKING:
+    from forklake.sql.session import Session
+
+Show: TypeAlias = "Callable[[Session, exp.Expression | None], pa.Table]"
+
+_TEXT, _TEXTS, _BOOL = pa.string(), pa.list_(pa.string()), pa.bool_()
+
+
+def run_show(session: Session, statement: exp.Expression) -> Result:
+    """Run SHOW: list the objects of one kind."""
+    what = str(statement.this)
+    if what not in _SHOWN:
+        raise InvalidInput(
+            f"SHOW {what} is not supported.", remedy="Write SHOW " + ", ".join(_SHOWN) + "."
+        )
+    rows = _SHOWN[what](session, statement.args.get("from_"))
+    session.record_definitions()
+    like = statement.args.get("like")
+    return Result("SHOW", rows if like is None else _like(rows, like.name))
+
+
+def _like(rows: pa.Table, pattern: str) -> pa.Table:
+    """Return the rows whose name matches a LIKE pattern."""
+    column = next((one for one in ("schema_name", "name") if one in rows.schema.names), 0)
+    wanted = _like_regex(pattern)
+    return rows.filter([bool(wanted.fullmatch(value)) for value in rows.column(column).to_pylist()])
+
+
+def _like_regex(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a LIKE pattern, which takes at most quadratic time.
+
+    The text between two `%` is matched at its first occurrence only (`(?>…)`). A later one is
+    never better, and trying all of them takes exponential time.
+    """
+    first, *others = (
+        "".join("." if one == "_" else re.escape(one) for one in part)
+        for part in pattern.split("%")
+    )
+    text = first + "".join(f"(?>.*?{one})" for one in others[:-1])
+    return re.compile(text + "".join(f".*{one}" for one in others[-1:]), re.DOTALL)
+
+
+# FROM clause
+
+
+def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]:
+    """Return the schema that FROM names, all of the catalog that it names, or the current one."""
+    match names(place):
+        case () if session.current is None:
+            raise NotFound(
+                "No catalog is current.",
+                remedy="Run USE lake first, or name the catalog: SHOW … FROM lake.",
+            )
+        case ():
+            assert session.current is not None
+            return [_schema(session, *session.current)]
+        case (alias,) if _is_alias(session, alias):
+            return list(seen_catalog(session, alias).schemas())
+        case (schema,) if session.current is not None:
+            return [_schema(session, session.current[0], schema)]
+        case (alias,):
+            return list(seen_catalog(session, alias).schemas())
+        case (alias, schema):
+            return [_schema(session, alias, schema)]
+    raise InvalidInput(
+        "The name after FROM has more than two parts.", remedy="Write FROM catalog.schema."
+    )
+
+
+def _is_alias(session: Session, name: str) -> bool:
+    return folded(name) in {folded(one.alias) for one in session.attachments()}
+
+
+def _schema(session: Session, alias: str, schema: str) -> SeenSchema:
+    catalog = seen_catalog(session, alias)
+    found = catalog.state.find_schema(schema)
+    if found is None:
+        known = [one.name for one in catalog.schemas()]
+        raise NotFound(
+            f"Schema '{alias}.{schema}' does not exist",
+            remedy=perhaps(schema, known, what=f"schemas of '{alias}'"),
+        )
+    return SeenSchema(catalog, found)
+
+
+def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[SeenSchema]:
+    """Return the schemas of one catalog, or of all attached ones."""
+    match names(place):
+        case ():
+            return all_schemas(session)
+        case (alias,):
+            return seen_catalog(session, alias).schemas()
+    raise InvalidInput(
+        "SHOW SCHEMAS expects the name of a catalog.", remedy="Write SHOW SCHEMAS FROM lake."
+    )
+
+
+# Kinds of objects
+
+
+def _rows(columns: dict[str, pa.DataType], rows: Iterable[tuple[Any, ...]]) -> pa.Table:
+    schema = pa.schema(list(columns.items()))
+    return pa.Table.from_pylist([dict(zip(columns, row, strict=True)) for row in rows], schema)
+
+
+def _named(found: Iterable[str]) -> pa.Table:
+    return _rows({"name": _TEXT}, ((name,) for name in sorted(found)))
+
+
+def _show_tables(session: Session, place: exp.Expression | None) -> pa.Table:
+    schemas = _schemas(session, place)
+    return _named(one.name for schema in schemas for one in schema.relations())
+
+
+def _show_views(session: Session, place: exp.Expression | None) -> pa.Table:
+    return _named(one.name for schema in _schemas(session, place) for one in schema.views())
+
+
+def _show_all_tables(session: Session, place: exp.Expression | None) -> pa.Table:
+    columns = {
+        "database": _TEXT,
+        "schema": _TEXT,
+        "name": _TEXT,
+        "column_names": _TEXTS,
+        "column_types": _TEXTS,
+        "temporary": _BOOL,
+    }
+    return _rows(columns, map(_relation_row, all_relations(session)))
+
+
+def _relation_row(one: SeenTable | SeenView) -> tuple[Any, ...]:
+    if isinstance(one, SeenTable):
+        known = [field.name for field in one.fields], [duckdb_type(field) for field in one.fields]
+    else:
+        known = aliases_of(one.row.column_aliases), []
+    return one.catalog.alias, one.schema.name, one.name, *known, False
+
+
+def _show_databases(session: Session, place: exp.Expression | None) -> pa.Table:
+    aliases = sorted(one.alias for one in all_catalogs(session))
+    return _rows({"database_name": _TEXT}, ((alias,) for alias in aliases))
+
+
+def _show_schemas(session: Session, place: exp.Expression | None) -> pa.Table:
+    columns = {"database_name": _TEXT, "schema_name": _TEXT, "current": _BOOL}
+    found = ((one.catalog.alias, one.name) for one in _catalogs(session, place))
+    return _rows(columns, ((*place, place == session.current) for place in sorted(found)))
+
+
+def _show_macros(session: Session, place: exp.Expression | None) -> pa.Table:
+    found = [
+        (macro.macro_name, schema.catalog.state.macro_type(macro))
+        for schema in _schemas(session, place)
+        for macro in schema.catalog.state.macros(schema.name)
+    ]
+    return _rows({"name": _TEXT, "type": _TEXT}, sorted(found))
+
+
+def _show_functions(session: Session, place: exp.Expression | None) -> pa.Table:
+    columns = {"name": _TEXT, "parameters": _TEXT, "changes": _BOOL}
+    return _rows(
+        columns,
+        (
+            (PREFIX + one.name, " or ".join(map(str, one.signatures)), one.changes)
+            for one in FUNCTIONS.values()
+        ),
+    )
+
+
+def _show_columns(session: Session, place: exp.Expression | None) -> pa.Table:
+    if place is None:
+        raise InvalidInput(
+            "SHOW COLUMNS does not name a table.", remedy="Write SHOW COLUMNS FROM table."
+        )
+    return described(session, place)
+
+
+def _show_snapshots(session: Session, place: exp.Expression | None) -> pa.Table:
+    (alias,) = {one.catalog.alias for one in _schemas(session, place)}
+    return Bound(FUNCTIONS["snapshots"], alias).call(session, [], {})
+
+
+_SHOWN: dict[str, Show] = {
+    "TABLES": _show_tables,
+    "ALL TABLES": _show_all_tables,
+    "VIEWS": _show_views,
+    "DATABASES": _show_databases,
+    "CATALOGS": _show_databases,
+    "SCHEMAS": _show_schemas,
+    "NAMESPACES": _show_schemas,
+    "COLUMNS": _show_columns,
+    "MACROS": _show_macros,
+    "FUNCTIONS": _show_functions,
+    "SNAPSHOTS": _show_snapshots,
+}
+HANDLERS = {exp.Show: run_show}

@@ -1,0 +1,142 @@
+"""Translation of a query from DuckDB SQL to Spark SQL: a sequence of rules, then text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from forklake.spark.long_numbers import cast_long_numbers
+from forklake.sql.dialect.precedence import enclose_conditions
+from forklake.sql.translate import generator
+from forklake.sql.translate.aggregates import translate_aggregates
+from forklake.sql.translate.aliases import resolve_aliases
+from forklake.sql.translate.calls import translate_calls
+from forklake.sql.translate.casts import translate_casts
+from forklake.sql.translate.column_names import name_columns
+from forklake.sql.translate.intervals import translate_intervals
+from forklake.sql.translate.joins import group_commas
+from forklake.sql.translate.membership import translate_membership
+from forklake.sql.translate.nested_order import order_nested
+from forklake.sql.translate.operators import translate_operators
+from forklake.sql.translate.plain_tree import plain
+from forklake.sql.translate.refusals import refuse_distant_columns, refuse_unknown
+from forklake.sql.translate.relations import name_columns_apart
+from forklake.sql.translate.selects import (
+    forget_materialization,
+    refuse_clauses,
+    translate_distinct_on,
+    translate_unnest,
+)
+from forklake.sql.translate.sources import translate_sources
+from forklake.sql.translate.stars import expand_stars
+from forklake.sql.translate.totals import add_totals
+from forklake.sql.translate.unions import match_names
+from forklake.sql.translate.uuids import compare_uuids
+
+Rule = Callable[[exp.Expr], exp.Expr]
+ColumnsOf = Callable[[str], list[str]]
+
+# Rules in order. Each sees the result of those before: operators become calls, calls become Spark.
+RULES: tuple[Rule, ...] = (
+    refuse_distant_columns,
+    forget_materialization,
+    translate_distinct_on,
+    name_columns,
+    add_totals,
+    translate_unnest,
+    translate_sources,
+    translate_operators,
+    translate_membership,
+    translate_intervals,
+    translate_casts,
+    compare_uuids,
+    order_nested,
+    translate_aggregates,
+    translate_calls,
+    enclose_conditions,
+    refuse_unknown,
+)
+# Rules that need Spark to choose functions by the types of their arguments.
+_BY_TYPE = (compare_uuids, order_nested)
+
+
+def to_spark(
+    node: exp.Expr, *, columns_of: ColumnsOf, has_types: Callable[[], bool] = lambda: True
+) -> str:
+    """Return Spark SQL with the meaning that a query, or an expression, has in DuckDB.
+
+    Args:
+        columns_of: returns the names of the columns of a relation in Spark SQL.
+        has_types: whether Spark can choose functions by the types of their arguments. Without it
+            the order of nested values and the forms of UUIDs are those of Spark. It may start
+            Spark, so it is called only after the rules that refuse statements by their text.
+    """
+    return cast_long_numbers(generator.text(_translate_tree(plain(node), columns_of, has_types)))
+
+
+def _translate_tree(
+    tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], bool]
+) -> exp.Expr:
+    known: dict[str, list[str]] = {}
+
+    def of_query(query: exp.Expr) -> list[str]:
+        text = generator.text(_translate_tree(_with_tables(query), columns_of, has_types))
+        if text not in known:
+            known[text] = columns_of(f"({text})")
+        return known[text]
+
+    def of_sources(select: exp.Select, table: str) -> list[str]:
+        star = exp.Column(this=exp.Star(), table=exp.to_identifier(table)) if table else exp.Star()
+        probe = exp.Select(expressions=[star], from_=select.args["from_"].copy())
+        probe.set("joins", [one.copy() for one in select.args.get("joins") or []])
+        probe.parent = select  # so that it can use the names of WITH around it
+        return of_query(probe)
+
+    tree = refuse_clauses(tree)
+    group_commas(tree)
+    name_columns_apart(tree, of_query)
+    tree = match_names(tree, of_query)
+    tree = expand_stars(tree, of_query)
+    tree = resolve_aliases(tree, of_sources)
+    for rule in RULES:
+        if rule not in _BY_TYPE or has_types():
+            tree = rule(tree)
+    return tree
+
+
+def _with_tables(query: exp.Expr) -> exp.Expr:
+    """Return a copy of a part of a query, with the WITH definitions that it can refer to."""
+    made = query.copy().unnest()
+    path: list[exp.Expr] = [query]
+    while path[-1].parent is not None:
+        path.append(path[-1].parent)
+    tables: list[exp.Expr] = []
+    for above in path[1:]:
+        tables = [*_list_definitions(above.args.get("with_"), path), *tables]
+    if tables:
+        tables += _list_definitions(made.args.get("with_"), [])
+        made.set("with_", exp.With(expressions=tables))
+    return made
+
+
+def _list_definitions(found: exp.Expr | None, path: list[exp.Expr]) -> list[exp.Expr]:
+    """Return the definitions of a WITH up to the one that `path` leads through.
+
+    For the recursive part of that definition, its initial part stands for the whole.
+    """
+    tables: list[exp.Expr] = []
+    for table in found.expressions if found is not None else []:
+        if any(table is one for one in path):
+            union = table.this
+            if found is not None and found.args.get("recursive") and _is_repeated(union, path):
+                start = table.copy()
+                start.set("this", union.this.copy())
+                tables.append(start)
+            break
+        tables.append(table.copy())
+    return tables
+
+
+def _is_repeated(union: exp.Expr, path: list[exp.Expr]) -> bool:
+    return isinstance(union, exp.Union) and any(union.expression is one for one in path)
