@@ -67,3 +67,5 @@ SELECT id FROM nested WHERE ll[1][1] = 1;
 SELECT id FROM nested WHERE ls[1].q = 'u';
 SELECT id FROM nested WHERE list_sum(l) > 5;
 SELECT id FROM nested WHERE st = {'x': 1, 'y': 'one'};
+SELECT id FROM types WHERE i8 > 0 == true;
+SELECT id, i8 == 1 || 'x', NOT i8 == 1 IN (0), @i8 & 3, @i8 + 1 FROM types;

@@ -10,7 +10,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import TokenType
 
-from forklake.sql.dialect.expressions import Expressions
+from forklake.sql.dialect.expressions import DOUBLE_EQUALS, Expressions
 from forklake.sql.dialect.relations import Relations
 
 
@@ -32,7 +32,10 @@ class Forklake(DuckDB):
         return super().to_json_path(path)
 
     class Tokenizer(DuckDB.Tokenizer):
-        KEYWORDS = _without_commands(DuckDB.Tokenizer.KEYWORDS)
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            **_without_commands(DuckDB.Tokenizer.KEYWORDS),
+            "==": DOUBLE_EQUALS,
+        }
         COMMANDS: ClassVar[set[TokenType]] = set()
 
     class Parser(Relations, Expressions):

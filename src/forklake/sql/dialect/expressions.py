@@ -16,6 +16,10 @@ _GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 _LONGEST_UNIT = 100  # characters of a number and a word; sqlglot is slow with more
 _ONE_UNIT = re.compile(r"\s*+[+-]?\d++(\.\d++)?\s*+[a-zA-Z]*+\s*+")
 
+# The token of `==`, of a kind that DuckDB's SQL does not use. `==` binds like `||`: `a == b || c` is
+# (a == b) || c, and `a > b == c` is a > (b == c).
+DOUBLE_EQUALS = TokenType.DOTCARET
+
 
 class Expressions(DuckDBParser):
     """Parser mixin for DuckDB expressions."""
@@ -29,6 +33,21 @@ class Expressions(DuckDBParser):
         **DuckDBParser.UNARY_PARSERS,
         # With the precedence of other operators: `~a + 1` is ~(a + 1).
         TokenType.TILDE: lambda self: self.expression(exp.BitwiseNot(this=self._parse_term())),
+    }
+
+    BITWISE: ClassVar[dict[TokenType, type[exp.Expr]]] = {
+        **DuckDBParser.BITWISE,
+        DOUBLE_EQUALS: exp.EQ,
+    }
+    EQUALITY: ClassVar[dict[TokenType, type[exp.Expr]]] = {
+        **DuckDBParser.EQUALITY,
+        DOUBLE_EQUALS: exp.EQ,  # after a predicate: `a IN (1, 2) == b`
+    }
+
+    # `@a + 1` is @(a + 1), and `@a & b` is (@a) & b.
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+        **DuckDBParser.NO_PAREN_FUNCTION_PARSERS,
+        "@": lambda self: exp.Abs(this=self._parse_term()),
     }
 
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}

@@ -10,7 +10,12 @@ from sqlglot import exp
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 _PREDICATES = (exp.Between, exp.In, exp.Is, exp.Like, exp.ILike, exp.Escape, exp.Exists)
 _CONDITIONS = (*_COMPARISONS, *_PREDICATES, exp.Not)
-_OPERATORS = (*_COMPARISONS, *_PREDICATES, exp.Add, exp.Sub, exp.Mul)
+# What binds stronger than `=`, but may have conditions with `==` as operands.
+_STRONGER = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.DPipe, exp.BitwiseAnd, exp.BitwiseOr),
+    *(exp.BitwiseLeftShift, exp.BitwiseRightShift),
+)
+_OPERATORS = (*_COMPARISONS, *_PREDICATES, *_STRONGER)
 
 
 def enclose_conditions(tree: exp.Expr) -> exp.Expr:
