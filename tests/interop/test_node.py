@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 import forklake
 from forklake import Catalog, ColumnSpec, Metastore
 from forklake.catalog.compute.node import Node
-from forklake.errors import AlreadyExists, NotFound, Unsupported
+from forklake.errors import AlreadyExists, Forbidden, NotFound, Unsupported
+from forklake.model.types import list_of, map_of, struct
 from tests.interop.files import add_rows
+
+_PREFIXED = (
+    "EXPLAIN SELECT at FROM t",
+    "EXPLAIN ANALYZE FROM t",
+    "EXPLAIN (FORMAT json) FROM t",
+)
 
 
 @pytest.fixture
@@ -117,3 +128,71 @@ def test_names_beyond_ascii_and_of_duckdbs_own_databases(
                 transaction.drop_table("Größe", schema=schema)
             with pytest.raises(NotFound):
                 node.sql(f"FROM {place}")
+
+
+def test_rows_of_the_metastore_keep_nested_values(metastore: Metastore, sales: Catalog) -> None:
+    columns = [
+        ColumnSpec("numbers", list_of("double")),
+        ColumnSpec("maps", list_of(map_of("varchar", "integer"))),
+        ColumnSpec("by_day", map_of("date", "decimal(38, 2)")),
+        ColumnSpec("wide", struct(h="hugeint", u="uuid", b=list_of("blob"))),
+    ]
+    with sales.transaction() as transaction:
+        transaction.create_table("t", columns)
+        transaction.insert_rows(
+            transaction.table("t"),
+            [
+                {
+                    "numbers": [math.nan, None, math.inf],
+                    "maps": [{"a": 1}, {}, None],
+                    "by_day": {date(1969, 12, 31): Decimal("-1.50")},
+                    "wide": {"h": 10**37, "u": str(UUID(int=1)), "b": [b"\x00\xff", None]},
+                },
+                dict.fromkeys(("numbers", "maps", "by_day", "wide")),
+            ],
+        )
+    with metastore.duckdb("sales") as node:
+        found = node.sql("SELECT isnan(numbers[1]), numbers[2:], maps, by_day, wide FROM t")
+        assert found is not None
+        assert found.fetchall() == [
+            (
+                True,
+                [None, math.inf],
+                [{"a": 1}, {}, None],
+                {date(1969, 12, 31): Decimal("-1.50")},
+                {"h": 10**37, "u": UUID(int=1), "b": [b"\x00\xff", None]},
+            ),
+            (None,) * 5,
+        ]
+
+
+def test_keywords_may_be_names_of_fields_and_of_columns_of_views(
+    metastore: Metastore, sales: Catalog
+) -> None:
+    with sales.transaction() as transaction:
+        fields = struct(at="bigint", order="date")
+        transaction.create_table("t", [ColumnSpec("at", "bigint"), ColumnSpec("s", fields)])
+        transaction.create_view("v", "SELECT at, s.order FROM t")
+        transaction.insert_rows(transaction.table("t"), [{"at": 1, "s": {"at": 2, "order": None}}])
+    with metastore.duckdb("sales") as node:
+        assert rows(node, "SELECT s.at FROM t") == [(2,)]
+        assert rows(node, "FROM v") == [(1, None)]
+
+
+def test_a_table_may_be_named_first_in_a_statement_with_a_prefix(
+    metastore: Metastore, sales: Catalog
+) -> None:
+    create(sales, "t", "at")
+    add_rows(sales, "t", {"at": [1]})
+    for text in (
+        "EXPLAIN SELECT at FROM t",
+        "EXPLAIN ANALYZE FROM t",
+        "EXPLAIN (FORMAT json) FROM t",
+    ):
+        with metastore.duckdb("sales") as node:
+            assert len(rows(node, text)) == 1
+    with metastore.duckdb("sales") as node:
+        node.sql("PREPARE p AS SELECT at FROM t")
+        assert rows(node, "EXECUTE p") == [(1,)]
+        with pytest.raises(Forbidden):
+            node.sql("EXPLAIN ANALYZE DELETE FROM t")

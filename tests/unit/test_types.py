@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -37,6 +38,8 @@ from pyspark.sql.types import (
 )
 
 from forklake.errors import InvalidInput, Unsupported
+from forklake.model.duckdb_keywords import KEYWORDS
+from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId
 from forklake.model.types import SCALARS, ColumnType, list_of, map_of, scalar, struct, struct_of
@@ -302,3 +305,12 @@ def test_decimals_of_any_number_of_digits_are_read() -> None:
     for text in (f"decimal({'1' * 10_000},1)", f"decimal(9,{'1' * 10_000})"):
         with pytest.raises(Unsupported):
             scalar(text)
+
+
+def test_names_that_are_keywords_of_duckdb_are_shown_in_quotes() -> None:
+    with duckdb.connect() as connection:
+        found = connection.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()
+    assert {word for (word,) in found} == KEYWORDS
+    assert duckdb_type(struct(at="int64", Year="date", plain="blob")) == (
+        'STRUCT("at" BIGINT, "Year" DATE, plain BLOB)'
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from forklake.model.duckdb_keywords import KEYWORDS
 from forklake.model.fields import Field
 from forklake.model.names import quoted
 from forklake.model.types import ColumnType
@@ -45,5 +46,6 @@ def duckdb_type(node: Field | ColumnType) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Return a name, quoted if it needs quotes."""
-    return name if _PLAIN.fullmatch(name) else quoted(name)
+    """Return a name, quoted as DuckDB shows it: keywords and special characters need quotes."""
+    is_plain = _PLAIN.fullmatch(name) is not None and name.lower() not in KEYWORDS
+    return name if is_plain else quoted(name)

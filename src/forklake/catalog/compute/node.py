@@ -34,6 +34,10 @@ from forklake.model.names import PLACEHOLDER, folded, quoted
 
 _MAIN = "main"
 _CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter)
+# What may precede a statement: sqlglot reads nothing after it.
+_PREFIX = re.compile(
+    r"(^|;)\s*(explain(\s+analyze|\s*\([^)]*\))?|prepare\s+\w+\s+as)(?=\W)", re.IGNORECASE
+)
 _RESERVED = re.compile(r"\bat\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 Name = tuple[str, str]  # of a schema and of a table or view in it, both case-folded
@@ -117,7 +121,7 @@ class Node(Closing):
                 f"The view '{view.view_name}' is written in the SQL dialect of {view.dialect}.",
                 remedy="Read the view with Spark.",
             )
-        query = view.sql.replace(f"{PLACEHOLDER}.", "")
+        query = _with_quotes(view.sql.replace(f"{PLACEHOLDER}.", ""))
         for statement in _parsed(query):
             for one in _names(statement, name[0]):
                 self._make(seen, one)
@@ -148,6 +152,8 @@ class Node(Closing):
 
 
 def _parsed(text: str) -> list[exp.Expr]:
+    # Spaces instead of the prefix, because the places of names count.
+    text = _PREFIX.sub(lambda found: f"{found[1]:<{len(found[0])}}", text)
     try:
         return [one for one in sqlglot.parse(text, read="duckdb") if one is not None]
     except sqlglot.ParseError as reason:

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from forklake.catalog.compute.inlined import inlined_columns
 from forklake.catalog.compute.projection import Layout
 from forklake.catalog.compute.shapes import Shape, shaped
 from forklake.catalog.snapshot_reads import Snapshotted
@@ -136,21 +137,18 @@ class Relation:
         rows = self._seen.inlined_rows(self._table)
         if not rows:
             return
-        name = f"{INSIDE}.rows_{int(self._table.table_id)}"
-        columns = ", ".join(f"{quoted(one.name)} {duckdb_type(one)}" for one in self._fields)
-        self._connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
-        places = ", ".join("?" * len(self._fields))
-        self._connection.executemany(
-            f"INSERT INTO {name} VALUES ({places})",
-            [[row.values[one.column_id] for one in self._fields] for row in rows],
+        columns = ", ".join(
+            f"CAST({quoted(one.name)} AS {duckdb_type(one)}) AS {quoted(one.name)}"
+            for one in self._fields
         )
+        name = self._keep("rows", inlined_columns(self._fields, rows), columns)
         yield f"SELECT * FROM {name}"
 
-    def _keep(self, name: str, rows: pa.Table) -> str:
+    def _keep(self, name: str, rows: pa.Table, columns: str = "*") -> str:
         """Create a helper table with these rows; return its name."""
         full = f"{INSIDE}.{name}_{int(self._table.table_id)}"
         self._connection.register("_given", rows)
-        self._connection.execute(f"CREATE OR REPLACE TABLE {full} AS FROM _given")
+        self._connection.execute(f"CREATE OR REPLACE TABLE {full} AS SELECT {columns} FROM _given")
         self._connection.unregister("_given")
         return full
 
