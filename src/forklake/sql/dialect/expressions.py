@@ -16,7 +16,7 @@ _GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 _LONGEST_UNIT = 100  # characters of a number and a word; sqlglot is slow with more
 _ONE_UNIT = re.compile(r"\s*+[+-]?\d++(\.\d++)?\s*+[a-zA-Z]*+\s*+")
 
-# The token of `==`, of a kind that DuckDB's SQL does not use. `==` binds like `||`: `a == b || c` is
+# The token of `==`, of a kind that DuckDB's SQL does not use. It binds like `||`: `a == b || c` is
 # (a == b) || c, and `a > b == c` is a > (b == c).
 DOUBLE_EQUALS = TokenType.DOTCARET
 

@@ -33,8 +33,23 @@ class SparkText(Spark):
             kind = self.sql(expression, "to")
             return f"{safe_prefix or ''}CAST({self.sql(expression, 'this')} AS {kind})"
 
+        def values_sql(self, expression: exp.Values, values_as_table: bool = True) -> str:
+            rows = [_closed_row(row) for row in expression.expressions]
+            closed = expression.copy()
+            closed.set("expressions", rows)
+            return super().values_sql(closed, values_as_table)
+
         def anonymous_sql(self, expression: exp.Anonymous) -> str:
             return self.func(self.sql(expression, "this"), *expression.expressions, normalize=False)
+
+
+def _closed_row(row: exp.Expr) -> exp.Expr:
+    """Return a row of VALUES with a struct around its only value if that is a struct: Spark takes
+    the outermost struct of a row for the row itself."""
+    values = row.expressions if isinstance(row, exp.Tuple) else [row]
+    if len(values) != 1 or not isinstance(values[0].unnest(), exp.Struct | exp.Tuple):
+        return row.copy()
+    return exp.Tuple(expressions=[exp.Struct(expressions=[values[0].copy()])])
 
 
 def text(node: exp.Expr) -> str:
