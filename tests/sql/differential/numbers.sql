@@ -27,3 +27,5 @@ SELECT id FROM types WHERE f64 > 0 ORDER BY f64;
 SELECT id FROM items ORDER BY weight, id;
 SELECT id FROM items ORDER BY weight DESC, id;
 SELECT id FROM items ORDER BY price NULLS FIRST, id DESC;
+SELECT atan2(x, y), atan2(y, x), atan2(x, 1) FROM (VALUES (-0.0::DOUBLE, 0.0::DOUBLE), (-0.0::DOUBLE, -0.0::DOUBLE), (0::DOUBLE, -0.0::DOUBLE), (1.5::DOUBLE, -0.0::DOUBLE), (NULL, 1::DOUBLE), ('nan'::DOUBLE, 1::DOUBLE), ('inf'::DOUBLE, '-inf'::DOUBLE)) AS v(x, y);
+SELECT price / 1e1+1, id // 1e1-1, id % 1e1+1e1, 2 ** 1e0+1, -1e0+1 FROM items;

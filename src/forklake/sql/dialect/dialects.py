@@ -8,9 +8,10 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from forklake.sql.dialect.expressions import DOUBLE_EQUALS, Expressions
+from forklake.sql.dialect.numbers import split_exponents
 from forklake.sql.dialect.relations import Relations
 
 
@@ -37,6 +38,10 @@ class Forklake(DuckDB):
             "==": DOUBLE_EQUALS,
         }
         COMMANDS: ClassVar[set[TokenType]] = set()
+
+        def tokenize(self, sql: str) -> list[Token]:
+            """Return the tokens of a text, with numbers like `1e3` apart from what follows."""
+            return split_exponents(super().tokenize(sql), sql)
 
     class Parser(Relations, Expressions):
         def _parse_map(self) -> exp.ToMap | exp.Map | exp.Bracket:  # type: ignore[override]

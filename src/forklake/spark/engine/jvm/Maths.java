@@ -73,6 +73,11 @@ public final class Maths {
         return 1 / tangent;
     }
 
+    /** Spark's takes -0.0 for 0.0. */
+    public static double atan2(double y, double x) {
+        return Math.atan2(y, x);
+    }
+
     private static double notInfinite(double a) {
         if (Double.isInfinite(a)) {
             throw new ArithmeticException("A trigonometric function is not defined for " + a);

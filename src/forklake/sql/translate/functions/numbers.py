@@ -105,7 +105,7 @@ NUMBERS: dict[str, Template | tuple[Template, ...]] = {
         for name in ("sin", "cos", "tan", "cot", "asin", "acos")
     },
     "atan": "atan(_0)",
-    "atan2": "atan2(_0, _1)",
+    "atan2": by_type(("number, number", "java_atan2(cast(_0 as double), cast(_1 as double))")),
     "sinh": "sinh(_0)",
     "cosh": "cosh(_0)",
     "tanh": "tanh(_0)",
