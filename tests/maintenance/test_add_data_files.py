@@ -445,3 +445,43 @@ def test_sql_adds_files(engine: Any, metadata: str, tmp_path: Path) -> None:
         )
         assert rows_of(found) == [(str(path),)]
         assert rows_of(session.sql("SELECT * FROM lake.t")) == [(1, "a")]
+
+
+@pytest.mark.parametrize("held", [pa.float32(), pa.float64()], ids=str)
+def test_rows_with_nan_are_found_beside_bounds_without_it(
+    lake: Session, tmp_path: Path, held: pa.DataType
+) -> None:
+    lake.create_table("t", [ColumnSpec("x", "float64"), ColumnSpec("s", struct(y="float64"))])
+    values = pa.array([0.1, float("nan"), None], held)
+    nested = pa.StructArray.from_arrays([values], ["y"])
+    one = pa.array([0.1], held)
+    add(
+        lake,
+        write(tmp_path / "a.parquet", pa.table({"x": values, "s": nested})),
+        write(
+            tmp_path / "b.parquet",
+            pa.table({"x": one, "s": pa.StructArray.from_arrays([one], ["y"])}),
+        ),
+    )
+    exact = one[0].as_py()
+    for condition, count in [
+        ("{0} > 5", 1),
+        ("{0} >= 0.2e0", 1),
+        ("{0} = 'nan'::DOUBLE", 1),
+        ("{0} IN ('nan'::DOUBLE, 7e0)", 1),
+        (f"{{0}} <> {exact!r}::DOUBLE", 1),
+        (f"NOT {{0}} < {exact!r}::DOUBLE", 3),
+        (f"{{0}} = {exact!r}::DOUBLE", 2),
+        ("{0} IS NULL", 1),
+        ("{0} < 5", 2),
+    ]:
+        for column in ("x", "s.y"):
+            text = f"SELECT count(*) FROM t WHERE {condition.format(column)}"
+            assert lake.sql(text).collect()[0][0] == count, text
+
+
+def test_values_are_found_in_files_of_floats_by_floats(lake: Session, tmp_path: Path) -> None:
+    lake.create_table("t", [ColumnSpec("x", "float64")])
+    add(lake, write(tmp_path / "a.parquet", {"x": pa.array([0.1], pa.float32())}))
+    for text in ("x = 0.1::FLOAT", "x <= 0.1::FLOAT::DOUBLE", "x IN (0.1::FLOAT, 5)"):
+        assert lake.sql(f"SELECT count(*) FROM t WHERE {text}").collect()[0][0] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ctypes import c_float
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal, InvalidOperation
@@ -53,8 +54,12 @@ class Literals:
         kind, text = target.this, str(value)
         if kind in INTEGERS:
             return read(int, text)
-        if kind in (exp.DType.DOUBLE, exp.DType.FLOAT):
+        if kind is exp.DType.DOUBLE:
             return read(float, text)
+        if (
+            kind is exp.DType.FLOAT
+        ):  # as a double, of which a column may be that files hold as floats
+            return read(lambda number: c_float(float(number)).value, text)
         if kind is exp.DType.DECIMAL:
             return read(Decimal, text)
         if kind is exp.DType.DATE:

@@ -75,6 +75,12 @@ _POSITION = "_metadata.row_index"
 _KEPT_LISTINGS = 4
 # The Parquet reader compares zeros in dictionaries by sign: it would skip 0.0 for -0.0.
 _ZEROS_DIFFER = {"parquet.filter.dictionary.enabled": "false"}
+# Most writers leave NaN, the highest number, out of bounds. Our own format knows which filters that
+# concerns; Spark's leaves out no part of a file then.
+_NAN_UNSEEN = {
+    "parquet.filter.stats.enabled": "false",
+    "parquet.filter.columnindex.enabled": "false",
+}
 
 
 def scan(
@@ -326,7 +332,7 @@ class _GroupReader:
             StructType([StructField(one.name, one.type) for one in constants]),
             lambda filters: listed(tuple(filters)),
             size=self._files.sizes[group],
-            options=_ZEROS_DIFFER if _has_floats(layout.fields) else {},
+            options=self._options(layout),
         )
         if group.has_deletes:
             numbered = [(one.file.data_file_id, one) for one in self._files.with_deletes(group)]
@@ -337,6 +343,12 @@ class _GroupReader:
         shown = [layout.column(field, _is_in_file) for field in self._fields]
         virtual = [self._virtual(one.name, layout) for one in self._asked]
         return rows.select(*shown, *virtual, *(one.name for one in self._further))
+
+    def _options(self, layout: Layout) -> dict[str, str]:
+        """Return how Parquet's reader may leave out parts of files."""
+        if not _has_floats(layout.fields):
+            return {}
+        return _ZEROS_DIFFER if self._engine.is_native else _ZEROS_DIFFER | _NAN_UNSEEN
 
     def _internal_columns(self, group: Group, layout: Layout) -> list[StructField]:
         asked = {one.name for one in self._asked}

@@ -30,7 +30,13 @@ public final class ParquetFormat extends ParquetFileFormat {
         Configuration conf) {
         conf.set(CRYPTO, Crypto.class.getName());
         return new FileKey(super.buildReaderWithPartitionValues(
-            session, dataSchema, partitionSchema, requiredSchema, filters, options, conf));
+            session,
+            dataSchema,
+            partitionSchema,
+            requiredSchema,
+            FloatFilters.safe(dataSchema, filters),
+            options,
+            conf));
     }
 
     public OutputWriterFactory prepareWrite(
