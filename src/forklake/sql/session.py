@@ -197,6 +197,7 @@ class Session(tables.Session):
             may_change: whether its outermost call may be a function that changes data.
         """
         from forklake.sql.query.binding import Binding
+        from forklake.sql.query.nullable import loosen_structs
 
         with Binding(self, self.dialect) as binding:
-            return binding.frame(node, may_change=may_change)
+            return loosen_structs(binding.frame(node, may_change=may_change))
