@@ -298,3 +298,17 @@ def test_changes_take_in_of_a_query_for_null(lake: Session, limit: int) -> None:
     )
     assert count(lake, merge) == 1
     assert count(lake, "DELETE FROM t WHERE (k IN (SELECT k FROM b)) IS NULL") == 1
+
+
+def test_several_columns_are_looked_for_in_a_query(lake: Session) -> None:
+    lake.execute("CREATE TABLE t AS VALUES (1, 'a'), (1, 'b'), (2, NULL), (NULL, 'a'), (3, 'c')")
+    lake.execute("CREATE TABLE old AS VALUES (1, 'a'), (2, NULL), (3, 'c')")
+    changed = lake.execute(
+        "UPDATE t SET col1 = 'z' WHERE (col0, col1) IN (SELECT * FROM old) AND col0 > 1"
+    )
+    assert changed.arrow()["Count"].to_pylist() == [1]
+    deleted = lake.execute(
+        "DELETE FROM t WHERE ((col0, col1) IN (FROM old)) OR (col0, col1) IN (SELECT 3, 'z')"
+    )
+    assert deleted.arrow()["Count"].to_pylist() == [2]
+    assert rows(lake, "FROM t ORDER BY ALL") == [(1, "b"), (2, None), (None, "a")]

@@ -17,6 +17,7 @@ from forklake.sql.dialect.nodes import names
 from forklake.sql.query.names import Written
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
+from forklake.sql.translate.trees import bare
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,7 +42,7 @@ class _Changing:
 
     def condition(self, where: exp.Expr | None) -> str | None:
         """Return the condition of a WHERE clause in Spark SQL."""
-        return None if where is None else self.text(where.this)
+        return None if where is None else self.text(_with_exists(where.copy()).this)
 
     def rows(self, sources: Sequence[exp.Expr]) -> DataFrame:
         """Return the cross join of source tables; their columns stay qualified."""
@@ -79,6 +80,31 @@ class _Changing:
         if len(parts) > 1 and not is_column and folded(parts[0]) == folded(self.target.alias):
             parts = parts[1:]
         return ".".join(quoted(part) for part in parts)
+
+
+def _with_exists(where: exp.Expr) -> exp.Expr:
+    """Ask with EXISTS for several columns at once: `(a, b) IN (SELECT …)` may be NULL, which in a
+    condition is no more than false."""
+    for node in list(where.find_all(exp.In)):
+        place: exp.Expr = node
+        while isinstance(place.parent, exp.And | exp.Or | exp.Paren):
+            place = place.parent
+        value, query = bare(node.this), node.args.get("query")
+        if place.parent is not where or query is None or not isinstance(value, exp.Tuple):
+            continue
+        names = [exp.to_identifier(f"_value{at}") for at in range(len(value.expressions))]
+        listed = exp.TableAlias(this=exp.to_identifier("_listed"), columns=names)
+        source = exp.Subquery(this=query.unnest().copy(), alias=listed)
+        equal = exp.and_(
+            *(
+                exp.EQ(this=one.copy(), expression=exp.column(name.copy(), table="_listed"))
+                for one, name in zip(value.expressions, names, strict=True)
+            )
+        )
+        found = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=source))
+        found.set("where", exp.Where(this=equal))
+        node.replace(exp.Exists(this=found))
+    return where
 
 
 @contextmanager
