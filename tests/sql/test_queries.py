@@ -145,3 +145,30 @@ def test_predicates_prune_files(lake: Session) -> None:
     frame = lake.sql("SELECT v FROM many WHERE id BETWEEN 12 AND 13 AND v LIKE 'v1%'")
     assert files_read(frame) == 1
     assert sorted(row.v for row in frame.collect()) == ["v12", "v13"]
+
+
+def test_values_are_a_statement_of_their_own(lake: Session) -> None:
+    found = lake.sql("VALUES (1, 'a'), (2, NULL) ORDER BY col0 DESC LIMIT 1")
+    assert found.columns == ["col0", "col1"]
+    assert [tuple(row) for row in found.collect()] == [(2, None)]
+    lake.execute("CREATE TABLE t AS VALUES (1, {'a': 1, 'b': 2})")
+    lake.execute("CREATE VIEW v AS VALUES ({'a': 3})")
+    assert rows(lake, "SELECT col0, col1.b FROM t") == [(1, 2)]
+    assert rows(lake, "SELECT col0.a FROM v") == [(3,)]
+    assert rows(lake, "DESCRIBE VALUES (1)")[0][:2] == ("col0", "INTEGER")
+
+
+def test_structs_of_constants_may_be_null(lake: Session) -> None:
+    lake.execute("CREATE TABLE t AS SELECT i AS id FROM range(2) AS r(i)")
+    text = (
+        "SELECT CASE WHEN id = 1 THEN {'a': 1, 'b': {'c': 'x'}} END AS s,"
+        " [CASE WHEN id = 1 THEN {'a': 1} END] AS s, lag({'a': 2}) OVER (ORDER BY id) AS l"
+        " FROM t ORDER BY id"
+    )
+    found = lake.sql(text).toArrow()
+    assert found.column_names == ["s", "s", "l"]
+    assert [one.to_pylist() for one in found.columns] == [
+        [None, {"a": 1, "b": {"c": "x"}}],
+        [[None], [{"a": 1}]],
+        [None, {"a": 2}],
+    ]

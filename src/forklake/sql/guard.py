@@ -28,6 +28,7 @@ MAINTAIN, SET_OPTION = "maintenance.run", "options.set"
 # Operations of statements, by class.
 STATEMENTS: dict[type[exp.Expr], str] = {
     exp.Query: READ,
+    exp.Values: READ,
     exp.Describe: READ,
     exp.Summarize: READ,
     exp.Show: READ,

@@ -67,5 +67,6 @@ SELECT id FROM nested WHERE ll[1][1] = 1;
 SELECT id FROM nested WHERE ls[1].q = 'u';
 SELECT id FROM nested WHERE list_sum(l) > 5;
 SELECT id FROM nested WHERE st = {'x': 1, 'y': 'one'};
-SELECT id FROM types WHERE i8 > 0 == true;
-SELECT id, i8 == 1 || 'x', NOT i8 == 1 IN (0), @i8 & 3, @i8 + 1 FROM types;
+SELECT id, i8 == 1 || 'x', @i8 & 3, @i8 - 1 FROM types WHERE i8 > -100;
+SELECT id, (i8, i32) IN ((1, 1), (2, NULL)), (i8, i32) < (i16, 5), (i8, f64) >= (1, 2.5), (i8, i16) = (1, 1), i8 IN (VALUES (1), (2)) FROM types;
+SELECT id FROM types WHERE (i8, i16) NOT IN ((1, 1), (3, 4));

@@ -37,5 +37,6 @@ SELECT list_value(1, 2), list_extract([1, 2], 2), list_element([5], 1), array_ex
 SELECT repeat([1], 2);
 SELECT 1 = ANY([1, 2]), 1 <> ALL([2, 3]), 3 > ALL([1, 2]), 0 > ANY([1, 2]), 1 = ALL([]), 5 = ANY(l), id < ALL(l) FROM nested;
 SELECT concat([1], NULL), list_concat([1], [2], [3]), list_reverse_sort([1, NULL, 3]), 3 = ANY([1, NULL]), [1] || [] || [2];
-SELECT * FROM (VALUES ({'a': 1, 'b': 'x'}), (NULL)) AS v(s);
-SELECT s, s.a FROM (VALUES ({'a': 1}), ({'a': NULL}), (NULL)) AS v(s);
+SELECT s.a, s.b, s IS NULL FROM (VALUES ({'a': 1, 'b': 'x'}), (NULL)) AS v(s);
+SELECT s.a, s IS NULL FROM (VALUES ({'a': 1}), ({'a': NULL}), (NULL)) AS v(s);
+SELECT * FROM (VALUES ({'a': 1, 'b': 'x'}), ({'a': 2, 'b': 'y'})) AS v(s);

@@ -35,6 +35,7 @@ SELECT id FROM items EXCEPT SELECT item FROM sales ORDER BY id;
 SELECT item FROM sales INTERSECT SELECT id FROM items ORDER BY item;
 SELECT item FROM sales EXCEPT ALL SELECT 1;
 VALUES (1, 'a'), (2, 'b');
+VALUES (1, 'a'), (2, NULL) ORDER BY col0 DESC LIMIT 1;
 SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS v(x, y) ORDER BY x;
 SELECT col0, col1 FROM (VALUES (1, 'a'));
 WITH a AS (SELECT id FROM items WHERE id < 4), b AS (SELECT id * 2 AS d FROM a) SELECT * FROM b ORDER BY d;

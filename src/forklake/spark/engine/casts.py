@@ -42,7 +42,10 @@ def _whole(word: str, name: str) -> ByType:
     """
     spark, highest = WHOLE[name]
     text = _java(word, "whole" if highest is None else "natural")
-    exact = f"{_java(word, 'wholeDouble')}(cast(_0 as double), '{spark}')"
+    double = "cast(_0 as double)"
+    if highest is not None:  # a fraction below zero is not rounded to it
+        double = f"if({double} < 0, least({double}, -1D), {double})"
+    exact = f"{_java(word, 'wholeDouble')}({double}, '{spark}')"
     values = {
         "text": f"{text}(_0, '{spark}')",
         "float": "rint(cast(_0 as double))" if spark in _SHORT and highest is None else exact,

@@ -17,4 +17,4 @@ def run_query(session: Session, statement: exp.Expr) -> Result:
     return Result("SELECT", session.query(statement, may_change=True))
 
 
-HANDLERS = {exp.Query: run_query}
+HANDLERS = {exp.Query: run_query, exp.Values: run_query}

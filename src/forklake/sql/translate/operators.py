@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from forklake.sql.translate.refusals import unsupported
+from forklake.sql.translate.templates import filled
 from forklake.sql.translate.trees import bare, call, rewrite
 
 _LIKES: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike"}
@@ -153,9 +154,18 @@ def _translate_in(node: exp.Expr) -> exp.Expr:
     field = node.args.get("field")
     if field is not None:
         return call("contains", field, node.this)
+    if isinstance(bare(node.this), exp.Tuple) and node.expressions:
+        rows = [_row(one) for one in (node.this, *node.expressions)]
+        return exp.In(this=rows[0], expressions=rows[1:])
     if len(node.expressions) == 1 and not isinstance(node.expressions[0], exp.Literal | exp.Null):
         return call("in list", node.this, node.expressions[0])
     return node
+
+
+def _row(node: exp.Expr) -> exp.Expr:
+    """Return `(a, b)` as a struct with generated field names."""
+    inner = bare(node)
+    return call("row", *inner.expressions) if isinstance(inner, exp.Tuple) else node
 
 
 # Patterns that Spark compares without a regular expression, and pushes down to files.
@@ -191,8 +201,7 @@ def _translate_comparison(node: exp.Expr) -> exp.Expr:
     """Translate = ANY and <> ALL: of a query to IN and NOT IN, of a list to a lambda."""
     right = node.expression
     if isinstance(node.this, exp.Tuple) and isinstance(right, exp.Tuple):
-        sides = [call("row", *side.expressions) for side in (node.this, right)]
-        return type(node)(this=sides[0], expression=sides[1])
+        return _compare_rows(node, node.this.expressions, right.expressions)
     if isinstance(right, exp.Anonymous) and right.name.lower() == "all":
         right = exp.All(this=right.expressions[0])
     if not isinstance(right, exp.Any | exp.All):
@@ -204,6 +213,39 @@ def _translate_comparison(node: exp.Expr) -> exp.Expr:
     function = "list_exists" if isinstance(right, exp.Any) else "list_forall"
     body = type(node)(this=node.this.copy(), expression=element)
     return call(function, inner, _lambda(exp.to_identifier("_element"), body))
+
+
+def _compare_rows(node: exp.Expr, left: list[exp.Expr], right: list[exp.Expr]) -> exp.Expr:
+    """Compare rows. Spark orders only fields of the same types, which an array gives them."""
+    if not isinstance(node, exp.EQ | exp.NEQ) and len(left) == len(right):
+        pairs = list(zip(left, right, strict=True))
+        left = [filled("get(array(_0, _1), 0)", [one, other]) for one, other in pairs]
+        right = [filled("get(array(_1, _0), 0)", [one, other]) for one, other in pairs]
+    return type(node)(this=call("row", *left), expression=call("row", *right))
+
+
+# Nodes in which a list in parentheses is a struct; elsewhere it lists columns or rows.
+_VALUES = (
+    *(exp.Select, exp.Alias, exp.Anonymous, exp.Cast, exp.Array, exp.Struct, exp.PropertyEQ),
+    *(exp.Case, exp.If, exp.Dot, exp.DPipe, exp.Is, exp.Order, exp.Ordered, exp.Lambda),
+    exp.ToMap,
+)
+
+
+def _tuple(node: exp.Expr) -> exp.Expr:
+    """Replace a row value by a struct: Spark would name its fields after the columns."""
+    return _row(node) if _is_struct(node) else node
+
+
+def _is_struct(node: exp.Expr) -> bool:
+    place = node
+    while isinstance(place.parent, exp.Paren):
+        place = place.parent
+    holder = place.parent
+    if isinstance(holder, exp.Tuple):
+        return isinstance(holder.parent, exp.Values) or _is_struct(holder)
+    is_argument = isinstance(holder, exp.Distinct) and place.arg_key == "expressions"
+    return len(node.expressions) > 1 and (is_argument or isinstance(holder, _VALUES))
 
 
 def _translate_query_comparison(node: exp.Expr, right: exp.Expr, query: exp.Expr) -> exp.Expr:
@@ -230,6 +272,7 @@ _GRAMMAR: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.StrPosition: _position,
     exp.AtTimeZone: _zone,
     exp.Dot: _method,
+    exp.Tuple: _tuple,
     exp.In: _translate_in,
     exp.Like: _like,
     exp.ILike: _like,

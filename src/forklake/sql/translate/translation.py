@@ -93,7 +93,11 @@ def _translate_tree(
         probe.parent = select  # so that it can use the names of WITH around it
         return of_query(probe)
 
-    tree = refuse_clauses(tree)
+    for node in tree.find_all(exp.In):
+        if node.expressions and isinstance(node.expressions[0], exp.Values):
+            values = exp.Subquery(this=_as_query(node.expressions[0]))
+            node.replace(exp.In(this=node.this, query=values))
+    tree = refuse_clauses(_as_query(tree))
     group_commas(tree)
     name_columns_apart(tree, of_query)
     tree = match_names(tree, of_query)
@@ -103,6 +107,15 @@ def _translate_tree(
         if rule not in _BY_TYPE or has_types():
             tree = rule(tree)
     return tree
+
+
+def _as_query(tree: exp.Expr) -> exp.Expr:
+    """Return VALUES that stands alone as a SELECT of it: its columns are col0, col1, …"""
+    if not isinstance(tree, exp.Values):
+        return tree
+    clauses = {key: tree.args.get(key) for key in exp.QUERY_MODIFIERS if tree.args.get(key)}
+    values = exp.Values(expressions=tree.expressions)
+    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=values), **clauses)
 
 
 def _with_tables(query: exp.Expr) -> exp.Expr:

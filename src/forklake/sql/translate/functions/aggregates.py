@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from forklake.sql.translate.templates import Template, by_type
 
 ALIASES = {
+    "grouping_id": "grouping",
     "mean": "avg",
     "array_agg": "list",
     "group_concat": "string_agg",
