@@ -1,6 +1,6 @@
-"""Rows of the metastore as Arrow: leaves as numbers, bytes or texts that DuckDB casts.
+"""Inlined rows as Arrow: leaf values are numbers, bytes or text that DuckDB casts.
 
-Parameters of DuckDB's Python would lose NaN inside of lists, and lists of maps.
+Parameters of the Python client of DuckDB would lose NaN inside lists, and lists of maps.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ _POSITION = "_metadata.row_index"
 _KEPT_LISTINGS = 4
 # The Parquet reader compares zeros in dictionaries by sign: it would skip 0.0 for -0.0.
 _ZEROS_DIFFER = {"parquet.filter.dictionary.enabled": "false"}
-# Most writers leave NaN, the highest number, out of bounds. Our own format knows which filters that
-# concerns; Spark's leaves out no part of a file then.
+# Most writers leave NaN, the highest number, out of bounds. The native file format checks which
+# filters that concerns. Without it, Spark must not skip parts of such files.
 _NAN_UNSEEN = {
     "parquet.filter.stats.enabled": "false",
     "parquet.filter.columnindex.enabled": "false",
@@ -345,7 +345,7 @@ class _GroupReader:
         return rows.select(*shown, *virtual, *(one.name for one in self._further))
 
     def _options(self, layout: Layout) -> dict[str, str]:
-        """Return how Parquet's reader may leave out parts of files."""
+        """Return the options that restrict which parts of files the Parquet reader may skip."""
         if not _has_floats(layout.fields):
             return {}
         return _ZEROS_DIFFER if self._engine.is_native else _ZEROS_DIFFER | _NAN_UNSEEN

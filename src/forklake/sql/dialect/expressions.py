@@ -16,8 +16,8 @@ _GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 _LONGEST_UNIT = 100  # characters of a number and a word; sqlglot is slow with more
 _ONE_UNIT = re.compile(r"\s*+[+-]?\d++(\.\d++)?\s*+[a-zA-Z]*+\s*+")
 
-# The token of `==`, of a kind that DuckDB's SQL does not use. It binds like `||`: `a == b || c` is
-# (a == b) || c, and `a > b == c` is a > (b == c).
+# Token of `==`, of a kind that DuckDB SQL does not use otherwise. It binds like `||`:
+# `a == b || c` is (a == b) || c, and `a > b == c` is a > (b == c).
 DOUBLE_EQUALS = TokenType.DOTCARET
 
 
@@ -35,11 +35,11 @@ class Expressions(DuckDBParser):
         TokenType.TILDE: lambda self: self.expression(exp.BitwiseNot(this=self._parse_term())),
     }
 
-    BITWISE: ClassVar[dict[TokenType, type[exp.Expr]]] = {
+    BITWISE: ClassVar[dict[TokenType, type[exp.Binary]]] = {
         **DuckDBParser.BITWISE,
         DOUBLE_EQUALS: exp.EQ,
     }
-    EQUALITY: ClassVar[dict[TokenType, type[exp.Expr]]] = {
+    EQUALITY: ClassVar[dict[TokenType, type[exp.Binary]]] = {
         **DuckDBParser.EQUALITY,
         DOUBLE_EQUALS: exp.EQ,  # after a predicate: `a IN (1, 2) == b`
     }

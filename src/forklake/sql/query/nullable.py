@@ -1,7 +1,7 @@
 """Structs whose fields may be null.
 
-Spark knows that the fields of `{'a': 1}` are not. Arrow then refuses the struct where it is NULL
-itself, as in `CASE WHEN x THEN {'a': 1} END`.
+Spark marks the fields of `{'a': 1}` as not nullable. Arrow then refuses rows in which the struct
+itself is NULL, as in `CASE WHEN x THEN {'a': 1} END`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 
 def loosen_structs(rows: DataFrame) -> DataFrame:
-    """Return rows that Arrow takes: the fields of structs that may be NULL may be so too."""
+    """Return rows that Arrow accepts: fields of nullable structs become nullable."""
     fields = rows.schema.fields
     kinds = [_loosened(one.dataType, one.nullable) for one in fields]
     if all(kind == one.dataType for kind, one in zip(kinds, fields, strict=True)):

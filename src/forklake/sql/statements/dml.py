@@ -83,8 +83,10 @@ class _Changing:
 
 
 def _with_exists(where: exp.Expr) -> exp.Expr:
-    """Ask with EXISTS for several columns at once: `(a, b) IN (SELECT …)` may be NULL, which in a
-    condition is no more than false."""
+    """Replace `(a, b) IN (SELECT …)` by EXISTS.
+
+    Where it is NULL, EXISTS is false, which has the same effect in a condition.
+    """
     for node in list(where.find_all(exp.In)):
         place: exp.Expr = node
         while isinstance(place.parent, exp.And | exp.Or | exp.Paren):

@@ -73,7 +73,7 @@ public final class Maths {
         return 1 / tangent;
     }
 
-    /** Spark's takes -0.0 for 0.0. */
+    /** Return the angle of a point. The function of Spark treats -0.0 as 0.0. */
     public static double atan2(double y, double x) {
         return Math.atan2(y, x);
     }
