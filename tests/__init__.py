@@ -1,1 +1,1 @@
-"""The tests, and the servers they break."""
+"""Tests, and the servers that they use and break."""

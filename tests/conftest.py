@@ -1,4 +1,4 @@
-"""Loads the fixtures that several test modules share, and puts tests in order."""
+"""Registers the fixtures that several test modules share, and orders the tests."""
 
 import pytest
 
@@ -15,9 +15,9 @@ pytest_plugins = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, and those without Spark last.
+    """Run files with slow tests first, and those without Spark last.
 
-    So no worker is left alone with a long file when all else is done.
+    Otherwise one worker could end alone with a long file.
     """
     for item in items:
         if "engine" in getattr(item, "fixturenames", ()):

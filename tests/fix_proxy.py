@@ -1,6 +1,6 @@
-"""A proxy in front of PostgreSQL that loses connections on demand.
+"""A proxy in front of PostgreSQL that cuts connections on demand.
 
-It understands just enough of the protocol to tell messages apart, so that a message passes whole
+It parses the protocol only into messages, so that each message passes completely
 or not at all.
 """
 
@@ -24,9 +24,9 @@ Result = TypeVar("Result")
 
 
 class CuttableProxy:
-    """Passes messages between clients and the server behind `upstream_dsn`, until told otherwise.
+    """A proxy in front of the server behind `upstream_dsn`, which cuts connections on demand.
 
-    An event loop on a thread of its own holds the connections; the methods here may be called
+    An event loop in its own thread holds the connections; the methods may be called
     from any other thread.
     """
 
@@ -51,19 +51,19 @@ class CuttableProxy:
         self.close()
 
     def dsn(self) -> str:
-        """The upstream database, reached through the proxy."""
+        """Return the address of the upstream database through the proxy."""
         return connection_uri({**self._parameters, "host": self._directory.name, "port": 5432})
 
     def cut(self) -> None:
-        """Close all connections now; new ones are served again."""
+        """Close all connections; new ones are accepted again."""
         self._run(self._end_connections())
 
     def cut_after(self, pattern: bytes, direction: Direction, deliver: bool) -> threading.Event:
-        """Break the first connection on which a message containing `pattern` is sent.
+        """Cut the first connection on which a message containing `pattern` is sent.
 
         That message is the last one to be delivered, or the first one not to be; nothing passes
         after it, in either direction. The client sees its connection close only after the server
-        has hung up, and so has done all that it is going to do; then, too, the event is set.
+        has closed its end and so has finished all its work; then the event is set.
         """
         cut = _Cut(pattern, direction, deliver)
         self._pending_cuts.append(cut)
@@ -93,7 +93,7 @@ class CuttableProxy:
             finally:
                 await server.hang_up()
         except OSError:
-            pass  # The server cannot be reached: closing the connection tells the client.
+            pass  # The server is unreachable: the client sees its connection close.
         finally:
             await client.hang_up()
             self._connections.discard(task)
@@ -117,7 +117,7 @@ class CuttableProxy:
 
 @dataclass(frozen=True)
 class _Cut:
-    """Where a connection is to break."""
+    """A pending cut of a connection."""
 
     pattern: bytes
     direction: Direction
@@ -134,11 +134,11 @@ class _Peer:
     def __init__(self, reader: StreamReader, writer: StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        # Draining then leaves nothing behind that hanging up could lose.
+        # After a drain, closing the connection then cannot lose data.
         writer.transport.set_write_buffer_limits(high=0)
 
     async def receive(self, *, typed: bool = True) -> bytes:
-        """The next message: a type byte, a length that counts itself, a body; or b"" at the end."""
+        """Return the next message: type byte, length including itself, body; b"" at the end."""
         try:
             head = await self._reader.readexactly(5 if typed else 4)
             return head + await self._reader.readexactly(int.from_bytes(head[-4:]) - 4)
@@ -159,7 +159,7 @@ class _Peer:
 
 
 class _Connection:
-    """A client talking to the server; it lasts until the server hangs up."""
+    """A connection of a client to the server; it lasts until the server closes it."""
 
     def __init__(self, client: _Peer, server: _Peer, pending_cuts: list[_Cut]) -> None:
         self._client = client
@@ -204,6 +204,6 @@ class _Connection:
 
 @pytest.fixture
 def postgres_proxy(postgres_dsn: str) -> Iterator[CuttableProxy]:
-    """A proxy in front of a fresh, empty database."""
+    """Yield a proxy in front of a fresh, empty database."""
     with CuttableProxy(postgres_dsn) as proxy:
         yield proxy

@@ -1,4 +1,4 @@
-"""One Spark for a whole test run, in each worker."""
+"""One Spark for the whole test run, in each worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
-    """An engine on a small Spark of our own. Start no other: `new_session` isolates."""
+    """Yield an engine on a small Spark. Start no other: `new_session` isolates."""
     from forklake.spark.engine.engine import Engine
 
     started = Engine.start(cores=2, memory="1500m")

@@ -1,4 +1,4 @@
-"""Every example in the documentation runs."""
+"""Examples of the documentation, all of which must run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.crucible.served import running
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-SERVICE = "http://127.0.0.1:8480"  # where examples think that a service is
+SERVICE = "http://127.0.0.1:8480"  # the address of a service in examples
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def examples(page: Path, language: str) -> list[str]:
-    """The code of a language on a page."""
+    """Return the code blocks of a language on a page."""
     return [code for name, code in _BLOCK.findall(page.read_text()) if name == language]
 
 
@@ -40,7 +40,7 @@ def test_python_examples_run_from_top_to_bottom(
 ) -> None:
     code = "\n".join(examples(page, "python"))
     if "forklake.connect(" in code or SERVICE in code:
-        request.getfixturevalue("engine")  # the Spark that all tests share
+        request.getfixturevalue("engine")  # the shared Spark of the tests
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     with service_for(code) as address:
@@ -53,7 +53,7 @@ def test_python_examples_run_from_top_to_bottom(
 
 @contextmanager
 def service_for(code: str) -> Iterator[str]:
-    """The address of a service, for code that wants one."""
+    """Yield the address of a service, running it if the code uses one."""
     if SERVICE not in code:
         yield SERVICE
         return
@@ -85,7 +85,7 @@ def test_commands_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
-OF_METADATA = ROOT / "docs" / "tables.md"  # its queries are for the metadata database itself
+OF_METADATA = ROOT / "docs" / "tables.md"  # its queries run on the metadata database itself
 OF_SESSIONS = [page for page in PAGES if examples(page, "sql") and page != OF_METADATA]
 
 
@@ -112,7 +112,7 @@ def test_queries_run_on_a_metastore_with_a_fork(tmp_path: Path) -> None:
                 assert connection.fetch(code), code
 
 
-def test_pages_name_files_that_exist() -> None:
+def test_pages_refer_to_existing_files() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https://)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
@@ -120,7 +120,7 @@ def test_pages_name_files_that_exist() -> None:
             assert (ROOT / target).exists(), f"{page.name}: {target}"
 
 
-def test_glossary_names_modules_that_exist() -> None:
+def test_glossary_refers_to_existing_modules() -> None:
     modules = re.findall(r"`(forklake(?:\.\w+)+)`", (ROOT / "docs/glossary.md").read_text())
     assert modules
     for name in modules:

@@ -1,4 +1,4 @@
-"""The tools that other tests rely on, tested themselves."""
+"""The servers and tools that other tests rely on."""
 
 import os
 import subprocess
@@ -25,11 +25,11 @@ def rows(dsn: str) -> list[int]:
 
 
 class TestSharedServer:
-    def test_gives_a_database_of_its_own(self, postgres_dsn: str) -> None:
+    def test_provides_a_separate_database(self, postgres_dsn: str) -> None:
         execute(postgres_dsn, "CREATE TABLE item (id int)")
         assert rows(postgres_dsn) == []
 
-    def test_gives_it_empty(self, postgres_dsn: str) -> None:
+    def test_provides_an_empty_database(self, postgres_dsn: str) -> None:
         with psycopg.connect(postgres_dsn) as connection:
             found = connection.execute("SELECT to_regclass('item')").fetchone()
         assert found == (None,)
@@ -38,7 +38,7 @@ class TestSharedServer:
         with psycopg.connect(postgres_dsn) as connection:
             assert connection.execute("SHOW fsync").fetchone() == ("on",)
 
-    def test_can_be_one_that_runs_already(self, postgres_server: Postgres) -> None:
+    def test_may_be_an_external_server(self, postgres_server: Postgres) -> None:
         external = ExternalPostgres(postgres_server.dsn("whichever"))
         with psycopg.connect(external.dsn("postgres")) as connection:
             assert connection.info.dbname == "postgres"
@@ -65,7 +65,7 @@ class TestDisposableServer:
         with psycopg.connect(disposable_postgres.dsn()) as connection:
             assert connection.execute("SHOW max_connections").fetchone() == ("17",)
 
-    def test_tells_why_it_does_not_start(self, disposable_postgres: PostgresServer) -> None:
+    def test_reports_why_it_does_not_start(self, disposable_postgres: PostgresServer) -> None:
         disposable_postgres.stop()
         disposable_postgres.settings["no_such_setting"] = "on"
         with pytest.raises(RuntimeError, match="no_such_setting"):
@@ -110,7 +110,7 @@ class TestProxy:
                 first.execute("SELECT 1")
         execute(postgres_proxy.dsn(), "SELECT 1")
 
-    def test_cuts_a_connection_that_waits(
+    def test_cuts_a_waiting_connection(
         self, postgres_proxy: CuttableProxy, postgres_dsn: str
     ) -> None:
         lock = "SELECT pg_advisory_lock(1)"

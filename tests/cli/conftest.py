@@ -1,4 +1,4 @@
-"""The command line as tests use it: in this process, on a metastore of the test's own."""
+"""The command line for tests, in this process and on a metastore of each test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from forklake.cli.main import app
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command printed and how it ended."""
+    """Output and exit code of a command."""
 
     code: int
     out: str
@@ -37,7 +37,7 @@ class Outcome:
 
 
 class CommandLine:
-    """Runs commands; what it cannot handle is raised here and fails the test."""
+    """Runs commands; errors that the command line does not handle fail the test."""
 
     def __init__(self, uri: str, server: str | None = None) -> None:
         self.uri = uri
@@ -56,17 +56,17 @@ class CommandLine:
         return Outcome(result.exit_code, result.stdout, result.stderr)
 
     def ok(self, *arguments: str) -> Outcome:
-        """Run a command that succeeds and has nothing to complain of."""
+        """Run a command that succeeds without messages on stderr."""
         done = self(*arguments)
         assert (done.code, done.err) == (0, "")
         return done
 
     def document(self, *arguments: str) -> Any:
-        """The JSON document of a command that succeeds."""
+        """Return the JSON document of a command that succeeds."""
         return json.loads(self.ok(*arguments, "--json").out)
 
     def error(self, *arguments: str) -> tuple[int, dict[str, str]]:
-        """The exit code and the error of a command that fails, which prints nothing else."""
+        """Return the exit code and the error of a command that fails, and prints nothing else."""
         done = self(*arguments, "--json")
         assert done.out == ""
         document = json.loads(done.err)
@@ -74,25 +74,25 @@ class CommandLine:
         return done.code, document["error"]
 
     def names(self) -> list[str]:
-        """All catalogs."""
+        """Return the names of all catalogs."""
         return [one["name"] for one in self.document("catalogs")["catalogs"]]
 
 
 @pytest.fixture
 def nowhere(tmp_path: Path) -> CommandLine:
-    """The command line where there is no metastore yet."""
+    """Return the command line where no metastore exists yet."""
     return CommandLine(f"ducklake:{tmp_path / 'lake.db'}")
 
 
 @pytest.fixture
 def cli(nowhere: CommandLine) -> CommandLine:
-    """The command line on an empty metastore."""
+    """Return the command line on an empty metastore."""
     nowhere.ok("init")
     return nowhere
 
 
 @pytest.fixture
 def lake(cli: CommandLine) -> Iterator[Metastore]:
-    """The same metastore for whoever needs more than commands to fill it."""
+    """Yield the same metastore, for tests that fill it without commands."""
     with forklake.open(cli.uri) as metastore:
         yield metastore

@@ -13,7 +13,7 @@ from tests.fix_metastore import mysql_database
 
 @pytest.fixture(params=["duckdb", "postgresql", "mysql"])
 def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommandLine]:
-    """The command line where there is no metastore yet."""
+    """Yield the command line where no metastore exists yet."""
     match request.param:
         case "duckdb":
             yield CommandLine(f"ducklake:duckdb:{tmp_path / 'lake.duckdb'}")
@@ -24,7 +24,7 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command
                 yield CommandLine(place.uri)
 
 
-def test_a_whole_life(anywhere: CommandLine) -> None:
+def test_catalogs_are_created_forked_and_dropped(anywhere: CommandLine) -> None:
     cli = anywhere
     assert cli.error("catalogs")[1]["code"] == "not_found"
     assert cli.document("init")["created"] is True
@@ -47,7 +47,7 @@ def test_a_whole_life(anywhere: CommandLine) -> None:
     ]
 
 
-def test_metadata_schemas_are_apart(anywhere: CommandLine) -> None:
+def test_metadata_schemas_are_separate_metastores(anywhere: CommandLine) -> None:
     for schema in ("first", "second"):
         anywhere.ok("init", "--metadata-schema", schema)
         anywhere.ok("create", schema, "--metadata-schema", schema)

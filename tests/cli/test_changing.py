@@ -1,4 +1,4 @@
-"""Dropping, renaming and materialising catalogs."""
+"""Dropping, renaming and materializing catalogs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TestDrop:
         assert (code, error["message"]) == (3, "Catalog 'nothing' does not exist")
         assert len(cli.names()) == 4
 
-    def test_passes_over_what_is_not_there_if_asked(self, cli: CommandLine) -> None:
+    def test_skips_missing_catalogs_with_the_option(self, cli: CommandLine) -> None:
         done = cli.ok("drop", "agent-000001", "nothing", "--if-exists")
         assert done.lines == ["Dropped 1 catalog."]
 
@@ -39,10 +39,10 @@ class TestDrop:
         assert cli.document("drop", "--prefix", "agent-", "--yes") == {"dropped": 3}
         assert cli.names() == ["sales"]
 
-    def test_of_a_prefix_that_nothing_has_is_no_question(self, cli: CommandLine) -> None:
+    def test_of_an_unused_prefix_asks_nothing(self, cli: CommandLine) -> None:
         assert cli.ok("drop", "--prefix", "zzz").lines == ["Dropped 0 catalogs."]
 
-    def test_by_prefix_is_refused_where_nobody_can_be_asked(self, cli: CommandLine) -> None:
+    def test_by_prefix_needs_a_terminal_or_yes(self, cli: CommandLine) -> None:
         assert cli.error("drop", "--prefix", "agent-") == (
             2,
             {
@@ -62,7 +62,7 @@ class TestDrop:
             pytest.param(["sales", "--prefix", "agent-"], id="names and a prefix"),
         ],
     )
-    def test_wants_to_know_what(self, cli: CommandLine, arguments: list[str]) -> None:
+    def test_needs_names_or_a_prefix(self, cli: CommandLine, arguments: list[str]) -> None:
         code, error = cli.error("drop", "--yes", *arguments)
         assert (code, error["remedy"]) == (
             2,
@@ -72,7 +72,7 @@ class TestDrop:
 
 
 class TestRename:
-    def test_says_so(self, cli: CommandLine) -> None:
+    def test_reports_the_new_name(self, cli: CommandLine) -> None:
         done = cli.ok("rename", "agent-000002", "winner")
         assert done.lines == ["Renamed agent-000002 to winner."]
         assert cli.names() == ["agent-000001", "agent-000003", "sales", "winner"]
@@ -92,18 +92,18 @@ class TestRename:
 
 
 class TestMaterialize:
-    def test_says_in_which_snapshot(self, cli: CommandLine) -> None:
+    def test_reports_the_snapshot(self, cli: CommandLine) -> None:
         assert cli.ok("materialize", "agent-000001").lines == [
             "Materialized agent-000001 in snapshot 3."
         ]
 
-    def test_does_nothing_twice(self, cli: CommandLine) -> None:
+    def test_repeated_changes_nothing(self, cli: CommandLine) -> None:
         done = {"name": "agent-000001", "materialized": True, "snapshot_id": 3}
         assert cli.document("materialize", "agent-000001") == done
         again = {"name": "agent-000001", "materialized": False, "snapshot_id": None}
         assert cli.document("materialize", "agent-000001") == again
 
-    def test_says_that_there_is_nothing_to_do(self, cli: CommandLine) -> None:
+    def test_of_an_independent_catalog_reports_nothing_to_do(self, cli: CommandLine) -> None:
         assert cli.ok("materialize", "sales").lines == [
             "sales inherits no rows: nothing was materialized."
         ]
@@ -113,7 +113,7 @@ class TestMaterialize:
         assert (code, error["code"]) == (3, "not_found")
 
 
-def test_catalogs_live_for_a_time_that_can_be_prolonged(cli: CommandLine) -> None:
+def test_the_expiry_of_a_catalog_can_be_set_and_extended(cli: CommandLine) -> None:
     cli.ok("fork", "sales", "brief", "--ttl", "2h")
     cli.ok("create", "passing", "--ttl", "0.001s")
     prolonged = cli.document("extend", "brief", "--ttl", "7 days")

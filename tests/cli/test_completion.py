@@ -1,4 +1,4 @@
-"""What the shell completes."""
+"""Completion in the shell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forklake.sql.session import Session
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """A session that uses a catalog with a few tables; it has no Spark."""
+    """Yield a session that uses a catalog with a few tables, without Spark."""
     uri = f"ducklake:{tmp_path_factory.mktemp('completion') / 'lake.db'}"
     with Session() as found:
         found.attach(uri, "lake", catalog="lake", create_if_not_exists=True)
@@ -31,7 +31,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def completed(session: Session, text: str) -> list[tuple[str, str]]:
-    """What may stand at the bar, and what it is."""
+    """Return the completions at the bar, each with its kind."""
     before, _, after = text.partition("|")
     document = Document(before + after, len(before))
     found = SqlCompleter(session).get_completions(document, CompleteEvent())
@@ -67,8 +67,8 @@ def completed(session: Session, text: str) -> list[tuple[str, str]]:
         (".he|", [(".help", "command")]),
     ],
 )
-def test_names(session: Session, text: str, found: list[tuple[str, str]]) -> None:
-    # Words of SQL may begin in the same way.
+def test_names_are_completed(session: Session, text: str, found: list[tuple[str, str]]) -> None:
+    # SQL keywords may begin in the same way.
     assert [one for one in completed(session, text) if one[1] not in {"keyword", "function"}] == (
         found
     )
@@ -82,23 +82,23 @@ def test_names(session: Session, text: str, found: list[tuple[str, str]]) -> Non
         ("cou|", ("count", "function")),
     ],
 )
-def test_words_in_the_case_that_is_typed(
+def test_keywords_are_completed_in_the_typed_case(
     session: Session, text: str, found: tuple[str, str]
 ) -> None:
     assert found in completed(session, text)
 
 
-def test_where_a_table_belongs_there_are_no_words(session: Session) -> None:
+def test_no_keywords_are_offered_in_place_of_a_table(session: Session) -> None:
     assert not {what for _, what in completed(session, "SELECT 1 FROM |")} & {"keyword", "function"}
 
 
-def test_without_a_catalog_there_are_words(tmp_path: Path) -> None:
+def test_keywords_are_offered_without_a_catalog(tmp_path: Path) -> None:
     with Session() as empty:
         assert ("SELECT", "keyword") in completed(empty, "SE|")
         assert completed(empty, "FROM t.|") == []
 
 
-def test_sees_the_open_transaction(session: Session) -> None:
+def test_names_created_in_the_open_transaction_are_completed(session: Session) -> None:
     session.begin()
     session.create_table("drafts", [ColumnSpec("id", "bigint")])
     assert completed(session, "FROM dra|") == [("drafts", "table")]

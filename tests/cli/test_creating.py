@@ -1,4 +1,4 @@
-"""Making metastores, catalogs and forks."""
+"""Creating metastores, catalogs and forks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CATALOG_KEYS = [
 
 
 class TestInit:
-    def test_says_what_it_made(self, nowhere: CommandLine, tmp_path: Path) -> None:
+    def test_reports_the_new_metastore(self, nowhere: CommandLine, tmp_path: Path) -> None:
         assert nowhere.ok("init").lines == [
             f"Created the metastore {tmp_path / 'lake.db'} (sqlite)."
         ]
 
-    def test_leaves_a_metastore_as_it_is(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_keeps_an_existing_metastore(self, cli: CommandLine, tmp_path: Path) -> None:
         cli.ok("create", "sales")
         assert cli.ok("init").lines == [
             f"The metastore {tmp_path / 'lake.db'} (sqlite) already exists, with 1 catalog."
@@ -54,7 +54,7 @@ class TestInit:
         CommandLine("").ok("init")
         assert (tmp_path / "forklake.db").exists()
 
-    def test_keeps_metadata_schemas_apart(self, cli: CommandLine) -> None:
+    def test_creates_separate_metadata_schemas(self, cli: CommandLine) -> None:
         cli.ok("init", "--metadata-schema", "second")
         cli.ok("create", "sales", "--metadata-schema", "second")
         assert cli.names() == []
@@ -66,7 +66,7 @@ class TestInit:
 
 
 class TestCreate:
-    def test_shows_what_it_made(self, cli: CommandLine) -> None:
+    def test_reports_the_new_catalog(self, cli: CommandLine) -> None:
         done = cli.ok("create", "sales", "stock", "--data-path", "s3://lake")
         assert done.cells == [["sales", "0", "s3://lake/"], ["stock", "2", "s3://lake/"]]
 
@@ -96,7 +96,7 @@ class TestCreate:
         )
         assert cli.names() == ["sales"]
 
-    def test_keeps_what_exists_if_asked(self, cli: CommandLine) -> None:
+    def test_keeps_an_existing_catalog_with_if_not_exists(self, cli: CommandLine) -> None:
         (before,) = cli.document("create", "sales")["catalogs"]
         after = cli.document("create", "stock", "sales", "--if-not-exists")["catalogs"]
         assert before in after
@@ -129,7 +129,7 @@ class TestFork:
         cli.ok("fork", "sales", "a", "b", "--count", "2")
         assert cli.names() == ["a-000001", "a-000002", "b-000001", "b-000002", "sales"]
 
-    def test_goes_back_to_a_snapshot(self, cli: CommandLine, lake: Metastore) -> None:
+    def test_forks_a_past_snapshot(self, cli: CommandLine, lake: Metastore) -> None:
         with lake.catalog("sales").transaction() as transaction:
             transaction.create_table("orders", [ColumnSpec("id", "bigint")])
         cli.ok("fork", "sales", "early", "--at", "1")
@@ -138,11 +138,11 @@ class TestFork:
         assert len(cli.document("tables", "late")["tables"]) == 1
 
     @pytest.mark.parametrize("snapshot", ["0", "-1", "99", "9" * 30])
-    def test_refuses_a_snapshot_that_is_not_there(self, cli: CommandLine, snapshot: str) -> None:
+    def test_refuses_a_missing_snapshot(self, cli: CommandLine, snapshot: str) -> None:
         code, error = cli.error("fork", "sales", "early", "--at", snapshot)
         assert (code, error["message"]) == (3, f"No snapshot found at version {snapshot}.")
 
-    def test_copies_if_asked(self, cli: CommandLine) -> None:
+    def test_copies_with_the_option(self, cli: CommandLine) -> None:
         cli.ok("fork", "sales", "copied", "--mode", "copy")
         assert cli.document("materialize", "copied")["materialized"] is False
 
@@ -158,7 +158,7 @@ class TestFork:
         code, error = cli.error("fork", "nothing", "x")
         assert (code, error["message"]) == (3, "Catalog 'nothing' does not exist")
 
-    def test_keeps_what_exists_if_asked(self, cli: CommandLine) -> None:
+    def test_keeps_an_existing_catalog_with_if_not_exists(self, cli: CommandLine) -> None:
         cli.ok("fork", "sales", "agent", "--count", "2")
         made = cli.document("fork", "sales", "agent", "--count", "3", "--if-not-exists")
         assert len(made["catalogs"]) == 3
@@ -173,14 +173,14 @@ class TestFork:
     @pytest.mark.parametrize(
         "wrong", [["--mode", "other"], ["--count", "0"], ["--count", "many"], ["--at", "today"]]
     )
-    def test_refuses_options_that_make_no_sense(self, cli: CommandLine, wrong: list[str]) -> None:
+    def test_refuses_contradictory_options(self, cli: CommandLine, wrong: list[str]) -> None:
         done = cli("fork", "sales", "x", *wrong)
         assert done.code == 2
         assert wrong[0] in done.err
         assert cli.names() == ["sales"]
 
 
-def test_a_metastore_made_by_command_opens_in_python(cli: CommandLine) -> None:
+def test_a_metastore_created_by_command_opens_in_python(cli: CommandLine) -> None:
     cli.ok("create", "sales")
     with forklake.open(cli.uri) as metastore:
         assert metastore.catalog("sales").name == "sales"

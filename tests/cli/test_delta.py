@@ -1,4 +1,4 @@
-"""Delta tables at the command line."""
+"""Delta commands of the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.delta.mirrored import append, make_catalog
 
 @pytest.fixture
 def orders(lake: Metastore, tmp_path: Path) -> Catalog:
-    """The catalog `sales` with the Delta table `orders`, which has a version to mirror."""
+    """Return the catalog `sales` with the Delta table `orders`, which has a version to mirror."""
     found = make_catalog(lake, tmp_path, "orders")
     append(found, ["orders"], 1, 2)
     return found
@@ -30,7 +30,7 @@ def orders(lake: Metastore, tmp_path: Path) -> Catalog:
 
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
-    """A Delta table of others."""
+    """Return the location of a Delta table of another writer."""
     root = tmp_path / "foreign"
     deltalake.write_deltalake(root, pa.table({"id": pa.array([1, 2], pa.int64())}))
     deltalake.write_deltalake(root, pa.table({"id": pa.array([3], pa.int64())}), mode="append")
@@ -38,13 +38,13 @@ def foreign(tmp_path: Path) -> Path:
 
 
 def put_foreign_commit(tmp_path: Path, version: int) -> None:
-    """Take a version of the Delta table `orders`."""
+    """Write a commit of another writer to the Delta table `orders`."""
     path = tmp_path / "delta" / "orders" / "_delta_log" / f"{version:020d}.json"
     path.write_text(json.dumps({"commitInfo": {"operation": "WRITE"}}) + "\n")
 
 
 class TestImport:
-    def test_brings_the_history_and_follows(self, cli: CommandLine, foreign: Path) -> None:
+    def test_imports_the_history_and_later_versions(self, cli: CommandLine, foreign: Path) -> None:
         cli.ok("create", "sales")
         arguments = ("delta", "import", str(foreign), "--catalog", "sales", "--as", "orders")
         assert cli.ok(*arguments).lines == [
@@ -64,7 +64,7 @@ class TestImport:
             "FOLLOWING",
         ]
 
-    def test_takes_over(
+    def test_takes_over_a_table(
         self, cli: CommandLine, foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         cli.ok("create", "sales", "--data-path", str(tmp_path / "data"))
@@ -75,7 +75,7 @@ class TestImport:
         with pytest.raises(Exception, match="sqlCommitOnly"):
             deltalake.write_deltalake(foreign, pa.table({"id": [4]}), mode="append")
 
-    def test_takes_over_nothing_that_demands_more_of_writers(
+    def test_refuses_to_take_over_unsupported_writer_features(
         self, cli: CommandLine, tmp_path: Path
     ) -> None:
         cli.ok("create", "sales")
@@ -89,14 +89,14 @@ class TestImport:
         (table,) = cli.document("delta", "status")["tables"]
         assert table["state"] == "FOLLOWING"
 
-    def test_of_something_else_is_an_error(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_of_another_folder_is_an_error(self, cli: CommandLine, tmp_path: Path) -> None:
         cli.ok("create", "sales")
         code, error = cli.error("delta", "import", str(tmp_path), "--catalog", "sales")
         assert (code, error["code"]) == (3, "not_found")
         assert "does not contain a Delta log" in error["message"]
         assert cli.document("tables", "sales")["tables"] == []
 
-    def test_shows_at_a_terminal_how_far_it_is(self, cli: CommandLine, foreign: Path) -> None:
+    def test_shows_progress_at_a_terminal(self, cli: CommandLine, foreign: Path) -> None:
         cli.ok("create", "sales")
         ours, theirs = os.openpty()
         command = [*COMMAND, "-m", cli.uri, "delta", "import", str(foreign), "-c", "sales"]
@@ -110,7 +110,7 @@ class TestImport:
 
 
 class TestPublish:
-    def test_makes_a_table_that_others_read(self, cli: CommandLine, orders: Catalog) -> None:
+    def test_publishes_a_table_for_other_readers(self, cli: CommandLine, orders: Catalog) -> None:
         root = Path(orders.data_path()).parent / "again"
         cli.ok("fork", "sales", "agent-1")
         assert cli.ok("delta", "publish", "agent-1.orders", str(root)).lines == [
@@ -118,7 +118,7 @@ class TestPublish:
         ]
         assert deltalake.DeltaTable(root).to_pyarrow_table()["id"].to_pylist() == [1, 2]
 
-    def test_asks_for_rows_to_be_flushed(self, cli: CommandLine, lake: Metastore) -> None:
+    def test_requires_inlined_rows_to_be_flushed(self, cli: CommandLine, lake: Metastore) -> None:
         catalog = lake.create_catalog("sales")
         catalog.set_option("data_inlining_row_limit", 10)
         with catalog.transaction() as transaction:
@@ -141,7 +141,7 @@ class TestPublish:
 
 @pytest.mark.usefixtures("orders")
 class TestMirror:
-    def test_tells_what_waits(self, cli: CommandLine) -> None:
+    def test_reports_pending_versions(self, cli: CommandLine) -> None:
         waiting = [["sales.main.orders", "1", "0", "1", "LAGGING"], ["1", "Delta", "table."]]
         assert cli.ok("delta", "status").cells == waiting
         done = [["sales.main.orders", "1", "1", "0", "CURRENT"], ["1", "Delta", "table."]]
@@ -150,14 +150,14 @@ class TestMirror:
         (table,) = cli.document("delta", "mirror", "sales")["tables"]
         assert (table["version"], table["mirrored"], table["lag"]) == (1, 1, 0)
 
-    def test_that_fails_says_so(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_reports_a_failure(self, cli: CommandLine, tmp_path: Path) -> None:
         put_foreign_commit(tmp_path, 1)
         done = cli("delta", "mirror", "--json")
         (table,) = json.loads(done.out)["tables"]
         assert (done.code, table["state"], table["lag"]) == (1, "DIVERGED", 1)
         assert "is taken" in table["error"]
 
-    def test_goes_on_until_it_is_told_to_stop(
+    def test_watches_until_it_is_stopped(
         self, cli: CommandLine, orders: Catalog, tmp_path: Path
     ) -> None:
         arguments = ("-m", cli.uri, "delta", "mirror", "--watch", "--every", "0.02")
@@ -172,7 +172,7 @@ class TestMirror:
         assert (watching.returncode, errors) == (0, "")
         assert deltalake.DeltaTable(tmp_path / "delta" / "orders").version() == 2
 
-    def test_of_nothing_is_fine(self, cli: CommandLine, lake: Metastore) -> None:
+    def test_without_delta_tables_succeeds(self, cli: CommandLine, lake: Metastore) -> None:
         lake.create_catalog("empty")
         assert cli.ok("delta", "mirror", "empty").lines == ["0 Delta tables."]
         assert cli.error("delta", "mirror", "nope")[0] == 3
@@ -180,11 +180,11 @@ class TestMirror:
 
 @pytest.mark.usefixtures("orders")
 class TestCheck:
-    def test_is_content(self, cli: CommandLine) -> None:
+    def test_finds_no_faults(self, cli: CommandLine) -> None:
         cli.ok("delta", "mirror")
         assert cli.ok("delta", "check").lines == ["1 Delta table, 0 findings."]
 
-    def test_tells_what_is_wrong(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_reports_faults(self, cli: CommandLine, tmp_path: Path) -> None:
         cli.ok("delta", "mirror")
         put_foreign_commit(tmp_path, 2)
         done = cli("delta", "check", "sales")

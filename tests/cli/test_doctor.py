@@ -7,13 +7,13 @@ from forklake.store.operations import Statement
 from tests.cli.conftest import CommandLine
 
 
-def test_all_is_well(cli: CommandLine) -> None:
+def test_a_sound_metastore_has_no_findings(cli: CommandLine) -> None:
     done = cli.ok("doctor")
     assert done.lines[-1].endswith("lake.db (sqlite): 13 checks, 0 findings, 0 of them serious.")
     assert cli.document("doctor")["findings"] == []
 
 
-def test_what_is_serious_ends_with_one_until_init_has_mended_it(
+def test_serious_findings_exit_with_one_until_init_repairs_them(
     cli: CommandLine, lake: Metastore
 ) -> None:
     with lake.database.writing() as connection:
@@ -29,12 +29,12 @@ def test_what_is_serious_ends_with_one_until_init_has_mended_it(
     cli.ok("doctor")
 
 
-def test_where_there_is_no_metastore(nowhere: CommandLine) -> None:
+def test_a_missing_metastore_is_an_error(nowhere: CommandLine) -> None:
     code, error = nowhere.error("doctor")
     assert (code, error["code"]) == (3, "not_found")
 
 
-def test_partitions_are_for_postgresql(nowhere: CommandLine) -> None:
+def test_partitions_need_postgresql(nowhere: CommandLine) -> None:
     code, error = nowhere.error("init", "--partitions", "8")
     assert (code, error["message"]) == (
         8,

@@ -1,4 +1,4 @@
-"""What commands say when something is wrong, and the exit codes that tell it apart."""
+"""Error messages and exit codes of commands."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ class TestForm:
         ]
         assert "on-conflict" not in refused("agent", "sales", [view]).remedy
 
-    def test_is_one_sentence_after_the_other(self) -> None:
+    def test_joins_sentences(self) -> None:
         error = NotFound("Table 't' does not exist", remedy="Did you mean 'u'?")
         assert str(error) == "Table 't' does not exist. Did you mean 'u'?"
         assert str(NotFound("It is gone.", remedy="Restore it.")) == "It is gone. Restore it."
         assert str(NotFound("Table 't' does not exist")) == "Table 't' does not exist"
 
-    def test_is_json_wherever_the_option_stands(self, cli: CommandLine) -> None:
+    def test_is_json_for_any_position_of_the_option(self, cli: CommandLine) -> None:
         before, after = cli("--json", "drop", "nothing"), cli("drop", "nothing", "--json")
         assert before == after
         assert before.err.startswith('{"error": {"code": "not_found", "message": "')
@@ -97,7 +97,7 @@ class TestForm:
 
 class TestWithoutMetastore:
     @pytest.mark.parametrize("command", COMMANDS)
-    def test_every_command_says_how_to_make_one(
+    def test_every_command_names_the_command_that_creates_one(
         self, nowhere: CommandLine, command: str, tmp_path: Path
     ) -> None:
         code, error = nowhere.error(command, *COMMANDS[command])
@@ -117,7 +117,7 @@ class TestUnknownCatalog:
 
 class TestBadName:
     @pytest.mark.parametrize("name", BAD_NAMES.values(), ids=BAD_NAMES)
-    def test_cannot_be_given(self, cli: CommandLine, name: str) -> None:
+    def test_is_refused_for_new_catalogs(self, cli: CommandLine, name: str) -> None:
         cli.ok("create", "sales")
         for arguments in (["create"], ["fork", "sales"], ["rename", "sales"]):
             code, error = cli.error(*arguments, name)
@@ -131,7 +131,7 @@ class TestBadName:
             code, error = cli.error(command, name)
             assert (code, error["code"]) in {(2, "invalid_input"), (3, "not_found")}
 
-    def test_twins_are_one_name(self, cli: CommandLine) -> None:
+    def test_composed_and_decomposed_forms_are_one_name(self, cli: CommandLine) -> None:
         composed, decomposed = "caf\u00e9", "cafe\u0301"
         cli.ok("create", decomposed)
         assert cli.names() == [composed]
@@ -139,7 +139,7 @@ class TestBadName:
         assert (code, error["code"]) == (4, "already_exists")
         assert cli.document("tables", decomposed)["tables"] == []
 
-    def test_the_same_twice(self, cli: CommandLine) -> None:
+    def test_is_refused_if_given_twice(self, cli: CommandLine) -> None:
         code, error = cli.error("create", "sales", "sales")
         assert (code, error["message"]) == (2, "The catalog name 'sales' is given twice.")
 
@@ -154,13 +154,17 @@ class TestBadMetastore:
             ("ducklake:postgres:hots=here", 2),
         ],
     )
-    def test_address(self, cli: CommandLine, address: str, code: int) -> None:
+    def test_with_an_invalid_address_is_refused(
+        self, cli: CommandLine, address: str, code: int
+    ) -> None:
         found, error = cli.error("-m", address, "catalogs")
         assert found == code
         assert error["remedy"]
 
     @pytest.mark.parametrize("prefix", ["ducklake:", "ducklake:sqlite:"])
-    def test_is_some_other_file(self, cli: CommandLine, prefix: str, tmp_path: Path) -> None:
+    def test_in_a_file_of_another_format_is_refused(
+        self, cli: CommandLine, prefix: str, tmp_path: Path
+    ) -> None:
         other = tmp_path / "notes.txt"
         other.write_text("Not a database, but longer than the header of one would be.\n" * 100)
         for command in ("init", "catalogs"):
@@ -168,18 +172,18 @@ class TestBadMetastore:
             assert (code, error["code"]) == (2, "invalid_input")
         assert other.read_text().startswith("Not a database")
 
-    def test_is_a_database_of_something_else(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_in_a_foreign_database_is_refused(self, cli: CommandLine, tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "other.db")) as other:
             other.execute("CREATE TABLE notes (text TEXT)")
         code, error = cli.error("-m", f"ducklake:{tmp_path / 'other.db'}", "catalogs")
         assert (code, error["code"]) == (3, "not_found")
 
-    def test_is_a_folder(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_in_a_folder_is_refused(self, cli: CommandLine, tmp_path: Path) -> None:
         done = cli("-m", f"ducklake:{tmp_path}", "catalogs")
         assert done.code in {2, 9}
         assert done.err.startswith("error: ")
 
-    def test_is_of_another_version(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_of_an_unsupported_version_is_refused(self, cli: CommandLine, tmp_path: Path) -> None:
         change_version(tmp_path / "lake.db", "9.9")
         for command in ("init", "catalogs"):
             code, error = cli.error(command)
@@ -187,12 +191,14 @@ class TestBadMetastore:
             assert "9.9" in error["message"]
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-    def test_is_read_only(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_in_a_read_only_file_is_refused(self, cli: CommandLine, tmp_path: Path) -> None:
         (tmp_path / "lake.db").chmod(0o444)
         code, error = cli.error("create", "sales")
         assert (code, error["code"]) == (6, "forbidden")
 
-    def test_does_not_answer(self, cli: CommandLine, tmp_path: Path) -> None:
+    def test_on_an_unreachable_server_is_unavailable(
+        self, cli: CommandLine, tmp_path: Path
+    ) -> None:
         dsn = f"host={tmp_path} user=ann password=secret dbname=lake"
         for command in ("init", "catalogs"):
             code, error = cli.error("-m", f"ducklake:postgres:{dsn}", command)
@@ -210,13 +216,15 @@ class TestUsage:
             (["tables", "a", "b"], "Got unexpected extra argument"),
         ],
     )
-    def test_mistakes(self, cli: CommandLine, arguments: list[str], complaint: str) -> None:
+    def test_mistakes_are_named(
+        self, cli: CommandLine, arguments: list[str], complaint: str
+    ) -> None:
         done = cli(*arguments)
         assert (done.code, done.out) == (2, "")
         assert complaint in done.err
 
 
 def change_version(path: Path, version: str) -> None:
-    """Make a metastore look as if another version had written it."""
+    """Change the version that a metastore states."""
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE ducklake_metadata SET value = ? WHERE key = 'version'", [version])

@@ -1,4 +1,4 @@
-"""Looking into a catalog: tables and snapshots."""
+"""Tables and snapshots of a catalog."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.conftest import CommandLine
 
 @pytest.fixture
 def sales(lake: Metastore) -> Catalog:
-    """A catalog with a table since snapshot 2 and two files in it since snapshot 3."""
+    """Return a catalog with a table since snapshot 2, and two files in it since snapshot 3."""
     catalog = lake.create_catalog("sales")
     with catalog.transaction(author="ann", message="begin") as transaction:
         transaction.create_table(
@@ -32,7 +32,7 @@ def sales(lake: Metastore) -> Catalog:
 
 class TestTables:
     @pytest.mark.usefixtures("sales")
-    def test_show_columns_rows_and_size(self, cli: CommandLine) -> None:
+    def test_are_listed_with_columns_rows_and_size(self, cli: CommandLine) -> None:
         done = cli.ok("tables", "sales")
         assert done.cells == [
             "main orders id int64, lines list(struct(item varchar, price decimal(12,2))),"
@@ -65,7 +65,7 @@ class TestTables:
             "size_bytes": 3_000_000,
         }
 
-    def test_come_by_schema_and_name(self, cli: CommandLine, sales: Catalog) -> None:
+    def test_are_sorted_by_schema_and_name(self, cli: CommandLine, sales: Catalog) -> None:
         with sales.transaction() as transaction:
             transaction.create_schema("archive")
             for name, schema in (("zeta", "archive"), ("Alpha", "main"), ("beta", "archive")):
@@ -85,14 +85,14 @@ class TestTables:
         assert document["snapshot_id"] == int(version)
         assert [one["rows"] for one in document["tables"]] == rows
 
-    def test_at_a_moment(self, cli: CommandLine, sales: Catalog) -> None:
+    def test_at_a_timestamp(self, cli: CommandLine, sales: Catalog) -> None:
         moment = sales.snapshots()[1].snapshot_time
         zoned = moment.isoformat()
         bare = moment.replace(tzinfo=None).isoformat()
         for text in (zoned, bare):
             assert cli.document("tables", "sales", "--timestamp", text)["snapshot_id"] == 2
 
-    def test_before_there_was_anything(self, cli: CommandLine, sales: Catalog) -> None:
+    def test_before_the_first_snapshot(self, cli: CommandLine, sales: Catalog) -> None:
         early = sales.snapshots()[0].snapshot_time - timedelta(microseconds=1)
         code, error = cli.error("tables", "sales", "--timestamp", early.isoformat())
         assert (code, error["remedy"]) == (
@@ -102,22 +102,22 @@ class TestTables:
 
     @pytest.mark.usefixtures("sales")
     @pytest.mark.parametrize("version", ["4", "0", "-7", "9" * 30])
-    def test_at_no_version(self, cli: CommandLine, version: str) -> None:
+    def test_at_a_missing_version(self, cli: CommandLine, version: str) -> None:
         code, error = cli.error("tables", "sales", "--version", version)
         assert (code, error["message"]) == (3, f"No snapshot found at version {version}.")
 
     @pytest.mark.usefixtures("sales")
     @pytest.mark.parametrize("text", ["yesterday", "", "2026-13-01", "0001-01-01T00:00+14:00"])
-    def test_at_no_moment(self, cli: CommandLine, text: str) -> None:
+    def test_at_an_invalid_timestamp(self, cli: CommandLine, text: str) -> None:
         code, error = cli.error("tables", "sales", "--timestamp", text)
         assert (code, error["code"]) == (2, "invalid_input")
 
     @pytest.mark.usefixtures("sales")
-    def test_at_one_point_only(self, cli: CommandLine) -> None:
+    def test_at_version_and_timestamp_is_refused(self, cli: CommandLine) -> None:
         code, error = cli.error("tables", "sales", "--version", "1", "--timestamp", "2026-01-01")
         assert (code, error["remedy"]) == (2, "Pass either --version or --timestamp.")
 
-    def test_of_a_catalog_without_any(self, cli: CommandLine) -> None:
+    def test_of_an_empty_catalog(self, cli: CommandLine) -> None:
         cli.ok("create", "empty")
         assert cli.ok("tables", "empty").lines == ["0 tables at snapshot 1."]
 
@@ -128,12 +128,12 @@ class TestTables:
 
 class TestSnapshots:
     @pytest.mark.usefixtures("sales")
-    def test_come_newest_last(self, cli: CommandLine) -> None:
+    def test_are_listed_newest_last(self, cli: CommandLine) -> None:
         numbers, *_ = zip(*cli.ok("snapshots", "sales").cells, strict=False)
         assert numbers == ("1", "2", "3")
 
     @pytest.mark.usefixtures("sales")
-    def test_say_what_changed_and_who_says_so(self, cli: CommandLine) -> None:
+    def test_are_listed_with_changes_author_and_message(self, cli: CommandLine) -> None:
         second = cli.ok("snapshots", "sales").cells[1]
         assert second[3:] == ['created_table:"main"."orders"', "ann", "begin"]
 
@@ -156,13 +156,13 @@ class TestSnapshots:
         }
 
     @pytest.mark.usefixtures("sales")
-    def test_of_a_fork_begin_with_its_parents(self, cli: CommandLine) -> None:
+    def test_of_a_fork_begin_with_those_of_its_parent(self, cli: CommandLine) -> None:
         cli.ok("fork", "sales", "agent", "--at", "2")
         document = cli.document("snapshots", "agent")
         assert [one["snapshot_id"] for one in document["snapshots"]] == [1, 2, 4]
         assert [one["catalog_id"] for one in document["snapshots"]] == [0, 0, 3]
 
-    def test_cannot_command_the_terminal(self, cli: CommandLine, sales: Catalog) -> None:
+    def test_are_printed_without_control_characters(self, cli: CommandLine, sales: Catalog) -> None:
         with sales.transaction(message="\x1b[31mred\n\u202eesrever") as transaction:
             transaction.create_schema("other")
         last = cli.ok("snapshots", "sales").lines[-1]

@@ -1,4 +1,4 @@
-"""Listing catalogs, in pages and as a tree."""
+"""Lists of catalogs, in pages and as a tree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TestCatalogs:
         first, *_ = cli.ok("catalogs", "--limit", "1").cells
         assert first == ["agent", "2", "id", "0", "1"]
 
-    def test_come_in_pages(self, cli: CommandLine) -> None:
+    def test_are_listed_in_pages(self, cli: CommandLine) -> None:
         cli.ok("create", "a", "b", "c", "d", "e")
         seen: list[str] = []
         after = ""
@@ -43,7 +43,7 @@ class TestCatalogs:
             after = page["next_after"]
         assert seen == ["a", "b", "c", "d", "e"]
 
-    def test_say_how_to_go_on(self, cli: CommandLine) -> None:
+    def test_name_the_command_for_the_next_page(self, cli: CommandLine) -> None:
         cli.ok("create", "my one", "my other", "my third", "yours")
         done = cli.ok("catalogs", "--prefix", "my ", "--limit", "2")
         assert done.lines[-2:] == [
@@ -54,7 +54,7 @@ class TestCatalogs:
         assert done.lines[-1] == "1 of 4 catalogs."
 
     @pytest.mark.parametrize("limit", ["0", "-1", "100001", "ten"])
-    def test_are_not_listed_by_a_silly_number(self, cli: CommandLine, limit: str) -> None:
+    def test_are_not_listed_with_an_invalid_limit(self, cli: CommandLine, limit: str) -> None:
         done = cli("catalogs", "--limit", limit)
         assert (done.code, done.out) == (2, "")
         assert "--limit" in done.err
@@ -99,7 +99,7 @@ class TestTree:
         assert done.lines == ["sales", "└── … 4 forks", "… and 1 more"]
 
     @pytest.mark.usefixtures("family")
-    def test_ends_at_a_depth(self, cli: CommandLine) -> None:
+    def test_is_limited_in_depth(self, cli: CommandLine) -> None:
         assert cli.ok("tree", "sales", "--depth", "1").lines[2:4] == [
             "├── agent-000002  at snapshot 1",
             "│   └── … 1 fork",
@@ -136,7 +136,7 @@ class TestTree:
         assert tree == {"catalogs": [top, leaf], "hidden_roots": 0}
 
     @pytest.mark.usefixtures("family")
-    def test_shows_where_orphans_come_from(self, cli: CommandLine) -> None:
+    def test_shows_the_dropped_parent_of_a_fork(self, cli: CommandLine) -> None:
         cli.ok("drop", "agent-000002", "stock")
         assert cli.ok("tree", "--limit", "3").lines[-2:] == [
             "(dropped, id 5)",
@@ -144,7 +144,7 @@ class TestTree:
         ]
 
     @pytest.mark.usefixtures("family")
-    def test_keeps_what_was_materialised(self, cli: CommandLine) -> None:
+    def test_keeps_materialized_forks(self, cli: CommandLine) -> None:
         cli.ok("materialize", "deep")
         assert "└── deep  at snapshot 2" in cli.ok("tree", "agent-000002").lines
 

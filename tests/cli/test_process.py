@@ -18,7 +18,7 @@ from forklake.cli.main import run
 from tests.cli.conftest import CommandLine
 
 COMMAND = [sys.executable, "-m", "forklake.cli.main"]
-# Loads the command line, runs it, and tells which modules that took.
+# Loads the command line, runs it, and prints the modules that were loaded.
 LOADED = """if True:
     import sys
     from forklake.cli.main import app
@@ -35,7 +35,7 @@ def start(
     stdout: int = subprocess.PIPE,
     environment: dict[str, str] | None = None,
 ) -> subprocess.Popen[str]:
-    """A command under way; what it prints is to be read."""
+    """Start a command, whose output the caller reads."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
         stdin=stdin,
@@ -43,7 +43,7 @@ def start(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env=os.environ | (environment or {}),
-        # Whoever runs the tests in the background may have told them to ignore Ctrl-C.
+        # A test run in the background may ignore Ctrl-C, which its child processes would inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
 
@@ -78,7 +78,7 @@ class TestStart:
             "SHOW TABLES",
         ],
     )
-    def test_of_sql_without_rows_starts_no_spark(
+    def test_of_sql_without_rows_does_not_start_spark(
         self, cli: CommandLine, tmp_path: Path, text: str
     ) -> None:
         cli.ok("create", "sales", "--data-path", str(tmp_path / "data"))
@@ -110,7 +110,7 @@ class TestHelp:
             assert f"  forklake {name}" in said
             assert "--json" in said
 
-    def test_tells_the_version(self, cli: CommandLine) -> None:
+    def test_shows_the_version(self, cli: CommandLine) -> None:
         assert cli.ok("--version").lines == [f"forklake {version('forklake')}"]
 
     def test_belongs_to_the_installed_command(self) -> None:
@@ -145,7 +145,7 @@ class TestInterrupt:
 
 class TestPipe:
     @pytest.mark.parametrize("form", [[], ["--json"]])
-    def test_that_nobody_reads_is_no_error(self, cli: CommandLine, form: list[str]) -> None:
+    def test_closed_by_the_reader_is_not_an_error(self, cli: CommandLine, form: list[str]) -> None:
         cli.ok("create", *(f"catalog-{number}" for number in range(100)))
         reading_end, writing_end = os.pipe()
         os.close(reading_end)
@@ -160,7 +160,7 @@ class TestPipe:
         assert cli.ok("catalogs").cells[0] == [name, "0", "/" + "y" * 250 + "/"]
 
     @pytest.mark.parametrize("form", [[], ["--json"]])
-    def test_may_know_ascii_only(self, cli: CommandLine, form: list[str]) -> None:
+    def test_may_be_limited_to_ascii(self, cli: CommandLine, form: list[str]) -> None:
         cli.ok("create", "caf\u00e9")
         plain = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
         with start("-m", cli.uri, "catalogs", *form, environment=plain) as writing:
@@ -176,7 +176,7 @@ class TestTerminal:
         cli.ok("create", "agent-1", "agent-2", "sales")
 
     def ask(self, cli: CommandLine, answer: str) -> subprocess.Popen[str]:
-        """Drop a prefix at a terminal, with an answer typed when the question has come."""
+        """Drop a prefix at a terminal, and type an answer when the question appears."""
         ours, theirs = os.openpty()
         with start("-m", cli.uri, "drop", "--prefix", "agent-", stdin=theirs) as asking:
             os.close(theirs)

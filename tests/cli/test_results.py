@@ -1,4 +1,4 @@
-"""How rows look as JSON, CSV and tables."""
+"""Rows as JSON, CSV and tables."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def test_csv_can_be_read_back() -> None:
     assert text.endswith("\r\n")
 
 
-def test_csv_tells_empty_texts_from_nulls() -> None:
+def test_csv_distinguishes_empty_texts_and_nulls() -> None:
     rows = pa.table({"a": ["", None], "b": ["x", "y"]})
     assert "".join(csv_lines(rows)) == 'a,b\r\n"",x\r\n,y\r\n'
 
 
-def test_columns_may_have_one_name() -> None:
+def test_columns_may_have_the_same_name() -> None:
     rows = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
     assert "".join(csv_lines(rows)) == "a,a\r\n1,2\r\n"
     assert list(json.loads("".join(json_lines(rows)))[0].values()) == [1, 2]
 
 
-def test_a_table_has_numbers_on_the_right_and_marks_nulls() -> None:
+def test_a_table_aligns_numbers_to_the_right_and_marks_nulls() -> None:
     console = Console(width=200, file=io.StringIO(), color_system=None)
     rows = pa.table({"n": [1, 1000], "text": [None, "two\nlines"]})
     with console.capture() as captured:
@@ -78,7 +78,7 @@ def test_a_table_has_numbers_on_the_right_and_marks_nulls() -> None:
     assert lines[2:] == ["   1   NULL", "1000   two", "       lines"]
 
 
-def test_a_table_is_cut_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_table_is_cut_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     rows = pa.table({"n": range(300)})
     show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=1.0)
     assert (
@@ -92,7 +92,7 @@ def test_a_table_is_cut_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_other_forms_are_cut_only_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_forms_are_cut_only_with_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     rows = pa.table({"n": range(300)})
     show(Answer("SELECT", rows), Form.CSV, limit=None, seconds=1.0)
     assert len(capsys.readouterr().out.splitlines()) == 301
@@ -100,7 +100,7 @@ def test_other_forms_are_cut_only_if_asked(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out) == [{"n": 0}, {"n": 1}]
 
 
-def test_what_was_done_is_said_to_people_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_messages_are_shown_in_tables_only(capsys: pytest.CaptureFixture[str]) -> None:
     done = Answer("CREATE TABLE", pa.table({"status": ["CREATE TABLE"]}))
     changed = Answer("INSERT", pa.table({"Count": [2]}))
     for form in Form:
@@ -114,7 +114,7 @@ def test_what_was_done_is_said_to_people_only(capsys: pytest.CaptureFixture[str]
 
 
 def drawn_lines(rows: pa.Table, width: int) -> list[str]:
-    """The lines of a table on a terminal of a width."""
+    """Return the lines of a table on a terminal of a width."""
     console = Console(width=width, file=io.StringIO(), color_system=None)
     with console.capture() as captured:
         console.print(drawn(rows, width))
@@ -152,7 +152,7 @@ def test_a_table_that_fits_shows_all_columns(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("width", [1, 5, 10, 40, 80, 200])
 @pytest.mark.parametrize("natural", [[1], [300], [2] * 30, [50, 1, 50, 3, 9], [12] * 7])
-def test_columns_never_take_more_than_the_width(natural: list[int], width: int) -> None:
+def test_columns_never_exceed_the_width(natural: list[int], width: int) -> None:
     widths = fit_columns(natural, width)
     assert 1 <= len(widths) <= len(natural)
     taken = sum(widths) + 3 * (len(widths) - 1) + (4 if len(widths) < len(natural) else 0)

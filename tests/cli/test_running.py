@@ -1,4 +1,4 @@
-"""Running statements so that Ctrl-C reaches whoever waits for them."""
+"""Running statements so that Ctrl-C cancels them in every phase."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from forklake.sql.results import Result
 from forklake.sql.session import Session
 
 
-def test_ctrl_c_is_seen_whichever_thread_is_given_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_cancels_whichever_thread_receives_it(monkeypatch: pytest.MonkeyPatch) -> None:
     cancelled, waiting = threading.Event(), threading.get_ident()
     in_time: list[bool] = []
     monkeypatch.setattr(jobs, "cancel_jobs", cancelled.set)
@@ -33,7 +33,7 @@ def test_ctrl_c_is_seen_whichever_thread_is_given_it(monkeypatch: pytest.MonkeyP
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         in_time.append(cancelled.wait(30))
         raise InvalidInput("It was stopped.")
-        yield  # what makes this an iterator
+        yield  # makes this a generator
 
     with Session() as session, closing(Runner(session)) as runner:
         monkeypatch.setattr(session, "run", statements)
@@ -70,16 +70,16 @@ def test_ctrl_c_ends_the_wait_for_spark_to_start(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(KeyboardInterrupt):
             next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
         interrupting.join()
-        assert not is_up.is_set()  # it starts still, for the next statement
+        assert not is_up.is_set()  # Spark still starts, for the next statement
         is_up.set()
         answer, _ = next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
         assert answer.rows.num_rows == 1
 
 
 class Started:
-    """A Spark that runs."""
+    """A running Spark."""
 
     has_died = False
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""Scripts: where statements end, and where they are."""
+"""Scripts: ends and positions of statements."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def test_statements_have_a_number_and_a_line() -> None:
 
 
 @pytest.mark.parametrize("text", ["", ";;", "-- only words", " \n/* nothing */ "])
-def test_of_nothing_has_no_statements(text: str) -> None:
+def test_an_empty_script_has_no_statements(text: str) -> None:
     assert Script(text).statements() == []
 
 
-def test_quotes_are_those_of_the_dialect() -> None:
+def test_quotes_follow_the_dialect() -> None:
     assert len(Script("SELECT `a;b`; SELECT 2", "spark").statements()) == 2
 
 
@@ -45,24 +45,24 @@ def test_quotes_are_those_of_the_dialect() -> None:
         ("", True),
     ],
 )
-def test_is_complete_with_a_semicolon(text: str, is_whole: bool) -> None:
+def test_a_script_is_complete_with_a_semicolon(text: str, is_whole: bool) -> None:
     assert is_complete(text) is is_whole
 
 
-def test_that_cannot_be_read_says_where() -> None:
+def test_an_unreadable_script_names_the_position() -> None:
     with pytest.raises(InvalidInput) as raised:
         Script("SELECT 1;\n\nSELECT FROM WHERE;\nSELECT 2", source="some.sql").check()
     assert raised.value.details == {"source": "some.sql", "statement": 2, "line": 3}
     assert "line 3" in raised.value.message
 
 
-def test_alone_needs_no_place() -> None:
+def test_errors_of_a_single_statement_have_no_position() -> None:
     with pytest.raises(InvalidInput) as raised:
         Script("SELECT FROM WHERE").check()
     assert "statement" not in raised.value.details
 
 
-def test_piped_lines_become_whole_inputs() -> None:
+def test_piped_lines_are_joined_to_complete_inputs() -> None:
     lines = ["SELECT\n", "  ';\n", "';\n", ".help\n", "\n", "SELECT 1; SELECT 2;\n", "SELECT 3"]
     reader = PipedReader(lines)
     found = [reader.read() for _ in range(4)]

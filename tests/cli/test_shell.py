@@ -35,7 +35,7 @@ COMMAND = [sys.executable, "-m", "forklake.cli.main", "shell"]
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    """A session that uses a new catalog; it has no Spark."""
+    """Yield a session that uses a new catalog, without Spark."""
     with Session() as found:
         uri = f"ducklake:{tmp_path / 'lake.db'}"
         found.attach(uri, catalog="lake", create_if_not_exists=True)
@@ -45,21 +45,21 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 @pytest.fixture
 def shell(session: Session) -> Iterator[Shell]:
-    """A shell on it, whose input the test gives."""
+    """Yield a shell on the session, whose input the test provides."""
     with closing(Shell(session)) as found:
         yield found
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The history is the test's own."""
+    """Keep the history of the test in a separate file."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "state" / "forklake" / "history"
 
 
 class TestPrompt:
     def typed(self, session: Session, keys: str) -> list[str]:
-        """What is read when keys are typed, until Ctrl-D."""
+        """Return the inputs that are read when keys are typed, until Ctrl-D."""
         with create_pipe_input() as source:
             source.send_text(keys + "\x04")
             prompt = Prompt(session, warm_up=False, input=source, output=DummyOutput())
@@ -79,7 +79,7 @@ class TestPrompt:
             "",
         ]
 
-    def test_gives_up_a_line_with_ctrl_c(self, session: Session) -> None:
+    def test_discards_a_line_on_ctrl_c(self, session: Session) -> None:
         assert self.typed(session, "SELECT 1\x03SELECT 2;\r") == ["^C", "SELECT 2;"]
 
     def test_finds_earlier_input_with_ctrl_r(self, session: Session) -> None:
@@ -98,19 +98,19 @@ class TestPrompt:
                 inner.default_buffer.reset(Document("SELECT 1"))
                 assert to_filter(inner.multiline)()
 
-    def test_keeps_history_for_its_user_alone(self, session: Session, home: Path) -> None:
+    def test_keeps_a_history_readable_by_its_user_only(self, session: Session, home: Path) -> None:
         self.typed(session, "SELECT\r1;\r")
         assert self.typed(session, "\x1b[A\r") == ["SELECT\n1;"]
         assert home.stat().st_mode & 0o777 == 0o600
 
-    def test_does_without_history_where_it_cannot_be_kept(
+    def test_works_without_a_writable_history(
         self, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "file").touch()
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
         assert self.typed(session, "SELECT 1;\r") == ["SELECT 1;"]
 
-    def test_tells_the_place_and_the_transaction(self, session: Session) -> None:
+    def test_shows_the_current_schema_and_transaction(self, session: Session) -> None:
         assert prompt_text(session) == "lake.main> "
         session.begin()
         assert prompt_text(session) == "lake.main*> "
@@ -124,7 +124,9 @@ class TestDotCommands:
         said = capsys.readouterr().out
         assert [one for one in COMMANDS.values() if one.usage not in said] == []
 
-    def test_show_what_is_there(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_list_catalogs_and_tables(
+        self, shell: Shell, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         shell.enter("CREATE TABLE pets (name VARCHAR, age INTEGER);")
         capsys.readouterr()
         for command, expected in [
@@ -136,14 +138,14 @@ class TestDotCommands:
             shell.enter(command)
             assert expected in capsys.readouterr().out
 
-    def test_fork_makes_one_and_uses_it(
+    def test_fork_creates_and_uses_a_fork(
         self, shell: Shell, capsys: pytest.CaptureFixture[str]
     ) -> None:
         shell.enter(".fork try-1")
         assert "Forked lake as try-1" in capsys.readouterr().out
         assert shell.session.current == ("try-1", "main")
 
-    def test_choose_the_form(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_choose_the_output_form(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
         shell.enter("CREATE TABLE pets (name VARCHAR);")
         capsys.readouterr()
         shell.enter(".mode json")
@@ -170,7 +172,7 @@ class TestDotCommands:
             *(".read", ".read /nowhere", ".help me", ".fork", ".fork 'x"),
         ],
     )
-    def test_that_are_wrong_say_so(
+    def test_that_are_invalid_are_errors(
         self, shell: Shell, text: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         shell.enter(text)
@@ -178,13 +180,13 @@ class TestDotCommands:
         assert shell.code in {2, 3}
         assert not shell.is_over
 
-    def test_quit_leaves(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_quit_ends_the_shell(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
         shell.read_from(PipedReader([".timer off\n", ".limit 5\n", ".quit\n", ".help\n"]))
         assert capsys.readouterr().out == ""
 
 
 class TestErrors:
-    def test_end_nothing(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_do_not_end_the_shell(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
         lines = ["DROP TABLE nothing;\n", "SELEC 1;\n", "CREATE TABLE t (x INTEGER);\n"]
         shell.read_from(PipedReader(lines))
         done = capsys.readouterr()
@@ -192,7 +194,7 @@ class TestErrors:
         assert done.err.count("error: ") == 2
         assert shell.code == 3
 
-    def test_that_nobody_foresaw_end_nothing(
+    def test_of_any_kind_do_not_end_the_shell(
         self, shell: Shell, capsys: pytest.CaptureFixture[str]
     ) -> None:
         def fail() -> None:
@@ -203,7 +205,7 @@ class TestErrors:
         assert shell.code == 1
 
 
-def test_at_a_pipe_reads_statements(tmp_path: Path) -> None:
+def test_statements_are_read_from_a_pipe(tmp_path: Path) -> None:
     text = "CREATE TABLE t (x INTEGER);\nDROP TABLE u;\n.mode csv\nINSERT INTO t VALUES (1), (2)"
     command = [*COMMAND, "-m", f"ducklake:{tmp_path / 'lake.db'}", "-c", "lake", "--create"]
     done = subprocess.run(
@@ -215,7 +217,7 @@ def test_at_a_pipe_reads_statements(tmp_path: Path) -> None:
 
 
 class Terminal:
-    """A shell in a process of its own at the other end of a terminal."""
+    """A shell process at the other end of a terminal."""
 
     def __init__(self, *arguments: str) -> None:
         self._child, self._end = pty.fork()
@@ -227,11 +229,11 @@ class Terminal:
         self._seen = ""
 
     def type(self, text: str) -> None:
-        """Press keys."""
+        """Type text."""
         os.write(self._end, text.encode())
 
     def wait_for(self, expected: str, seconds: float = 120) -> str:
-        """What is shown up to an expected text, without colours."""
+        """Return what is shown up to an expected text, without colors."""
         deadline = time.monotonic() + seconds
         while expected not in self._plain():
             assert time.monotonic() < deadline, self._plain()[-2000:]
@@ -247,8 +249,8 @@ class Terminal:
         return re.sub(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[=>])", "", self._seen)
 
     def ended(self) -> int:
-        """The exit code, when the shell has left."""
-        with suppress(OSError):  # the other end is gone
+        """Return the exit code, once the shell has ended."""
+        with suppress(OSError):  # the other end is closed
             while os.read(self._end, 65536):
                 pass
         _, status = os.waitpid(self._child, 0)
@@ -256,7 +258,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
     def close(self) -> None:
-        """Leave no process behind."""
+        """Kill the process if it still runs."""
         os.close(self._end)
         if self._child:
             os.kill(self._child, signal.SIGKILL)
@@ -265,7 +267,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """A shell at a terminal, on a catalog of its own."""
+    """Yield a shell at a terminal, on its own catalog."""
     uri = f"ducklake:{tmp_path / 'lake.db'}"
     with closing(Terminal("-m", uri, "-c", "lake", "--create")) as found:
         found.wait_for("lake.main>")
@@ -273,7 +275,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 @pytest.mark.slow
-def test_at_a_terminal(terminal: Terminal) -> None:
+def test_statements_are_run_at_a_terminal(terminal: Terminal) -> None:
     terminal.type("CREATE TABLE t\r(x INTEGER);\r")
     assert "...> " in terminal.wait_for("CREATE TABLE · ")
     terminal.wait_for("lake.main>")
@@ -292,7 +294,7 @@ def test_at_a_terminal(terminal: Terminal) -> None:
     terminal.wait_for("storage")
     terminal.type(";\r")
     terminal.wait_for("lake.storage>")
-    # The second statement would take for ever.
+    # The second statement would never finish.
     terminal.type("CREATE SCHEMA other; SELECT sum(a.range * b.range)\r")
     terminal.type("FROM range(10000000) a, range(10000000) b;\r")
     terminal.wait_for("CREATE SCHEMA · ")

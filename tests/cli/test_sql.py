@@ -1,4 +1,4 @@
-"""The command that runs SQL. Statements with rows in a table need Spark, the others none."""
+"""The `sql` command. Only statements over rows of tables need Spark."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Sql:
 
 @pytest.fixture
 def sql(nowhere: CommandLine, tmp_path: Path) -> Sql:
-    """On a catalog with one table of two rows, kept in the metastore."""
+    """Return statements on a catalog with one table of two inlined rows."""
     found = Sql(nowhere)
     found.ok("--create", "--data-path", str(tmp_path / "data"), "CREATE TABLE t (x INTEGER)")
     found.ok("CALL lake.set_option('data_inlining_row_limit', 100)")
@@ -52,14 +52,14 @@ class TestStatements:
         said = sql.ok("CREATE TABLE a (x INTEGER); DROP TABLE t", "CREATE TABLE b (x INTEGER)")
         assert said.splitlines() == ["CREATE TABLE", "DROP TABLE", "CREATE TABLE"]
 
-    def test_may_attach_for_themselves(self, sql: Sql, nowhere: CommandLine) -> None:
+    def test_may_attach_catalogs(self, sql: Sql, nowhere: CommandLine) -> None:
         text = (
             f"ATTACH '{sql.uri}' AS other (CATALOG 'lake'); CREATE TABLE other.main.u (x INTEGER)"
         )
         nowhere.ok("sql", text)
         assert {"name": "u"} in sql.rows("SHOW TABLES")
 
-    def test_come_from_files(self, sql: Sql, tmp_path: Path) -> None:
+    def test_are_read_from_files(self, sql: Sql, tmp_path: Path) -> None:
         for name in ("a", "b"):
             (tmp_path / f"{name}.sql").write_text(
                 f"-- caf\u00e9\nCREATE TABLE {name} (x INTEGER);\n"
@@ -67,18 +67,18 @@ class TestStatements:
         files = [f"-f{tmp_path / name}.sql" for name in ("a", "b")]
         assert sql.ok(*files).splitlines() == ["CREATE TABLE"] * 2
 
-    def test_come_from_a_pipe(self, sql: Sql) -> None:
+    def test_are_read_from_a_pipe(self, sql: Sql) -> None:
         with start("-m", sql.uri, "sql", "-c", "lake", stdin=subprocess.PIPE) as piped:
             out, err = piped.communicate("CREATE TABLE a (x INTEGER);\nDROP TABLE t;", timeout=60)
         assert (out, err) == ("CREATE TABLE\nDROP TABLE\n", "")
 
-    def test_are_given_in_one_way(self, sql: Sql, tmp_path: Path) -> None:
+    def test_have_exactly_one_source(self, sql: Sql, tmp_path: Path) -> None:
         done = sql("SHOW TABLES", "-f", str(tmp_path / "a.sql"))
         assert done.code == 2
         assert done.err.startswith("error: There are both statements and files")
 
     @pytest.mark.parametrize("text", ["", ";", "/* nothing */"])
-    def test_may_be_none(self, sql: Sql, text: str) -> None:
+    def test_may_be_empty(self, sql: Sql, text: str) -> None:
         assert sql.ok(text) == ""
 
 
@@ -89,7 +89,7 @@ class TestForms:
         assert sql.ok("--csv", text) == "name\nt\n"
         assert [line.strip() for line in sql.ok(text).splitlines()][::2] == ["name", "t"]
 
-    def test_of_several_answers(self, sql: Sql) -> None:
+    def test_of_several_results(self, sql: Sql) -> None:
         text = "USE lake; SHOW TABLES; CREATE TABLE u (x INTEGER); SHOW TABLES"
         decoder = json.JSONDecoder()
         said = sql.ok("--json", text)
@@ -135,12 +135,12 @@ class TestParameters:
     def test_stand_for_names(self, sql: Sql) -> None:
         assert sql.rows("INSERT INTO t VALUES ($one)", "-p", "one=7") == [{"Count": 1}]
 
-    def test_must_fit(self, sql: Sql) -> None:
+    def test_must_match_the_statement(self, sql: Sql) -> None:
         assert sql("INSERT INTO t VALUES (?)").code == 2
 
 
 class TestErrors:
-    def test_stop_a_script_and_say_where(self, sql: Sql, tmp_path: Path) -> None:
+    def test_stop_a_script_and_name_the_statement(self, sql: Sql, tmp_path: Path) -> None:
         script = tmp_path / "bad.sql"
         script.write_text("CREATE TABLE a (x INTEGER);\n\nDROP TABLE b;\nDROP TABLE a;")
         done = sql("-f", str(script))
@@ -148,27 +148,27 @@ class TestErrors:
         assert f"at: statement 2, line 3 of {script}\n" in done.err
         assert {"name": "a"} in sql.rows("SHOW TABLES")
 
-    def test_of_syntax_stop_it_before_it_begins(self, sql: Sql) -> None:
+    def test_of_syntax_are_found_before_anything_runs(self, sql: Sql) -> None:
         done = sql("CREATE TABLE a (x INTEGER);\nCREATE TABEL b (x INTEGER)")
         assert (done.code, done.out) == (2, "")
         assert "at: statement 2, line 2\n" in done.err
         assert sql.rows("SHOW TABLES") == [{"name": "t"}]
 
-    def test_are_json_if_asked(self, sql: Sql) -> None:
+    def test_are_json_with_the_option(self, sql: Sql) -> None:
         done = sql("--json", "DROP TABLE a; DROP TABLE b")
         error = json.loads(done.err)["error"]
         assert (error["code"], error["statement"], error["line"]) == ("not_found", 1, 1)
 
-    def test_of_the_place_come_first(self, nowhere: CommandLine) -> None:
+    def test_of_the_metastore_come_first(self, nowhere: CommandLine) -> None:
         assert nowhere("sql", "-c", "lake", "SHOW TABLES").code == 3
         assert nowhere("sql", "-f", "nowhere.sql").code == 3
 
-    def test_of_bytes_that_are_no_text(self, sql: Sql, tmp_path: Path) -> None:
+    def test_of_bytes_that_are_not_text(self, sql: Sql, tmp_path: Path) -> None:
         (tmp_path / "x.sql").write_bytes(b"SELECT '\xff'")
         assert sql("-f", str(tmp_path / "x.sql")).code == 2
 
 
-def test_ctrl_c_twice_ends_what_cannot_be_stopped(sql: Sql, tmp_path: Path) -> None:
+def test_ctrl_c_twice_ends_a_statement_that_cannot_be_cancelled(sql: Sql, tmp_path: Path) -> None:
     line = tmp_path / "lake.db-line"
     with line.open("a") as ahead:
         fcntl.flock(ahead, fcntl.LOCK_EX)
@@ -185,7 +185,7 @@ def test_ctrl_c_twice_ends_what_cannot_be_stopped(sql: Sql, tmp_path: Path) -> N
     assert sql.rows("SHOW TABLES") == [{"name": "t"}]
 
 
-def test_rows_of_spark(sql: Sql, engine: object) -> None:
+def test_rows_are_computed_by_spark(sql: Sql, engine: object) -> None:
     assert sql.rows("SELECT x, x + 1 AS y FROM t ORDER BY x") == [
         {"x": 1, "y": 2},
         {"x": 2, "y": 3},

@@ -9,7 +9,7 @@ from tests.cli.conftest import CommandLine
 from tests.crucible.fix_stamps import database
 
 
-def test_accounts_are_made_listed_and_moved(postgres_server: Any, tmp_path: Path) -> None:
+def test_accounts_are_created_listed_and_moved(postgres_server: Any, tmp_path: Path) -> None:
     config = tmp_path / "service.toml"
     with database(postgres_server) as home, database(postgres_server) as east:
         config.write_text(f'metastore = "{home}"\n[stamps]\neast = "{east}"\n')

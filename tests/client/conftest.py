@@ -1,4 +1,4 @@
-"""A service on a socket, and clients of it."""
+"""Fixtures with a service on a socket, and its clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client: the verbs of a metastore, over HTTP."""
+"""The client: operations of a metastore over HTTP."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from tests.crucible.served import Running
 
 @pytest.fixture
 def client(open_service: Running) -> Iterator[Client]:
-    """A client of a service without access rules."""
+    """Yield a client of a service without access rules."""
     with connect(open_service.address) as found:
         yield found
 
 
 @pytest.fixture
 def alice(service: Running) -> Iterator[Client]:
-    """A client that shows Alice's key."""
+    """Yield a client with the key of alice."""
     with connect(service.address, service.keys["alice"]) as found:
         yield found
 
 
-def test_catalogs_are_those_of_the_metastore(client: Client, open_service: Running) -> None:
+def test_catalogs_match_those_of_the_metastore(client: Client, open_service: Running) -> None:
     metastore: Metastore = open_service.service.home
     made = client.create_catalog("sales")
     forks = client.fork_many("sales", ["a b", "Ünï ☃", "x%2Fy"])
@@ -46,7 +46,7 @@ def test_catalogs_are_those_of_the_metastore(client: Client, open_service: Runni
     assert list(client.all_catalogs(prefix="a")) == [metastore.catalog("a b").row]
     assert [row.catalog_name for row in client.children("sales")] == ["a b", "x%2Fy", "Ünï ☃"]
     assert client.find("a b") == forks[0]
-    assert client.find("nobody") is None
+    assert client.find("nobody") is None  # language: ok
     assert client.rename_catalog("x%2Fy", "z").name == "z"
     assert client.materialize("z") == metastore.catalog("z").current_snapshot()
     assert client.materialize("z") is None
@@ -55,7 +55,7 @@ def test_catalogs_are_those_of_the_metastore(client: Client, open_service: Runni
     assert client.storage(["sales"]) == metastore.storage(["sales"])
 
 
-def test_what_is_in_a_catalog(client: Client, open_service: Running) -> None:
+def test_contents_of_a_catalog_are_listed(client: Client, open_service: Running) -> None:
     catalog = client.create_catalog("sales")
     catalog.create_schema("s")
     nested = {"struct": [{"name": "x", "type": "int32"}]}
@@ -78,7 +78,7 @@ def test_what_is_in_a_catalog(client: Client, open_service: Running) -> None:
     assert catalog.tables() == []
 
 
-def test_definitions_are_changed_by_the_verbs_of_a_catalog(
+def test_definitions_are_changed_by_methods_of_a_catalog(
     client: Client, open_service: Running
 ) -> None:
     catalog = client.create_catalog("sales")
@@ -127,7 +127,7 @@ def test_definitions_are_changed_by_the_verbs_of_a_catalog(
     assert (run["state"], catalog.maintenance_runs()) == ("done", [run])
 
 
-def test_a_fork_tells_its_parent_to_those_who_may_see_it(alice: Client, service: Running) -> None:
+def test_a_fork_shows_its_parent_to_its_readers_only(alice: Client, service: Running) -> None:
     catalog = alice.create_catalog("alice-1")
     fork = alice.fork("alice-1", "alice-2")
     assert (alice.parent("alice-1"), alice.parent("alice-2")) == (None, "alice-1")
@@ -150,12 +150,12 @@ def test_a_catalog_may_have_a_time_to_live(client: Client, open_service: Running
     assert metastore.drop_expired(now=datetime.now(UTC) + timedelta(hours=4)) == ["sales"]
 
 
-def test_errors_are_what_a_metastore_would_raise(client: Client) -> None:
+def test_errors_equal_those_of_a_metastore(client: Client) -> None:
     client.create_catalog("sales")
     with pytest.raises(AlreadyExists, match="sales"):
         client.create_catalog("sales")
-    with pytest.raises(NotFound, match="nobody") as caught:
-        client.fork("nobody", "x")
+    with pytest.raises(NotFound, match="nobody") as caught:  # language: ok
+        client.fork("nobody", "x")  # language: ok
     assert caught.value.remedy
     with pytest.raises(InvalidInput):
         client.create_catalog("")
@@ -190,7 +190,7 @@ def test_an_existing_catalog_that_is_another_fork_is_refused(client: Client) -> 
     assert client.find("new") is None
 
 
-def test_rights_are_those_of_the_credential(alice: Client, service: Running) -> None:
+def test_rights_depend_on_the_credential(alice: Client, service: Running) -> None:
     assert alice.me()["principal"] == "alice"
     catalog = alice.create_catalog("alice-1")
     with pytest.raises(Forbidden):

@@ -1,4 +1,4 @@
-"""Sessions at a service, through the client and the command line."""
+"""Sessions of a service, used by the client and the command line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.crucible.served import Running
 
 @pytest.fixture
 def client(open_service: Running, engine: Engine) -> Iterator[Client]:
-    """A client of a service without access rules, whose Spark is that of all tests."""
+    """Yield a client of a service without access rules, on the shared Spark of the tests."""
     with connect(open_service.address) as found:
         found.create_catalog("sales")
         yield found
 
 
-def test_statements_run_there_and_rows_come_here(client: Client) -> None:
+def test_statements_run_in_the_service_and_return_rows(client: Client) -> None:
     with client.session("sales") as session:
         session.sql("CREATE TABLE t (id INTEGER, name VARCHAR)")
         session.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, NULL)")
@@ -32,7 +32,7 @@ def test_statements_run_there_and_rows_come_here(client: Client) -> None:
         session.sql("BEGIN")
         session.sql("DELETE FROM t")
         assert session.state()["in_transaction"]
-    with client.session("sales") as session:  # what was not committed is rolled back
+    with client.session("sales") as session:  # uncommitted changes were rolled back
         assert session.sql("SELECT count(*) AS n FROM t").to_pydict() == {"n": [3]}
         with pytest.raises(NotFound, match="nothing"):
             session.sql("SELECT * FROM nothing")
@@ -42,7 +42,7 @@ def test_statements_run_there_and_rows_come_here(client: Client) -> None:
         session.sql("SELECT 1")
 
 
-def test_views_and_merges_are_made_there(client: Client, open_service: Running) -> None:
+def test_views_and_merges_run_in_the_service(client: Client, open_service: Running) -> None:
     catalog = client.catalog("sales")
     catalog.create_table("t", [("id", "int32")])
     before = catalog.snapshot_at()
@@ -64,7 +64,7 @@ def test_views_and_merges_are_made_there(client: Client, open_service: Running) 
     assert client.merge("sales", into="agent")["tables"] == []
 
 
-def test_commands_work_at_a_server(client: Client, open_service: Running) -> None:
+def test_commands_work_with_a_server(client: Client, open_service: Running) -> None:
     cli = CommandLine("", open_service.address)
     cli.ok("sql", "-c", "sales", "CREATE TABLE t AS SELECT 1 AS id; INSERT INTO t VALUES (2)")
     cli.document("fork", "sales", "agent", "--ttl", "1h")

@@ -1,1 +1,1 @@
-"""Tests of tables as Iceberg tables."""
+"""Tests of tables published as Iceberg tables."""

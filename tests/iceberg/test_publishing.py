@@ -1,4 +1,4 @@
-"""Tables as Iceberg tables, without Spark: what readers see, and what is refused."""
+"""Tables published as Iceberg tables without Spark: the rows that readers see, and refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def metastore(tmp_path: Path) -> Iterator[Metastore]:
 
 @pytest.fixture
 def sales(metastore: Metastore, tmp_path: Path) -> Catalog:
-    """A catalog with a table of three rows."""
+    """Return a catalog with a table of three rows."""
     made = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
     with made.transaction() as transaction:
         columns = [ColumnSpec("id", "bigint"), ColumnSpec("n", "varchar")]
@@ -43,12 +43,12 @@ def sales(metastore: Metastore, tmp_path: Path) -> Catalog:
 
 
 def rows(done: Published, version: int | None = None, where: str | None = None) -> list[Any]:
-    """The rows of a published table, by pyiceberg."""
+    """Return the rows of a published table, read by pyiceberg."""
     table = by_pyiceberg(done.metadata_location, version, where)
     return sorted(tuple(row.values()) for row in table.to_pylist())
 
 
-def test_publishing_again_shows_what_changed_and_writes_only_that(sales: Catalog) -> None:
+def test_publishing_again_writes_only_the_changes(sales: Catalog) -> None:
     first = publish_table(sales, "t")
     with sales.transaction() as transaction:
         table = transaction.table("t")
@@ -59,7 +59,7 @@ def test_publishing_again_shows_what_changed_and_writes_only_that(sales: Catalog
     second = publish_table(sales, "t")
     assert rows(second) == [(1, "x"), (3, None)]
     assert rows(second, first.metadata.current_snapshot_id) == rows(first)
-    assert rows(first) == [(1, "x"), (2, "y"), (3, None)]  # who read it before still does
+    assert rows(first) == [(1, "x"), (2, "y"), (3, None)]  # older metadata stay readable
     assert {path: path.stat().st_mtime_ns for path in written} == written
     assert (folder / "version-hint.text").read_text() == str(sales.current_snapshot())
 
@@ -68,13 +68,13 @@ def test_publishing_again_shows_what_changed_and_writes_only_that(sales: Catalog
 def test_a_table_is_not_published_into_the_folder_of_a_catalog(
     sales: Catalog, tmp_path: Path, folder: str
 ) -> None:
-    # Iceberg removes files below the root that its metadata do not name.
+    # Iceberg removes files below the root that its metadata do not list.
     with pytest.raises(InvalidInput, match=r"overlaps with .* of the catalog 'sales'"):
         publish_table(sales, "t", location=f"{tmp_path}/data{folder}")
     assert rows(publish_table(sales, "t", location=f"{tmp_path}/data/beside"))
 
 
-def test_history_is_as_long_as_asked_for(sales: Catalog) -> None:
+def test_the_length_of_the_history_is_configurable(sales: Catalog) -> None:
     for number in range(4, 8):
         add_rows(sales, "t", {"id": [number]})
     assert len(publish_table(sales, "t", history=0).metadata.snapshots) == 1
@@ -85,7 +85,7 @@ def test_history_is_as_long_as_asked_for(sales: Catalog) -> None:
     assert [one.parent_snapshot_id for one in told[1:]] == [one.snapshot_id for one in told[:-1]]
 
 
-def test_forks_are_published_apart(metastore: Metastore, sales: Catalog) -> None:
+def test_forks_are_published_separately(metastore: Metastore, sales: Catalog) -> None:
     fork = metastore.fork("sales", "fork")
     add_rows(fork, "t", {"id": [4]})
     with sales.transaction() as transaction:
@@ -123,7 +123,7 @@ def test_an_empty_table_can_be_read(metastore: Metastore, tmp_path: Path) -> Non
     assert by_duckdb_iceberg(done.metadata_location).to_pylist() == []
 
 
-def test_bounds_leave_files_out(metastore: Metastore, tmp_path: Path) -> None:
+def test_readers_prune_files_by_bounds(metastore: Metastore, tmp_path: Path) -> None:
     made = metastore.create_catalog("bounds", data_path=str(tmp_path / "bounds"))
     kinds = {
         "int8": ("-3", "5"),
@@ -167,14 +167,14 @@ def test_bounds_leave_files_out(metastore: Metastore, tmp_path: Path) -> None:
 
 
 def foreign_file(path: Path, field_id: bytes | None = None) -> NewDataFile:
-    """A file that somebody else wrote, with names of its own."""
+    """Write a file of another writer, with other column names."""
     metadata = None if field_id is None else {b"PARQUET:field_id": field_id}
     schema = pa.schema([pa.field("number", pa.int64(), metadata=metadata), ("text", pa.string())])
     pq.write_table(pa.table([[7, 8], ["p", "q"]], schema=schema), path)
     return NewDataFile(str(path), 2, path.stat().st_size, path_is_relative=False)
 
 
-def test_files_of_others_are_read_by_their_names(sales: Catalog, tmp_path: Path) -> None:
+def test_files_of_other_writers_are_read_by_column_name(sales: Catalog, tmp_path: Path) -> None:
     add_foreign(sales, foreign_file(tmp_path / "foreign.parquet"))
     done = publish_table(sales, "t")
     assert [row for row in rows(done) if row[0] > 3] == [(7, "p"), (8, "q")]
@@ -184,7 +184,7 @@ def test_files_of_others_are_read_by_their_names(sales: Catalog, tmp_path: Path)
 
 
 def add_foreign(catalog: Catalog, file: NewDataFile, *, in_folder: bool = False) -> None:
-    """Commit such a file; `in_folder` if one of its columns is told by the names of folders."""
+    """Commit such a file; `in_folder` if one of its columns comes from folder names."""
     names = [MappedName("number", ColumnId(1)), MappedName("text", ColumnId(2), in_folder)]
     with catalog.transaction() as transaction:
         table = transaction.table("t")
@@ -227,13 +227,13 @@ REFUSED: dict[str, Callable[[Catalog, Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("said", REFUSED)
-def test_what_readers_would_see_otherwise_is_refused(
-    sales: Catalog, tmp_path: Path, said: str
+@pytest.mark.parametrize("reason", REFUSED)
+def test_tables_that_iceberg_would_misread_are_refused(
+    sales: Catalog, tmp_path: Path, reason: str
 ) -> None:
     before = publish_table(sales, "t")
-    REFUSED[said](sales, tmp_path / "foreign.parquet")
-    with pytest.raises(Unsupported, match=said):
+    REFUSED[reason](sales, tmp_path / "foreign.parquet")
+    with pytest.raises(Unsupported, match=reason):
         publish_table(sales, "t")
     assert len(rows(before)) == 3
 
@@ -252,7 +252,7 @@ READ_BY_ICEBERG = list(WIDENED)[:3]
 
 
 @pytest.mark.parametrize("change", WIDENED)
-def test_widened_columns_are_published_as_far_as_iceberg_knows_them(
+def test_widened_columns_are_published_if_iceberg_supports_them(
     metastore: Metastore, tmp_path: Path, change: tuple[str, str]
 ) -> None:
     made = metastore.create_catalog("wide", data_path=str(tmp_path / "wide"))

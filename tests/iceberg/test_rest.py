@@ -1,4 +1,4 @@
-"""Iceberg's REST catalog in the service: its clients list and read every fork, and change none."""
+"""The Iceberg REST catalog of the service: clients list and read every fork, and change none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARENT, FORK = "alice-sales", "alice-fork 1"
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service with a catalog of alice's, and a fork of it that has one row more."""
+    """Yield a service with a catalog of alice, and a fork of it with one more row."""
     place: Path = tmp_path_factory.mktemp("iceberg")
     settings = Settings(
         metastore=f"ducklake:{place / 'meta.db'}", create=True, data_path=str(place / "data")
@@ -41,7 +41,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def client(there: Running, name: str, warehouse: str) -> RestCatalog:
-    """pyiceberg's client, of somebody."""
+    """Return the pyiceberg client of a user."""
     uri = f"{there.address}/iceberg"
     return RestCatalog("lake", uri=uri, warehouse=warehouse, token=there.keys[name])
 
@@ -61,7 +61,7 @@ def test_pyiceberg_lists_and_reads_every_fork(there: Running) -> None:
 
 
 @pytest.mark.skipif(
-    find_spec("duckdb_extension_httpfs") is None, reason="DuckDB asks services with it"
+    find_spec("duckdb_extension_httpfs") is None, reason="DuckDB needs it to call services"
 )
 def test_duckdb_lists_and_reads_every_fork(there: Running) -> None:
     with bare_duckdb("httpfs", "avro", "iceberg") as connection:
@@ -88,7 +88,7 @@ def test_nothing_can_be_changed(there: Running) -> None:
     assert table.scan().count() == 2
 
 
-def test_who_may_not_read_a_catalog_is_told_the_same_as_if_it_were_missing(there: Running) -> None:
+def test_an_unreadable_catalog_looks_like_a_missing_one(there: Running) -> None:
     bob = there.of("bob")
     for rest in ("", "/main", "/main/tables", "/main/tables/t", "/main/views"):
         answers = [

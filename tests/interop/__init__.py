@@ -1,1 +1,1 @@
-"""Tests of what others read in a lake: stock DuckDB, readers of Iceberg and of Delta."""
+"""Tests of other readers of a lake: stock DuckDB, Iceberg and Delta readers."""

@@ -1,4 +1,4 @@
-"""Rows put into tables without Spark: files with field ids, as the lake writes them."""
+"""Writing rows of tables without Spark, as files with field ids like those of the lake."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklake import Catalog, NewDataFile
 
 
 def add_rows(catalog: Catalog, table_name: str, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Commit a file that holds columns of a table."""
+    """Write columns of a table to a file, and commit it."""
     with catalog.transaction() as transaction:
         table = transaction.table(table_name)
         known = {one.name: one for one in transaction.state.fields(table)}

@@ -1,4 +1,4 @@
-"""Everybody who reads a lake: Spark, our DuckDB, stock DuckDB, and readers of Delta and Iceberg."""
+"""All readers of a lake: Spark, our DuckDB, stock DuckDB, and readers of Delta and Iceberg."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VIEWS = "forklake_stock"
 
 @contextmanager
 def bare_duckdb(*extensions: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """DuckDB with extensions of its own makers."""
+    """Yield a DuckDB with official extensions."""
     with duckdb.connect(config={"threads": 2}) as connection:
         connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
         for name in extensions:
@@ -36,7 +36,7 @@ def attach(
     user: str = "",
     **settings: str,
 ) -> None:
-    """Attach a catalog as stock DuckDB does: through the views, chosen by settings."""
+    """Attach a catalog as stock DuckDB does: through the views, selected by settings."""
     given = {**conninfo_to_dict(dsn), **({"user": user} if user else {})}
     given["options"] = " ".join(f"-c forklake.{name}={value}" for name, value in settings.items())
     place = " ".join(f"{name}=''{value}''" for name, value in given.items() if value)
@@ -46,21 +46,21 @@ def attach(
 
 
 def by_pyiceberg(metadata: str, version: int | None = None, where: str | None = None) -> pa.Table:
-    """An Iceberg table as pyiceberg reads it."""
+    """Return an Iceberg table as pyiceberg reads it."""
     table = StaticTable.from_metadata(metadata)
     scan = table.scan(snapshot_id=version)
     return (scan.filter(where) if where else scan).to_arrow()
 
 
 def by_duckdb_iceberg(metadata: str, version: int | None = None) -> pa.Table:
-    """The same, as DuckDB's extension for Iceberg reads it."""
+    """Return an Iceberg table as the DuckDB extension reads it."""
     at = "" if version is None else f", snapshot_from_id = {version}"
     with bare_duckdb("avro", "iceberg") as connection:
         return connection.execute(f"FROM iceberg_scan('{metadata}'{at})").to_arrow_table()
 
 
 def by_deltalake(path: str) -> pa.Table:
-    """A Delta table as delta-rs reads it."""
+    """Return a Delta table as delta-rs reads it."""
     table = deltalake.DeltaTable(path)
     query = deltalake.QueryBuilder().register("t", table).execute("SELECT * FROM t")
     return pa.table(query.read_all())

@@ -1,4 +1,4 @@
-"""The commands that open a lake to other readers."""
+"""Commands that open a lake to other readers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_table_of_a_fork_is_published_as_iceberg(tmp_path: Path) -> None:
     assert cli.error("iceberg", "publish", "t")[1]["code"] == "invalid_input"
 
 
-def test_duckdb_answers_over_a_fork(tmp_path: Path) -> None:
+def test_the_duckdb_command_queries_a_fork(tmp_path: Path) -> None:
     cli = CommandLine(f"ducklake:{tmp_path / 'meta.db'}")
     with forklake.open(cli.uri, create=True) as metastore:
         sales = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
@@ -46,7 +46,7 @@ def test_duckdb_answers_over_a_fork(tmp_path: Path) -> None:
     assert "y" not in cli.ok("duckdb", "agent-1", "FROM t", "--version", str(before)).out
     for text, code in (
         ("FROM nothing", "not_found"),
-        ("SELECT CAST(n AS INTEGER) FROM t", "invalid_input"),  # said when rows are made
+        ("SELECT CAST(n AS INTEGER) FROM t", "invalid_input"),  # raised when rows are fetched
         ("DROP TABLE t", "forbidden"),
     ):
         assert cli.error("duckdb", "agent-1", text)[1]["code"] == code
@@ -62,7 +62,7 @@ def test_a_metastore_is_exposed_to_stock_duckdb(postgres_dsn: str, tmp_path: Pat
     assert made["schema"] == VIEWS
     assert "ducklake_data_file" in made["views"]
     assert f"in {VIEWS}." in cli.ok("expose").out
-    assert cli.error("expose", "--role", "nobody-such")[1]["code"] == "not_found"
+    assert cli.error("expose", "--role", "nobody-such")[1]["code"] == "not_found"  # language: ok
     local = CommandLine(f"ducklake:{tmp_path / 'meta.db'}")
     local.ok("init")
     assert local.error("expose")[1]["code"] == "unsupported"

@@ -1,4 +1,4 @@
-"""A node of DuckDB over tables whose files were registered without Spark, whatever their names."""
+"""A DuckDB node over tables with files registered without Spark, with unusual names."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def sales(metastore: Metastore, tmp_path: Path) -> Catalog:
 
 
 def create(catalog: Catalog, name: str, *columns: str) -> None:
-    """A table of numbers."""
+    """Create a table of numbers."""
     with catalog.transaction() as transaction:
         transaction.create_table(name, [ColumnSpec(one, "bigint") for one in columns])
 
 
 def delete(catalog: Catalog, table_name: str, position: int) -> None:
-    """Delete a row of each file."""
+    """Delete one row of each file."""
     with catalog.transaction() as transaction:
         table = transaction.table(table_name)
         for file in transaction.data_files(table):
@@ -52,13 +52,13 @@ def delete(catalog: Catalog, table_name: str, position: int) -> None:
 
 
 def rows(node: Node, text: str) -> list[Any]:
-    """What a node answers."""
+    """Return the rows that a node returns for a query."""
     found = node.sql(text)
     assert found is not None
     return sorted(found.fetchall())
 
 
-def test_a_node_forgets_what_is_dropped_renamed_or_replaced(
+def test_a_node_follows_drops_renames_and_replacements(
     metastore: Metastore, sales: Catalog
 ) -> None:
     create(sales, "t", "id")
@@ -79,7 +79,7 @@ def test_a_node_forgets_what_is_dropped_renamed_or_replaced(
         assert rows(node, "SELECT other FROM t") == []
 
 
-def test_a_table_of_ones_own_is_not_replaced(metastore: Metastore, sales: Catalog) -> None:
+def test_a_local_table_of_the_node_is_not_replaced(metastore: Metastore, sales: Catalog) -> None:
     with metastore.duckdb("sales") as node:
         node.sql("CREATE TABLE t AS SELECT 1 AS own")
         create(sales, "t", "id")
@@ -87,7 +87,7 @@ def test_a_table_of_ones_own_is_not_replaced(metastore: Metastore, sales: Catalo
             node.sql("FROM t")
 
 
-def test_files_without_statistics_are_looked_into(metastore: Metastore, sales: Catalog) -> None:
+def test_files_without_statistics_are_read(metastore: Metastore, sales: Catalog) -> None:
     create(sales, "t", "id")
     add_rows(sales, "t", {"id": [1, 2]})
     with sales.transaction() as transaction:
@@ -96,7 +96,9 @@ def test_files_without_statistics_are_looked_into(metastore: Metastore, sales: C
         assert rows(node, "FROM t") == [(1, 7), (2, 7)]
 
 
-def test_columns_may_be_named_as_duckdb_names_its_own(metastore: Metastore, sales: Catalog) -> None:
+def test_columns_may_have_names_of_duckdb_virtual_columns(
+    metastore: Metastore, sales: Catalog
+) -> None:
     names = ("filename", "_file", "file_row_number", "file_index", "pos")
     with metastore.duckdb("sales") as node:
         for name in names:
@@ -114,7 +116,7 @@ def test_columns_may_be_named_as_duckdb_names_its_own(metastore: Metastore, sale
                 assert found == [(one,) for one in (2, 4, 10, 11, 12, 14)]
 
 
-def test_names_beyond_ascii_and_of_duckdbs_own_databases(
+def test_names_beyond_ascii_and_of_duckdb_databases_work(
     metastore: Metastore, sales: Catalog
 ) -> None:
     with metastore.duckdb("sales") as node:

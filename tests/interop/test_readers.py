@@ -1,4 +1,4 @@
-"""All readers see the same rows: in a catalog and in its forks, now and before, all and some."""
+"""Rows seen by all readers, which must agree: in a catalog and its forks, now and in the past."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ROWS = """
         CASE WHEN i % 7 > 0 THEN {{'x': CAST(i AS INTEGER), 'y': 'p'}} END AS place
     FROM range({begin}, {end}) AS r(i)
 """
-# Conditions that leave files out, as SQL and as pyiceberg spells them.
+# Conditions that prune files, in SQL and in the syntax of pyiceberg.
 CONDITIONS = {
     "id >= 30": "id >= 30",
     "day = DATE '2025-01-02'": "day = '2025-01-02'",
@@ -65,7 +65,7 @@ CONDITIONS = {
 
 @dataclass(frozen=True)
 class Lake:
-    """A catalog and two forks, and whoever reads them."""
+    """A catalog and two forks, with all their readers."""
 
     session: Session
     metastore: Metastore
@@ -98,7 +98,7 @@ class Lake:
 
 @pytest.fixture
 def lake(session: Session, postgres_dsn: str, tmp_path: Path) -> Iterator[Lake]:
-    """Every kind of change: in the parent before it is forked, and in each of the three after."""
+    """Yield a lake with all kinds of changes: before the forks, and in all three catalogs after."""
     uri = f"ducklake:postgres:{postgres_dsn}"
     with ExitStack() as stack:
         metastore = stack.enter_context(forklake.open(uri, create=True))
@@ -145,7 +145,7 @@ def rows(begin: int, end: int) -> str:
     return ROWS.format(begin=begin, end=end)
 
 
-def test_all_readers_see_the_same_rows_now_and_before(lake: Lake) -> None:
+def test_all_readers_see_the_same_rows_now_and_in_the_past(lake: Lake) -> None:
     counts = set()
     for name in CATALOGS:
         now, metadata, log = lake.by_spark(name), lake.as_iceberg(name), lake.as_delta(name)
@@ -165,11 +165,11 @@ def test_all_readers_see_the_same_rows_now_and_before(lake: Lake) -> None:
             assert lake.by_our_duckdb(name, version) == before
             assert lake.by_stock(name, version) == before
             assert canonical_rows(by_pyiceberg(metadata, version)) == before
-    assert len(counts) == len(CATALOGS)  # the forks went ways of their own
+    assert len(counts) == len(CATALOGS)  # the forks differ
 
 
 def _past(catalog: Catalog) -> list[int]:
-    """Some snapshots that changed the table: the oldest with rows, and the newest but one."""
+    """Return two snapshots that changed the table: the oldest with rows, and the newest but one."""
     changed = [
         int(one.snapshot_id)
         for one in catalog.snapshots()

@@ -1,4 +1,4 @@
-"""Stock DuckDB reads any catalog or fork through the views, exactly, and changes nothing."""
+"""Stock DuckDB, which reads any catalog or fork through the views, and changes nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Exposed:
 
 @pytest.fixture
 def lake(postgres_dsn: str, tmp_path: Path) -> Iterator[Exposed]:
-    """A catalog `sales` with one table of three rows."""
+    """Yield a catalog `sales` with one table of three rows."""
     with (
         forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True) as metastore,
         bare_duckdb("postgres_scanner", "ducklake") as client,
@@ -64,12 +64,12 @@ def lake(postgres_dsn: str, tmp_path: Path) -> Iterator[Exposed]:
         yield Exposed(metastore, client, postgres_dsn)
 
 
-def test_a_client_follows_changes_and_looks_back(lake: Exposed) -> None:
+def test_a_client_follows_changes_and_time_travels(lake: Exposed) -> None:
     sales = lake.metastore.catalog("sales")
     lake.attach("sales")
     before = sales.current_snapshot()
     assert lake.rows("SELECT id FROM sales.t") == [(1,), (2,), (3,)]
-    with sales.transaction() as transaction:  # the first positions that are deleted like this
+    with sales.transaction() as transaction:  # the first deletes of this kind
         table = transaction.table("t")
         (file,) = transaction.data_files(table)
         transaction.delete_positions(table, file, [1])
@@ -86,7 +86,7 @@ def test_a_client_follows_changes_and_looks_back(lake: Exposed) -> None:
     assert ({"tables_created": ["main.t"]},) in changes
 
 
-def test_macros_have_their_defaults_or_are_not_there(lake: Exposed) -> None:
+def test_macros_with_unsupported_defaults_are_hidden(lake: Exposed) -> None:
     sales = lake.metastore.catalog("sales")
     plain = ["2", "-3000000000", "1.25", "TRUE", "'it''s'", "''"]
     others = ["NULL", "1 + 1", "[1, 2]", "CAST('2020-01-01' AS DATE)", "9" * 30]
@@ -104,7 +104,7 @@ def test_macros_have_their_defaults_or_are_not_there(lake: Exposed) -> None:
     assert found == [(f"m{number}",) for number in range(len(plain))]
 
 
-def test_a_fork_of_the_past_sees_no_later_change(lake: Exposed) -> None:
+def test_a_fork_of_a_past_snapshot_sees_no_later_changes(lake: Exposed) -> None:
     sales = lake.metastore.catalog("sales")
     for name, mode in (("inherited", "inherit"), ("copied", "copy")):
         lake.metastore.fork("sales", name, mode=mode)
@@ -125,7 +125,7 @@ def test_a_fork_of_the_past_sees_no_later_change(lake: Exposed) -> None:
 
 
 def delete_in_file(catalog: Catalog, positions: list[int]) -> None:
-    """Delete rows of the one data file by a delete file, which holds those deleted before too."""
+    """Delete rows of the only data file by a delete file, which repeats earlier deletes."""
     with catalog.transaction() as transaction:
         table = transaction.table("t")
         (found,) = transaction.scan_files(table)
@@ -138,7 +138,7 @@ def delete_in_file(catalog: Catalog, positions: list[int]) -> None:
 
 
 def delete_in_metastore(catalog: Catalog, position: int) -> None:
-    """Delete a row of the one data file in the metastore."""
+    """Delete a row of the only data file in the metastore."""
     with catalog.transaction() as transaction:
         table = transaction.table("t")
         (file,) = transaction.data_files(table)
@@ -156,7 +156,7 @@ def test_deletes_that_move_from_the_metastore_to_files_are_seen_once(
     delete_in_metastore(sales, 1)
     delete_in_metastore(sales, 2)
     fork = lake.metastore.fork("sales", "fork", mode=mode)
-    delete_in_file(fork, [1, 2])  # as when they are flushed
+    delete_in_file(fork, [1, 2])  # as a flush does
     delete_in_metastore(fork, 4)
     delete_in_metastore(fork, 5)
     delete_in_file(fork, [1, 2, 4, 5, 6])
@@ -176,7 +176,7 @@ def test_deletes_that_move_from_the_metastore_to_files_are_seen_once(
     assert expected == [(3,), (7,)]
 
 
-def test_what_cannot_be_shown_fails_and_hides_no_rows(lake: Exposed) -> None:
+def test_unsupported_rows_fail_instead_of_being_hidden(lake: Exposed) -> None:
     sales = lake.metastore.catalog("sales")
     lake.attach("sales")
     before = sales.current_snapshot()
@@ -189,7 +189,7 @@ def test_what_cannot_be_shown_fails_and_hides_no_rows(lake: Exposed) -> None:
     assert len(lake.rows(f"FROM sales.t AT (VERSION => {before})")) == 3
 
 
-def test_files_that_only_a_delta_log_explains_fail(lake: Exposed) -> None:
+def test_files_that_need_a_delta_log_fail(lake: Exposed) -> None:
     sales = lake.metastore.catalog("sales")
     lake.metastore.fork("sales", "other")
     with sales.transaction() as transaction:
@@ -200,7 +200,7 @@ def test_files_that_only_a_delta_log_explains_fail(lake: Exposed) -> None:
         names = [MappedName("id", ColumnId(1)), MappedName("n", ColumnId(2), is_partition=True)]
         mapping = transaction.add_name_mapping(table, names, type=BY_STORED_VALUES)
         transaction.add_data_files(table, [NewDataFile("x.parquet", 1, 100, mapping_id=mapping)])
-    # A client asks several things at once, and may be told that another one has failed.
+    # A client sends several queries at once, and may get the error that another one failed.
     unreadable = "cannot be read|transaction is aborted"
     for name, said in (("sales", unreadable), ("other", "are stored beside the files")):
         lake.attach(name)
@@ -235,13 +235,13 @@ def test_writes_are_refused(lake: Exposed) -> None:
     assert lake.rows("SELECT id FROM writing.t") == [(1,), (2,), (3,)]
 
 
-def test_a_client_names_a_catalog_that_is_there(lake: Exposed) -> None:
+def test_a_client_must_name_an_existing_catalog(lake: Exposed) -> None:
     for catalog, said in (("", "does not name a catalog"), ("gone", "There is no catalog 'gone'")):
         with pytest.raises(duckdb.IOException, match=said):
             attach(lake.client, lake.dsn, "lake", catalog=catalog)
 
 
-def test_a_metastore_in_a_schema_of_its_own_has_views_beside_it(
+def test_a_metastore_in_its_own_schema_has_a_separate_views_schema(
     lake: Exposed, tmp_path: Path
 ) -> None:
     uri = f"ducklake:postgres:{lake.dsn}"
@@ -289,8 +289,8 @@ def test_exposing_needs_postgresql_a_free_schema_and_a_role(lake: Exposed, tmp_p
         pytest.raises(Unsupported, match="PostgreSQL only"),
     ):
         expose(local.database)
-    with pytest.raises(NotFound, match="The role 'nobody-such' does not exist"):
-        expose(lake.metastore.database, role="nobody-such")
+    with pytest.raises(NotFound, match="The role 'nobody-such' does not exist"):  # language: ok
+        expose(lake.metastore.database, role="nobody-such")  # language: ok
     with psycopg.connect(lake.dsn, autocommit=True) as owner:
         owner.execute(f"COMMENT ON SCHEMA {VIEWS} IS 'mine'")
     with pytest.raises(AlreadyExists, match="was not created by Forklake"):

@@ -1,1 +1,1 @@
-"""The life of files on a real Spark."""
+"""Tests of maintenance: compaction, expiry, clean-up and imports."""

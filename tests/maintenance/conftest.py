@@ -1,4 +1,4 @@
-"""A lake with real files, on every backend."""
+"""Fixture with a lake of real files, on every backend."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from tests.maintenance.lakes import Lake
 
 @pytest.fixture
 def files(metastore: Metastore, tmp_path: Path) -> Lake:
-    """An empty metastore, and the folder for its files."""
+    """Return an empty metastore with a folder for its files."""
     return Lake(metastore, tmp_path / "files")

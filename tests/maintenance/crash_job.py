@@ -1,7 +1,7 @@
-"""Maintenance that is killed at every phase: a program for `test_maintenance_crashes`.
+"""Maintenance that is killed at every phase, run by `test_maintenance_crashes`.
 
-Each time it dies as a fork of this process, which lends it a Spark if need be. An operation has a
-catalog of its own, and in it a table for every phase at which it dies; an import makes catalogs.
+Each time a fork of this process dies, which uses the Spark of this process. Each operation has its
+own catalog with a table for every phase at which it dies; an import creates catalogs.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ PHASES_OF = {
 
 
 def table_of(phase: str) -> str:
-    """The table, or the imported catalog, at which the phase is reached."""
+    """Return the table, or the imported catalog, at which the phase is reached."""
     return phase.replace(".", "_")
 
 
 def opened(place: Place, folder: Path, *operations: str) -> Session:
-    """A session that knows the catalogs of some operations, and writes all rows into files."""
+    """Return a session with the catalogs of some operations, which writes all rows into files."""
     session = forklake.connect()
     for operation in operations:
         session.attach(
@@ -73,12 +73,12 @@ def opened(place: Place, folder: Path, *operations: str) -> Session:
 
 
 def foreign_file(folder: Path, table: str) -> Path:
-    """The file that somebody else wrote for a table."""
+    """Return the path of another writer's file for a table."""
     return folder / "theirs" / f"{table}.parquet"
 
 
 def add(session: Session, folder: Path, table: str) -> None:
-    """Add the file of somebody else."""
+    """Add the file of another writer."""
     add_data_files(session, "add", table, str(foreign_file(folder, table)))
 
 
@@ -90,7 +90,7 @@ def import_(place: Place, folder: Path, name: str) -> None:
 
 
 def run(place: Place, folder: Path, operation: str, table: str) -> None:
-    """One operation on one table."""
+    """Run one operation on one table."""
     if operation == "import":
         import_(place, folder, table)
         return
@@ -102,7 +102,7 @@ def run(place: Place, folder: Path, operation: str, table: str) -> None:
 
 
 def killed(place: Place, folder: Path, operation: str, phase: str) -> None:
-    """The same in another process, which dies at the phase."""
+    """Run one operation in another process, which dies at the phase."""
     child = os.fork()
     if child == 0:
         die_at(phase)
@@ -114,7 +114,7 @@ def killed(place: Place, folder: Path, operation: str, phase: str) -> None:
 
 
 def main() -> None:
-    """The arguments are a place and a folder as JSON, and the operations."""
+    """Run the operations of the arguments, which follow a place and a folder as JSON."""
     (*where, folder), *operations = json.loads(sys.argv[1]), *sys.argv[2:]
     if not COMPACTIONS.keys().isdisjoint(operations):
         with java.running_machine("1g", conf.java_flags(2)):

@@ -1,4 +1,4 @@
-"""Catalogs with real, small Parquet files, made without Spark."""
+"""Catalogs with real, small Parquet files, written without Spark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lake:
         self.folder = folder
 
     def create(self, name: str = "sales", *tables: str) -> Catalog:
-        """A catalog with some tables."""
+        """Create a catalog with some tables."""
         catalog = self.metastore.create_catalog(name, data_path=str(self.folder))
         with catalog.transaction() as transaction:
             for table in tables or ("t",):
@@ -33,13 +33,13 @@ class Lake:
         return catalog
 
     def write(self, catalog: Catalog, name: str = "t", rows: int = 3) -> NewDataFile:
-        """A new file below a table's folder, of which no row knows yet."""
+        """Write a file below a table's folder, without registering it."""
         state = catalog.refresh()
         folder = catalog.table_folder(state, state.table(name))
         return self.write_at(f"{folder}ducklake-{next(_numbers)}.parquet", rows)
 
     def write_at(self, path: str, rows: int = 3) -> NewDataFile:
-        """The same at a path below the data path."""
+        """Write a file at a path below the data path, without registering it."""
         full = self.folder / path
         full.parent.mkdir(parents=True, exist_ok=True)
         first = next(_numbers)
@@ -50,7 +50,7 @@ class Lake:
         return NewDataFile(path, rows, full.stat().st_size, bounds=(bounds,))
 
     def append(self, catalog: Catalog, name: str = "t", files: int = 1) -> int:
-        """Add files in a transaction; returns its snapshot."""
+        """Add files in a transaction, and return its snapshot."""
         written = [self.write(catalog, name) for _ in range(files)]
         with catalog.transaction() as transaction:
             transaction.add_data_files(transaction.table(name), written)
@@ -58,7 +58,7 @@ class Lake:
         return transaction.committed.snapshot_id
 
     def replace(self, catalog: Catalog, name: str = "t") -> int:
-        """End all files of a table and add one, as a compaction does; returns the snapshot."""
+        """End all files of a table and add one, as a compaction does; return the snapshot."""
         written = self.write(catalog, name)
         with catalog.transaction() as transaction:
             table = transaction.table(name)
@@ -68,7 +68,7 @@ class Lake:
         return transaction.committed.snapshot_id
 
     def delete_from(self, catalog: Catalog, file: DataFile, name: str = "t") -> int:
-        """Write a delete file for a data file; returns the snapshot."""
+        """Write a delete file for a data file, and return the snapshot."""
         new = self.write(catalog, name, 1)
         with catalog.transaction() as transaction:
             deletes = NewDeleteFile(file.data_file_id, new.path, 1, new.file_size_bytes)
@@ -77,17 +77,17 @@ class Lake:
         return transaction.committed.snapshot_id
 
     def on_disk(self) -> set[str]:
-        """The files that are there, relative to the data path."""
+        """Return the existing files, relative to the data path."""
         return {str(one.relative_to(self.folder)) for one in self.folder.rglob("*.parquet")}
 
 
 def table_of(catalog: Catalog, name: str = "t") -> Table:
-    """A table as it is now."""
+    """Return a table in its current state."""
     return catalog.now().state.table(name)
 
 
 def paths(catalog: Catalog, version: int | None = None, name: str = "t") -> set[str]:
-    """The files of a table, with those of its deletes."""
+    """Return the files of a table, with its delete files."""
     seen = catalog.now() if version is None else catalog.at(version=version)
     table = seen.state.table(name)
     files: Iterable[str] = (file.path for file in seen.data_files(table))
@@ -95,6 +95,6 @@ def paths(catalog: Catalog, version: int | None = None, name: str = "t") -> set[
 
 
 def count(metastore: Metastore, table: str, condition: str = "1 = 1") -> int:
-    """How many rows a table of the metastore has."""
+    """Return how many rows a table of the metastore has."""
     with metastore.database.reading() as connection:
         return int(connection.fetch(f"SELECT count(*) FROM {table} WHERE {condition}")[0][0])

@@ -1,4 +1,4 @@
-"""DuckLakes made by DuckDB's own extension, and what that reads in them."""
+"""DuckLakes of the stock DuckDB extension, and their contents as it reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = tuple[Any, ...]
 
 
 def extension(name: str) -> Path:
-    """Where the wheel of an extension put it, for this version of DuckDB."""
+    """Return the path of an extension in its wheel, for this version of DuckDB."""
     found = importlib.util.find_spec(f"duckdb_extension_{name}")
     assert found is not None, f"duckdb-extension-{name} is missing"
     assert found.origin is not None
@@ -24,7 +24,7 @@ def extension(name: str) -> Path:
 
 @contextmanager
 def stock(place: str, *extensions: str, **options: Any) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection with a DuckLake as `lake`, in use."""
+    """Yield a connection that uses a DuckLake attached as `lake`."""
     with duckdb.connect(config={"threads": 2}) as connection:
         connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
         for name in (*extensions, "ducklake"):
@@ -37,7 +37,7 @@ def stock(place: str, *extensions: str, **options: Any) -> Iterator[duckdb.DuckD
 def contents(
     connection: duckdb.DuckDBPyConnection, metadata_schema: str = "main"
 ) -> dict[tuple[int, str], list[Row]]:
-    """The rows of every table at every snapshot, by snapshot and full name."""
+    """Return the rows of every table at every snapshot, by snapshot and full name."""
     snapshots = [one for (one,) in connection.execute("SELECT snapshot_id FROM lake.snapshots()")
                  .fetchall()]  # fmt: skip
     metadata = f"__ducklake_metadata_lake.{metadata_schema}"
@@ -57,12 +57,12 @@ def contents(
 
 
 def normal(table: Any) -> list[Row]:
-    """Rows in an order and a form in which they can be compared."""
+    """Return the rows of an Arrow table in a form and order that can be compared."""
     return ordered(row.values() for row in table.to_pylist())
 
 
 def ordered(rows: Iterable[Iterable[Any]]) -> list[Row]:
-    """The same of rows that are Python's."""
+    """Return Python rows in a form and order that can be compared."""
     return sorted((tuple(map(_plain, row)) for row in rows), key=repr)
 
 

@@ -1,4 +1,4 @@
-"""Files that others wrote, as part of a table: what fits, how they are read, and whose they are."""
+"""Adding files of other writers to a table: which fit, how they are read, and who owns them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_files_folders_and_patterns_are_added_once_and_read(lake: Session, tmp_p
     assert [(one.path, one.path_is_relative) for one in files] == [(one, False) for one in added]
     assert len({one.mapping_id for one in files}) == 1
 
-    add(lake, added[0])  # a second time, it is there twice
+    add(lake, added[0])  # added again, it exists twice
     assert lake.table("t").where("id = 0").count() == 2
     assert len({one.mapping_id for one in files_of(lake)}) == 1
     lake.delete("t", "id = 0")
@@ -97,9 +97,7 @@ HELD: dict[str, tuple[pa.Array, str, list[Any]]] = {
 }
 
 
-def test_values_of_narrower_types_become_those_of_the_columns(
-    lake: Session, tmp_path: Path
-) -> None:
+def test_values_of_narrower_types_are_widened(lake: Session, tmp_path: Path) -> None:
     nested = {f"l_{name}": list_of(kind) for name, (_, kind, _) in HELD.items()}
     plain = [ColumnSpec(name, kind) for name, (_, kind, _) in HELD.items()]
     lake.create_table("t", plain + [ColumnSpec(name, kind) for name, kind in nested.items()])
@@ -117,7 +115,7 @@ def test_values_of_narrower_types_become_those_of_the_columns(
         " AND wide > 5 AND small = 7 AND moment > '2024-01-30' AND unsigned = 200"
     )
     assert lake.table("t").where(where).count() == 1
-    # Tasks that read without Spark's own reader show the same.
+    # Tasks that read without the Spark reader see the same.
     seen = lake.attachment("lake").catalog.now()
     table = seen.state.table("t")
     (file,) = seen.scan_files(table)
@@ -197,16 +195,16 @@ def test_files_with_values_that_the_column_cannot_hold_are_refused(
                 add_data_files(lake, "lake", f"t{number}_{at}", str(path))
 
 
-def test_files_whose_moments_are_whole_are_taken_for_narrower_columns(
-    lake: Session, tmp_path: Path
-) -> None:
+def test_timestamps_without_fractions_fit_coarser_columns(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [ColumnSpec("s", "timestamp_s"), ColumnSpec("m", "timestamp_ms")])
     moments = pa.array([WHOLE, None, MOMENT.replace(microsecond=0)], pa.timestamp("us"))
     add(lake, write(tmp_path / "f.parquet", {"s": moments, "m": moments}))
     assert lake.table("t").where("s = m AND s = '1969-12-31 23:59:59'").count() == 1
 
 
-def test_columns_may_be_missing_or_more_if_that_is_allowed(lake: Session, tmp_path: Path) -> None:
+def test_missing_and_additional_columns_are_accepted_with_options(
+    lake: Session, tmp_path: Path
+) -> None:
     inside = struct(x="int32", y="varchar")
     columns = [*COLUMNS, ColumnSpec("s", inside), ColumnSpec("m", map_of("varchar", inside))]
     lake.create_table("t", columns)
@@ -217,7 +215,7 @@ def test_columns_may_be_missing_or_more_if_that_is_allowed(lake: Session, tmp_pa
     kind = pa.struct([("x", pa.int16()), ("extra", pa.string())])
     whole = pa.table(
         {
-            "name": pa.array([77]),  # not the column that was once called so
+            "name": pa.array([77]),  # not the column that had this name before
             "S": pa.array([point], kind),
             "m": pa.array([[("k", point)]], pa.map_(pa.string(), kind)),
             "id": pa.array([1]),
@@ -246,7 +244,7 @@ def test_columns_may_be_missing_or_more_if_that_is_allowed(lake: Session, tmp_pa
             )
 
 
-def test_columns_that_may_not_be_null_are_not(lake: Session, tmp_path: Path) -> None:
+def test_nulls_in_not_null_columns_are_refused(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [ColumnSpec("id", "int64", nulls_allowed=False), COLUMNS[1]])
     add(lake, write(tmp_path / "good.parquet", {"id": [1], "name": ["a"]}))
     for rows, told in (
@@ -264,7 +262,7 @@ def test_columns_that_may_not_be_null_are_not(lake: Session, tmp_path: Path) -> 
 # Folders
 
 
-def test_names_of_folders_tell_values(lake: Session, tmp_path: Path) -> None:
+def test_values_are_read_from_folder_names(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [*COLUMNS, ColumnSpec("day", "date"), ColumnSpec("shop", "varchar")])
     here = tmp_path / "theirs"
     write(here / "day=2024-01-31" / "Shop=a%2Fb" / "f.parquet", {"id": [1], "name": ["x"]})
@@ -300,7 +298,7 @@ def test_names_of_folders_tell_values(lake: Session, tmp_path: Path) -> None:
         add(lake, none, hive_partitioning=True, allow_missing=True)
 
 
-def test_partitioned_tables_take_files_whose_folders_have_all_keys(
+def test_partitioned_tables_accept_files_whose_folders_have_all_keys(
     lake: Session, tmp_path: Path
 ) -> None:
     columns = [*COLUMNS, ColumnSpec("at", "timestamp")]
@@ -325,10 +323,10 @@ def test_partitioned_tables_take_files_whose_folders_have_all_keys(
             add(lake, write(tmp_path / "bad" / folder / "f.parquet", own))
 
 
-# Transactions, and files that are none
+# Transactions, and invalid files
 
 
-def test_files_come_with_their_transaction_or_not_at_all(lake: Session, tmp_path: Path) -> None:
+def test_added_files_follow_their_transaction(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", COLUMNS)
     path = write(tmp_path / "f.parquet", {"id": [1], "name": ["a"]})
     lake.begin()
@@ -347,9 +345,7 @@ def test_files_come_with_their_transaction_or_not_at_all(lake: Session, tmp_path
     assert rows_of(lake.table("t")) == [(1, "a")]
 
 
-def test_files_that_cannot_be_read_are_refused_and_nothing_is_added(
-    lake: Session, tmp_path: Path
-) -> None:
+def test_unreadable_files_are_refused_and_nothing_is_added(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", COLUMNS)
     good = write(tmp_path / "good.parquet", {"id": [1], "name": ["a"]})
     text, cut, empty = (tmp_path / name for name in ("a.csv", "cut.parquet", "empty.parquet"))
@@ -383,7 +379,7 @@ def test_files_that_cannot_be_read_are_refused_and_nothing_is_added(
     assert files_of(lake) == []
 
 
-def test_encrypted_tables_take_no_plain_files(
+def test_encrypted_tables_refuse_plain_files(
     session: Session, metadata: str, tmp_path: Path
 ) -> None:
     session.attach(
@@ -396,12 +392,10 @@ def test_encrypted_tables_take_no_plain_files(
         add(session, path)
 
 
-# Whose they are
+# Ownership
 
 
-def test_files_stay_their_writers_unless_they_are_handed_over(
-    lake: Session, tmp_path: Path
-) -> None:
+def test_added_files_are_not_owned_unless_ownership_is_taken(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", COLUMNS)
     catalog = lake.attachment("lake").catalog
     state = catalog.refresh()

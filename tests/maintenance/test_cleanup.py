@@ -1,4 +1,4 @@
-"""Clean-up: files that nobody can see are removed, once their time has come, and no others."""
+"""Clean-up: invisible files are removed after their grace period, and no others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def expire_all(*catalogs: Catalog) -> None:
         catalog.expire_snapshots(older_than=datetime.now(UTC))
 
 
-def test_files_wait_until_their_grace_period_is_over(files: Lake) -> None:
+def test_files_are_kept_during_their_grace_period(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     gone = files.on_disk()
@@ -43,7 +43,7 @@ def test_files_wait_until_their_grace_period_is_over(files: Lake) -> None:
     assert catalog.cleanup_old_files(cleanup_all=True) == []
 
 
-def test_delete_files_and_files_with_deletes_go_together(files: Lake) -> None:
+def test_delete_files_are_removed_with_their_data_files(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     (file,) = catalog.now().data_files(table_of(catalog))
@@ -58,7 +58,7 @@ def test_delete_files_and_files_with_deletes_go_together(files: Lake) -> None:
     assert files.on_disk() == paths(catalog)
 
 
-def test_arguments_that_contradict_each_other(files: Lake) -> None:
+def test_contradictory_arguments_are_refused(files: Lake) -> None:
     catalog = files.create()
     for run in (catalog.cleanup_old_files, catalog.delete_orphaned_files):
         with pytest.raises(InvalidInput, match="cleanup_all and older_than exclude each other"):
@@ -67,7 +67,7 @@ def test_arguments_that_contradict_each_other(files: Lake) -> None:
             run(older_than=datetime(2026, 1, 1))  # noqa: DTZ001
 
 
-def test_what_is_scheduled_but_known_stays(files: Lake) -> None:
+def test_scheduled_files_that_are_referenced_are_kept(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     (file,) = catalog.now().data_files(table_of(catalog))
@@ -79,7 +79,7 @@ def test_what_is_scheduled_but_known_stays(files: Lake) -> None:
     assert catalog.scheduled_files() == []
 
 
-def test_a_file_that_is_gone_already_is_no_error(files: Lake) -> None:
+def test_an_already_removed_file_is_not_an_error(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     (path,) = files.on_disk()
@@ -91,7 +91,7 @@ def test_a_file_that_is_gone_already_is_no_error(files: Lake) -> None:
 
 
 @pytest.mark.parametrize("mode", ["inherit", "copy"])
-def test_forks_keep_what_they_see_whatever_happens_to_their_parent(files: Lake, mode: str) -> None:
+def test_forks_keep_visible_files_after_all_changes_of_their_parent(files: Lake, mode: str) -> None:
     parent = files.create()
     files.append(parent)
     fork = files.metastore.fork("sales", "fork", mode=mode)
@@ -117,7 +117,7 @@ def test_forks_keep_what_they_see_whatever_happens_to_their_parent(files: Lake, 
     assert files.on_disk() == set()
 
 
-def test_a_fork_of_the_past_that_is_made_while_files_wait_cannot_reach_them(files: Lake) -> None:
+def test_files_of_a_fork_created_before_clean_up_are_kept(files: Lake) -> None:
     catalog = files.create()
     old = files.append(catalog)
     kept = files.append(catalog)
@@ -129,7 +129,7 @@ def test_a_fork_of_the_past_that_is_made_while_files_wait_cannot_reach_them(file
     assert paths(fork) <= files.on_disk()
 
 
-def test_files_of_others_are_never_removed(files: Lake) -> None:
+def test_files_of_other_writers_are_never_removed(files: Lake) -> None:
     catalog = files.create()
     theirs = files.write_at("elsewhere/theirs.parquet")
     with catalog.transaction() as transaction:
@@ -155,7 +155,7 @@ def test_files_of_others_are_never_removed(files: Lake) -> None:
         assert count(files.metastore, f"ducklake_{name}") == 0
 
 
-def test_a_file_that_another_catalog_has_added_is_not_removed(files: Lake) -> None:
+def test_a_file_added_by_another_catalog_is_not_removed(files: Lake) -> None:
     catalog, other = files.create(), files.create("other")
     files.append(catalog)
     (file,) = catalog.now().data_files(table_of(catalog))
@@ -190,7 +190,7 @@ def test_dropped_catalogs_are_reclaimed_in_batches(files: Lake) -> None:
     assert files.on_disk() == kept
     for name in ("data_file", "table_stats", "catalog_lineage", "snapshot_changes"):
         assert count(files.metastore, f"ducklake_{name}", "catalog_id <> 0") == 0, name
-    assert count(files.metastore, "ducklake_catalog") == 6  # their folders stay taken
+    assert count(files.metastore, "ducklake_catalog") == 6  # their folders stay reserved
 
 
 @pytest.mark.parametrize("at_once", [1, 3])

@@ -1,4 +1,4 @@
-"""Expiry: what was chosen is forgotten, and nothing goes that anybody can still see."""
+"""Expiry: chosen snapshots are deleted, and everything that others can see is kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_expired_snapshots_are_gone_and_the_others_are_unchanged(files: Lake) ->
         catalog.at(version=second)
     assert paths(catalog, first) == seen[first]
     assert paths(catalog) == seen[third]
-    # The file of the second append was in no other snapshot, that of the first still is.
+    # Only the second append had that file; the file of the first one is still visible.
     assert {one.path for one in catalog.scheduled_files()} == seen[second] - seen[first]
     assert count(files.metastore, "ducklake_file_column_stats") == 2
     assert files.on_disk() == seen[second] | seen[third]
@@ -47,7 +47,7 @@ def test_the_newest_snapshot_never_expires(files: Lake) -> None:
     assert catalog.expire_snapshots(older_than=datetime.now(UTC) + timedelta(days=1)) == []
 
 
-def test_a_number_that_fell_into_an_expired_snapshot_is_not_answered_with_an_older_one(
+def test_expired_versions_are_not_answered_with_older_snapshots(
     files: Lake,
 ) -> None:
     catalog = files.create()
@@ -97,7 +97,9 @@ def test_bad_arguments_change_nothing(files: Lake) -> None:
     assert numbers(catalog) == before
 
 
-def test_a_fork_is_a_pin_and_reads_the_history_that_its_parent_kept(files: Lake) -> None:
+def test_a_fork_pins_its_snapshot_and_reads_the_remaining_history_of_its_parent(
+    files: Lake,
+) -> None:
     parent = files.create()
     kept, forked_at = files.append(parent), files.append(parent)
     fork = files.metastore.fork("sales", "fork", at=forked_at)
@@ -115,10 +117,10 @@ def test_a_fork_is_a_pin_and_reads_the_history_that_its_parent_kept(files: Lake)
         with pytest.raises(NotFound):
             catalog.at(version=forked_at)
     assert not {one.path for one in parent.scheduled_files()} & seen[forked_at]
-    assert len(parent.scheduled_files()) == 1  # what the first replacement wrote
+    assert len(parent.scheduled_files()) == 1  # written by the first replacement
 
 
-def test_a_fork_expires_only_snapshots_of_its_own(files: Lake) -> None:
+def test_a_fork_expires_only_its_own_snapshots(files: Lake) -> None:
     parent = files.create()
     files.append(parent)
     fork = files.metastore.fork("sales", "fork")
@@ -131,7 +133,7 @@ def test_a_fork_expires_only_snapshots_of_its_own(files: Lake) -> None:
     assert set(theirs) < set(numbers(fork))
 
 
-def test_rows_of_every_kind_go_with_the_last_snapshot_that_saw_them(files: Lake) -> None:
+def test_rows_of_every_kind_are_deleted_with_the_last_snapshot_that_sees_them(files: Lake) -> None:
     catalog = files.create()
     with catalog.transaction() as transaction:
         made = transaction.create_table(
@@ -157,7 +159,7 @@ def test_rows_of_every_kind_go_with_the_last_snapshot_that_saw_them(files: Lake)
     assert count(files.metastore, "ducklake_tag") == 0
 
 
-def test_the_number_of_a_dropped_column_is_not_given_again(files: Lake) -> None:
+def test_the_id_of_a_dropped_column_is_not_reused(files: Lake) -> None:
     catalog = files.create()
     table = table_of(catalog)
     with catalog.transaction() as transaction:
@@ -175,7 +177,7 @@ def test_the_number_of_a_dropped_column_is_not_given_again(files: Lake) -> None:
         assert again.column_id == added.column_id + 1
 
 
-def test_a_transaction_that_expired_snapshots_outlived_is_told(files: Lake) -> None:
+def test_a_transaction_that_began_at_an_expired_snapshot_conflicts(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     with files.metastore.catalog("sales").transaction() as transaction:
@@ -192,7 +194,7 @@ def test_a_transaction_that_expired_snapshots_outlived_is_told(files: Lake) -> N
         transaction.add_data_files(transaction.table("t"), [files.write(catalog)])
 
 
-def test_what_was_looked_up_before_says_that_it_expired(files: Lake) -> None:
+def test_reads_of_an_expired_snapshot_view_fail(files: Lake) -> None:
     catalog = files.create()
     old = files.append(catalog)
     seen = catalog.at(version=old)
@@ -204,7 +206,7 @@ def test_what_was_looked_up_before_says_that_it_expired(files: Lake) -> None:
             read(table)
 
 
-def test_changes_that_are_not_known_any_more_are_an_error(files: Lake) -> None:
+def test_change_feeds_over_expired_snapshots_fail(files: Lake) -> None:
     catalog = files.create()
     first, second, third = (files.append(catalog) for _ in range(3))
     fourth = files.replace(catalog)
@@ -219,7 +221,7 @@ def test_changes_that_are_not_known_any_more_are_an_error(files: Lake) -> None:
     assert len(catalog.table_changes(past, table, first).added) == 1
 
 
-def test_a_materialised_fork_keeps_files_that_its_parent_lets_go(files: Lake) -> None:
+def test_a_materialized_fork_keeps_files_that_its_parent_expires(files: Lake) -> None:
     parent = files.create()
     files.append(parent)
     copy = files.metastore.fork("sales", "copy", mode="copy")

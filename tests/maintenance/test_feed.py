@@ -1,4 +1,4 @@
-"""Compaction is no change: feeds and streams tell the same with it and without it."""
+"""Change feeds and streams, which must be the same with and without compaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEPS = int(os.environ.get("FORKLAKE_COMPACTIONS", "6"))
 
 
 def rewrite_all(lake: Session, alias: str) -> object:
-    """Whatever has a deleted row."""
+    """Rewrite all files with a deleted row."""
     return rewrite_data_files(lake, alias, delete_threshold=0)
 
 
@@ -34,12 +34,12 @@ Change = Callable[[str], object]
 
 @dataclass
 class Twin:
-    """Two catalogs with the same history, of which the first is compacted now and then."""
+    """Two catalogs with the same history, the first of which is compacted occasionally."""
 
     lake: Session
     compacted: str
     plain: str
-    # The snapshots at which the same happened to both.
+    # The snapshots at which both have the same contents.
     moments: list[tuple[int, int]] = field(default_factory=list)
 
     def do(self, change: Change) -> None:
@@ -48,14 +48,14 @@ class Twin:
         self.moments.append((head(self.lake, self.compacted), head(self.lake, self.plain)))
 
     def fork(self, name: str) -> Twin:
-        """Forks of both."""
+        """Fork both catalogs."""
         new = f"{name}_{self.compacted}", f"{name}_{self.plain}"
         for old, alias in zip((self.compacted, self.plain), new, strict=True):
             self.lake.fork(old, alias, attach_as=alias)
         return Twin(self.lake, *new, list(self.moments))
 
     def check(self, dice: random.Random) -> None:
-        """Both show the same at any moment, and tell the same of what happened between two."""
+        """Check that both show the same at every moment, and the same changes between two."""
         for moment in self.moments:
             one, other = (self._rows(side, moment[side]) for side in (0, 1))
             assert one == other
@@ -81,7 +81,7 @@ class Twin:
 
 
 def changes(lake: Session, dice: random.Random) -> Callable[[], Change]:
-    """Random changes of a table of any name."""
+    """Return a source of random changes of a table of any name."""
     numbers = itertools.count()
 
     def insert() -> Change:
@@ -99,7 +99,7 @@ def changes(lake: Session, dice: random.Random) -> Callable[[], Change]:
     return lambda: dice.choice((insert, insert, delete, update))()  # noqa: PLW0108
 
 
-def test_histories_with_and_without_compaction_are_the_same(lake: Session, metadata: str) -> None:
+def test_feeds_are_the_same_with_and_without_compaction(lake: Session, metadata: str) -> None:
     seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
     print(f"FORKLAKE_SEED={seed}")
     dice = random.Random(seed)

@@ -1,4 +1,4 @@
-"""flush_inlined_data: rows and deletes leave the metastore, and everything else is as it was."""
+"""flush_inlined_data: moving inlined rows and deletes to files, without other visible changes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]
 
 
 def table_of(lake: Session, *columns: ColumnSpec, name: str = "t") -> None:
-    """A table whose rows and deletes are kept in the metastore."""
+    """Create a table whose rows and deletes are inlined."""
     lake.set_option("lake", "data_inlining_row_limit", 100)
     lake.create_table(name, columns or COLUMNS)
 
 
 def inlined(lake: Session, alias: str = "lake") -> tuple[int, int]:
-    """The rows and deletes that are in the metastore."""
+    """Return the numbers of inlined rows and deletes."""
     now = seen(lake, alias)
     table = now.state.table("t")
     return len(now.inlined_rows(table)), len(now.inlined_deletes(table))
 
 
 def in_a_file(lake: Session, *ids: int, name: str = "t") -> None:
-    """Rows in a file, however few."""
+    """Insert rows into a file, however few they are."""
     lake.set_option("lake", "data_inlining_row_limit", 0)
     lake.insert(name, [(one, f"n{one}") for one in ids])
     lake.set_option("lake", "data_inlining_row_limit", 100)
@@ -95,7 +95,7 @@ def test_files_are_partitioned_and_sorted_and_hold_all_types(lake: Session) -> N
     assert lake.table("t", where="d >= '2025-01-01'").count() == 1
 
 
-def test_only_what_was_asked_for_is_flushed(lake: Session) -> None:
+def test_only_the_requested_tables_are_flushed(lake: Session) -> None:
     table_of(lake)
     lake.create_schema("s")
     lake.create_table("s.t", COLUMNS)
@@ -109,7 +109,7 @@ def test_only_what_was_asked_for_is_flushed(lake: Session) -> None:
     assert flush_inlined_data(lake, "lake", "main", "t") == [Flushed("main", "t", 1)]
 
 
-def test_a_fork_flushes_what_it_inherited(lake: Session) -> None:
+def test_a_fork_flushes_inherited_rows(lake: Session) -> None:
     table_of(lake)
     in_a_file(lake, 0, 1, 2)
     lake.insert("t", [(3, "a"), (4, "b")])

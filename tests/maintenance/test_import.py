@@ -1,4 +1,4 @@
-"""DuckLakes that DuckDB's own extension made become catalogs, row for row, with their history."""
+"""Imports of DuckLakes of the stock DuckDB extension, row for row and with their history."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ COMPACTION = [
 
 
 def make(place: str, folder: Path, statements: list[str], *extensions: str, **options: Any) -> Any:
-    """A DuckLake with a history, and what DuckDB reads in it."""
+    """Create a DuckLake with a history, and return its contents as DuckDB reads them."""
     with stock(place, *extensions, DATA_PATH=f"{folder}/", **options) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -86,8 +86,10 @@ def make(place: str, folder: Path, statements: list[str], *extensions: str, **op
 
 
 def ours(session: Session, name: str, versions: Mapping[int, int]) -> dict[tuple[int, str], Any]:
-    """What a catalog holds, in the form of `contents`. Tables that have the same columns are read
-    together."""
+    """Return the contents of a catalog in the form of `contents`.
+
+    Tables with the same columns are read by one query.
+    """
     catalog = session.attachment(name).catalog
     found: dict[tuple[int, str], list[Any]] = {}
     alike: dict[str, list[Any]] = {}
@@ -121,7 +123,7 @@ def compare(session: Session, name: str, expected: dict[tuple[int, str], Any]) -
 
 @pytest.fixture
 def target(metadata: str) -> Any:
-    """A metastore to import to."""
+    """Yield a metastore to import into."""
     with forklake.open(metadata, create=True) as metastore:
         yield metastore
 
@@ -161,7 +163,7 @@ def test_a_ducklake_is_read_row_for_row_at_every_snapshot(
         counted = catalog.now().statistics(found).record_count
         assert counted == len(expected[max(s for s, _ in expected), f"{schema}.{name}"])
 
-    # It goes on from there, and what was DuckLake's stays.
+    # Writes continue after the import, and imported files are unchanged.
     session.use("theirs")
     session.insert("t", [{"id": 10_000, "label": "ours"}])
     session.delete("t", "id BETWEEN 60 AND 5005")
@@ -185,7 +187,7 @@ def test_a_ducklake_is_read_row_for_row_at_every_snapshot(
         assert contents(connection) == expected
 
 
-def test_files_that_ducklake_merged_or_others_wrote_are_read_as_they_were(
+def test_merged_and_added_files_of_a_ducklake_are_read_unchanged(
     session: Session, target: Metastore, metadata: str, tmp_path: Path
 ) -> None:
     place = tmp_path / "lake.ducklake"
@@ -211,7 +213,7 @@ def test_files_that_ducklake_merged_or_others_wrote_are_read_as_they_were(
         assert sorted(map(tuple, rows.collect())) == sorted(theirs)
 
 
-# What versions before 1.0 did not have.
+# Absent in versions before 1.0.
 OLD = [
     "ALTER TABLE ducklake_schema_versions DROP COLUMN table_id",
     "ALTER TABLE ducklake_column DROP COLUMN default_value_type",
@@ -225,7 +227,7 @@ OLD = [
 ]
 
 
-def test_an_old_ducklake_on_the_command_line(
+def test_an_old_ducklake_is_imported_by_command(
     session: Session, target: Metastore, metadata: str, tmp_path: Path
 ) -> None:
     place = tmp_path / "lake.ducklake"
@@ -243,7 +245,7 @@ def test_an_old_ducklake_on_the_command_line(
     compare(session, "old", expected)
 
 
-def test_expired_snapshots_and_moved_files(
+def test_ducklakes_with_expired_snapshots_and_moved_files_are_imported(
     session: Session, target: Metastore, metadata: str, tmp_path: Path
 ) -> None:
     place, folder = tmp_path / "lake.ducklake", tmp_path / "theirs"
@@ -258,7 +260,7 @@ def test_expired_snapshots_and_moved_files(
     compare(session, "theirs", expected)
 
 
-def test_a_ducklake_in_postgresql(
+def test_a_ducklake_in_postgresql_is_imported(
     session: Session, target: Metastore, metadata: str, shared_database: str, tmp_path: Path
 ) -> None:
     import psycopg
@@ -278,7 +280,7 @@ def test_a_ducklake_in_postgresql(
     compare(session, "theirs", expected)
 
 
-def test_every_backend_keeps_the_history(metastore: Metastore, tmp_path: Path) -> None:
+def test_the_history_is_imported_on_every_backend(metastore: Metastore, tmp_path: Path) -> None:
     place = tmp_path / "lake.ducklake"
     expected = make(str(place), tmp_path / "theirs", [*HISTORY[:11], *COMPACTION[:6]])
     metastore.create_catalog("other")
@@ -308,7 +310,7 @@ def test_every_backend_keeps_the_history(metastore: Metastore, tmp_path: Path) -
     assert sum(one.catalog_name == "theirs" for one in metastore.catalogs()) == 1
 
 
-def test_what_cannot_be_imported_is_refused(target: Metastore, tmp_path: Path) -> None:
+def test_unsupported_ducklakes_are_refused(target: Metastore, tmp_path: Path) -> None:
     place = tmp_path / "lake.ducklake"
     make(str(place), tmp_path / "theirs", ["CREATE TABLE t (i INT)"])
     target.create_catalog("taken")

@@ -1,4 +1,4 @@
-"""Maintenance that dies at any moment has happened or not, and the next one finishes the job."""
+"""Maintenance killed at any phase: it happened completely or not, and a rerun finishes it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TIMEOUT_SECONDS = 240
 DONE = "commit_committed"
 WRITTEN = ("write_files", "write_footers")
 COMMITTING = ("commit_begun", "commit_locked", "commit_checked", "commit_prepared")
-# How many files tables have on disk of which nobody knows, after all those deaths.
+# How many unreferenced files tables have on disk after all those deaths.
 LEFT = {
     "merge": dict.fromkeys(WRITTEN + COMMITTING, 1),
     "rewrite": dict.fromkeys(WRITTEN + COMMITTING, 1),
@@ -48,7 +48,7 @@ LEFT = {
 
 
 def die_everywhere(place: Place, folder: Path, *operations: str) -> None:
-    """Run operations in another process, each as often as it has phases, and kill it there."""
+    """Run operations in another process, once for each phase, and kill it there."""
     where = json.dumps([place.backend, place.uri, place.metadata_schema, str(folder)])
     done = subprocess.run(
         [sys.executable, "-m", "tests.maintenance.crash_job", where, *operations],
@@ -63,12 +63,12 @@ def die_everywhere(place: Place, folder: Path, *operations: str) -> None:
 
 
 def tables(operation: str) -> list[str]:
-    """The tables of an operation."""
+    """Return the tables of an operation."""
     return [table_of(phase) for phase in PHASES_OF[operation]]
 
 
 def prepare(session: Session, operation: str) -> None:
-    """Three files in every table, of the first of which a row is deleted; and a row in none."""
+    """Create tables of three files, the first with a deleted row, and of one inlined row."""
     with session.transaction():
         for table in tables(operation):
             session.create_table((operation, "main", table), NUMBERS)
@@ -88,14 +88,14 @@ def prepare(session: Session, operation: str) -> None:
 
 
 def paths(lake: Session, operation: str) -> dict[str, set[str]]:
-    """The files of all tables."""
+    """Return the files of all tables."""
     return {
         table: {one.path for one in files(lake, table, operation)} for table in tables(operation)
     }
 
 
 def on_disk(folder: Path) -> set[str]:
-    """The files that are there, relative to the data path."""
+    """Return the existing files, relative to the data path."""
     return {str(one.relative_to(folder / "data")) for one in (folder / "data").rglob("*.parquet")}
 
 
@@ -124,7 +124,9 @@ def test_killed_compaction_loses_nothing_and_a_rerun_finishes(place: Place, tmp_
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_files_of_others_are_added_or_not(place: Place, tmp_path: Path) -> None:
+def test_files_of_other_writers_are_added_completely_or_not_at_all(
+    place: Place, tmp_path: Path
+) -> None:
     with opened(place, tmp_path, "add") as lake:
         with lake.transaction():
             for table in tables("add"):
@@ -148,7 +150,7 @@ Rows = dict[int, list[int]]
 
 
 def make_ducklake(folder: Path) -> Rows:
-    """A DuckLake with a merged file, of which each snapshot sees a part; what that is."""
+    """Create a DuckLake with a merged file that snapshots see in part, and return its contents."""
     with stock(str(folder / "lake.ducklake"), DATA_PATH=f"{folder / 'theirs'}/") as connection:
         connection.execute("CREATE TABLE t (i INT)")
         for first in (0, 2000):
@@ -159,7 +161,7 @@ def make_ducklake(folder: Path) -> Rows:
 
 
 def shown(catalog: Catalog) -> Rows:
-    """What an imported catalog shows, by the number that the snapshot had before."""
+    """Return the contents of an imported catalog, by the former id of the snapshot."""
     versions = [one.snapshot_id for one in catalog.snapshots()]
     tables = ((old, catalog.at(version=new)) for old, new in enumerate(versions))
     return {
@@ -168,7 +170,7 @@ def shown(catalog: Catalog) -> Rows:
 
 
 @pytest.mark.parametrize("backend", ["postgresql"])
-def test_a_ducklake_is_imported_or_not(place: Place, tmp_path: Path) -> None:
+def test_a_ducklake_is_imported_completely_or_not_at_all(place: Place, tmp_path: Path) -> None:
     expected = make_ducklake(tmp_path)
     with place.open() as metastore:
         die_everywhere(place, tmp_path, "import")
@@ -178,7 +180,7 @@ def test_a_ducklake_is_imported_or_not(place: Place, tmp_path: Path) -> None:
             if not is_done:
                 import_(place, tmp_path, name)
             catalog = metastore.catalog(name)
-            # Which rows of the merged file are seen when was written before the catalog was there.
+            # A file that lists the visible rows of the merged one is written before the catalog.
             assert len(catalog.delete_orphaned_files(cleanup_all=True)) == (0 if is_done else 1)
             assert shown(catalog) == expected
         ours = {path for path in RawFiles(RawMetastore(place)).known() if not path.startswith("/")}
@@ -186,7 +188,7 @@ def test_a_ducklake_is_imported_or_not(place: Place, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_an_import_whose_answer_is_lost_keeps_its_files(place: Place, tmp_path: Path) -> None:
+def test_an_import_of_unknown_outcome_keeps_its_files(place: Place, tmp_path: Path) -> None:
     expected = make_ducklake(tmp_path)
 
     def lose() -> NoReturn:
@@ -199,7 +201,7 @@ def test_an_import_whose_answer_is_lost_keeps_its_files(place: Place, tmp_path: 
         with pytest.raises(AlreadyExists):
             import_(place, tmp_path, "theirs")
 
-        # A name that was used before, and a try that comes to nothing.
+        # A name that was used before, and an attempt that fails.
         metastore.drop_catalog("theirs")
         with (
             once_at("import.gathered", lambda: metastore.create_catalog("theirs")),

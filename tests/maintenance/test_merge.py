@@ -1,4 +1,4 @@
-"""merge_adjacent_files: fewer files, and everything else as it was."""
+"""merge_adjacent_files: fewer files, without other visible changes."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]
 
 
 def insert(lake: Session, *ids: int, name: str = "t") -> None:
-    """A file of rows."""
+    """Insert rows as one file."""
     lake.insert(name, [(one, f"n{one}") for one in ids])
 
 
 def table_of(lake: Session, *columns: ColumnSpec, name: str = "t") -> None:
-    """A table that keeps all rows in files."""
+    """Create a table that keeps all rows in files."""
     lake.create_table(name, columns or COLUMNS)
     lake.set_option("lake", "data_inlining_row_limit", 0)
 
 
 def last_change(lake: Session, alias: str = "lake") -> tuple[Change, ...]:
-    """What the newest snapshot says that it changed."""
+    """Return the changes that the newest snapshot records."""
     return lake.snapshots(alias)[-1].changes
 
 
-# What stays
+# Unchanged contents
 
 
 def test_merged_rows_keep_ids_snapshots_and_history(lake: Session) -> None:
@@ -88,10 +88,10 @@ def test_an_updated_row_keeps_its_id_through_an_insert_and_a_merge(lake: Session
     assert sorted(row[2] for row in feed) == ["insert", "update_postimage", "update_preimage"]
 
 
-def test_rows_are_written_as_the_table_has_them_by_now(lake: Session, tmp_path: Path) -> None:
+def test_merged_rows_have_the_current_schema(lake: Session, tmp_path: Path) -> None:
     table_of(
         lake,
-        ColumnSpec("rowid", "int8"),  # called like a virtual column
+        ColumnSpec("rowid", "int8"),  # named like a virtual column
         ColumnSpec("s", struct(x="int16", y="varchar")),
     )
     lake.insert("t", [(1, {"x": 1, "y": "a"})])
@@ -145,10 +145,10 @@ def test_encrypted_files_are_merged_to_an_encrypted_one(session: Session, tmp_pa
     assert [row[0] for row in with_ids(session)] == [1, 2, 3]
 
 
-# Which files
+# Choice of files
 
 
-def test_files_of_one_partition_are_merged_also_of_an_older_partitioning(lake: Session) -> None:
+def test_files_of_one_partition_are_merged_also_for_older_partitionings(lake: Session) -> None:
     table_of(lake, ColumnSpec("id", "int64"), ColumnSpec("p", "varchar"))
     lake.insert("t", [(0, "a")])
     lake.insert("t", [(1, "b")])
@@ -184,12 +184,13 @@ def test_files_of_one_partition_are_merged_also_of_an_older_partitioning(lake: S
     assert merge_adjacent_files(lake, "lake") == []
 
 
-def test_options_choose_what_is_merged(lake: Session) -> None:
+def test_options_choose_the_files_to_merge(lake: Session) -> None:
     table_of(lake)
     lake.create_schema("s")
     lake.create_table("s.t", COLUMNS)
     for number in range(4):
-        ids = range(number * 2000, number * 2000 + 2000)  # footers are a small part of the files
+        # So many that footers are a small part of the files.
+        ids = range(number * 2000, number * 2000 + 2000)
         insert(lake, *ids)
         insert(lake, *ids, name="s.t")
     size = max(one.file.file_size_bytes for one in files(lake))
@@ -253,7 +254,7 @@ FILES = st.lists(
 
 
 @given(FILES, st.integers(1, 3))
-def test_groups_are_of_one_partition_and_size_and_batches_of_groups(
+def test_files_are_grouped_by_partition_and_size_and_groups_batched(
     described: list[tuple[int, int | None, int]], least: int
 ) -> None:
     listed = [a_file(number, *one) for number, one in enumerate(described)]
@@ -286,7 +287,7 @@ def test_groups_are_of_one_partition_and_size_and_batches_of_groups(
 # Order
 
 
-def test_rows_are_in_the_order_that_was_set(lake: Session) -> None:
+def test_merged_rows_are_sorted_as_configured(lake: Session) -> None:
     table_of(lake, ColumnSpec("a", "int32"), ColumnSpec("b", "varchar"), ColumnSpec("p", "int32"))
     lake.set_sorted_by("t", ["b DESC NULLS FIRST", '"a"'])
     lake.rename_column("t", "b", "c")
@@ -314,7 +315,7 @@ def test_rows_are_in_the_order_that_was_set(lake: Session) -> None:
 # Forks
 
 
-def test_a_fork_merges_what_it_inherited_and_leaves_its_parent_alone(lake: Session) -> None:
+def test_a_fork_merges_inherited_files_without_affecting_its_parent(lake: Session) -> None:
     table_of(lake)
     insert(lake, 0, 1)
     insert(lake, 2)
@@ -335,7 +336,7 @@ def test_a_fork_merges_what_it_inherited_and_leaves_its_parent_alone(lake: Sessi
     assert [row[0] for row in with_ids(lake)] == [0, 1, 2, 3]
 
 
-# Meanwhile
+# Concurrent changes
 
 
 @pytest.mark.parametrize("limit", [0, 100], ids=["in a file", "inlined"])
@@ -368,7 +369,7 @@ def test_no_delete_is_lost_to_a_merge_in_either_order(lake: Session, limit: int)
     assert len(rows_at(seen(lake))) == 19
 
 
-def test_others_append_alter_and_merge_meanwhile(lake: Session) -> None:
+def test_concurrent_appends_alterations_and_merges(lake: Session) -> None:
     table_of(lake)
     insert(lake, 0)
     insert(lake, 1)

@@ -1,4 +1,4 @@
-"""Orphans: files in a catalog's own folder that no row of any catalog knows."""
+"""Orphans: files in a catalog's own folder that no row of any catalog refers to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def age(path: Path, days: int) -> None:
     os.utime(path, (moment, moment))
 
 
-def test_only_old_files_that_nobody_knows_are_removed(files: Lake) -> None:
+def test_only_old_unreferenced_files_are_removed(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     (file,) = catalog.now().data_files(table_of(catalog))
@@ -46,7 +46,7 @@ def test_only_old_files_that_nobody_knows_are_removed(files: Lake) -> None:
     assert catalog.delete_orphaned_files(cleanup_all=True) == [str(files.folder / young.path)]
 
 
-def test_files_that_wait_to_be_removed_are_no_orphans(files: Lake) -> None:
+def test_files_scheduled_for_deletion_are_not_orphans(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     files.replace(catalog)
@@ -56,7 +56,7 @@ def test_files_that_wait_to_be_removed_are_no_orphans(files: Lake) -> None:
     assert catalog.delete_orphaned_files(cleanup_all=True) == []
 
 
-def test_a_scan_never_looks_into_the_folder_of_another_catalog(files: Lake) -> None:
+def test_a_scan_skips_folders_of_other_catalogs(files: Lake) -> None:
     one, other = files.create("one"), files.create("one-more")
     stray = {name.name: files.write(name).path for name in (one, other)}
     files.append(other)
@@ -64,8 +64,8 @@ def test_a_scan_never_looks_into_the_folder_of_another_catalog(files: Lake) -> N
     assert files.on_disk() == paths(other) | {stray["one-more"]}
 
 
-def test_files_in_a_folder_may_be_known_to_another_catalog_alone(files: Lake) -> None:
-    """A copy keeps the files of its parent, which may have let them go, or be gone itself."""
+def test_files_referenced_only_by_another_catalog_are_kept(files: Lake) -> None:
+    """A copy keeps the files of its parent, which may have expired them or been dropped."""
     parent = files.create()
     files.append(parent)
     copy = files.metastore.fork("sales", "copy", mode="copy")
@@ -76,7 +76,7 @@ def test_files_in_a_folder_may_be_known_to_another_catalog_alone(files: Lake) ->
     assert paths(copy) <= files.on_disk()
 
 
-def test_a_fork_with_a_data_path_of_its_own(files: Lake, tmp_path: Path) -> None:
+def test_orphans_are_found_in_the_own_data_path_of_a_fork(files: Lake, tmp_path: Path) -> None:
     parent = files.create()
     files.append(parent)
     elsewhere = tmp_path / "elsewhere"
@@ -102,7 +102,7 @@ def test_a_catalog_without_files_has_no_orphans(files: Lake) -> None:
 
 
 def place_of_another(files: Lake, catalog: Catalog, data_path: str) -> None:
-    """Give a catalog a data path that no check would allow today."""
+    """Give a catalog a data path that the current checks would refuse."""
     with files.metastore.database.writing() as connection:
         connection.fetch(
             "UPDATE ducklake_catalog SET data_path = :path WHERE catalog_id = :catalog",
@@ -113,9 +113,7 @@ def place_of_another(files: Lake, catalog: Catalog, data_path: str) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["{}/", "file://{}/", "file:{}/", "{}/../sales/", "{}//"])
-def test_live_files_of_a_catalog_within_the_folder_of_another_stay(
-    files: Lake, spelling: str
-) -> None:
+def test_live_files_of_a_nested_catalog_are_kept(files: Lake, spelling: str) -> None:
     sales, other = files.create("sales"), files.create("other")
     inside = files.folder / "sales"
     inside.mkdir(parents=True)
@@ -128,7 +126,7 @@ def test_live_files_of_a_catalog_within_the_folder_of_another_stay(
     assert paths(files.metastore.catalog("other")) == nested.on_disk()
 
 
-def test_live_files_reached_over_a_symbolic_link_stay(files: Lake, tmp_path: Path) -> None:
+def test_live_files_reached_over_a_symbolic_link_are_kept(files: Lake, tmp_path: Path) -> None:
     sales, other = files.create("sales"), files.create("other")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -140,7 +138,7 @@ def test_live_files_reached_over_a_symbolic_link_stay(files: Lake, tmp_path: Pat
 
 
 @pytest.mark.parametrize("spelling", ["{}", "file://{}", "file:{}"])
-def test_files_that_another_catalog_added_stay_whatever_their_spelling(
+def test_files_added_by_another_catalog_are_kept_for_all_spellings(
     files: Lake, spelling: str
 ) -> None:
     sales, other = files.create("sales"), files.create("other")
@@ -160,7 +158,7 @@ def test_files_that_another_catalog_added_stay_whatever_their_spelling(
     assert own.path in files.on_disk()
 
 
-def test_folders_that_differ_in_case_can_be_one(files: Lake) -> None:
+def test_folders_are_compared_without_case(files: Lake) -> None:
     upper = files.create("Sales")
     files.append(upper)
     (path,) = paths(upper)
@@ -170,7 +168,7 @@ def test_folders_that_differ_in_case_can_be_one(files: Lake) -> None:
         assert find_known_files(connection, [found]) == {found}
 
 
-def test_files_handed_over_that_are_live_in_their_own_catalog_stay(files: Lake) -> None:
+def test_files_owned_by_another_catalog_stay_while_they_are_live_in_their_own(files: Lake) -> None:
     sales, other = files.create("sales"), files.create("other")
     files.append(sales)
     (own,) = sales.now().data_files(table_of(sales))
@@ -189,7 +187,7 @@ def test_files_handed_over_that_are_live_in_their_own_catalog_stay(files: Lake) 
     assert own.path in files.on_disk()
 
 
-def test_files_of_a_delta_table_inside_the_folder_stay(files: Lake) -> None:
+def test_files_of_a_delta_table_inside_the_folder_are_kept(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     root = files.folder / "sales" / "published"

@@ -1,4 +1,4 @@
-"""A process that is killed while something goes: nothing is lost, and the next run finishes."""
+"""Processes killed during expiry and clean-up: nothing is lost, and the next run finishes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PHASES = [
 
 
 def prepare(files: Lake) -> None:
-    """A catalog with a past, a fork that needs part of it, and one that was dropped."""
+    """Create a catalog with a past, a fork that needs part of it, and a dropped catalog."""
     sales = files.create()
     for _ in range(3):
         files.append(sales)
@@ -42,8 +42,8 @@ def prepare(files: Lake) -> None:
     files.write(sales)  # a write that never finished
 
 
-def go(metastore: Metastore) -> None:
-    """Everything goes that may."""
+def expire_and_clean_up(metastore: Metastore) -> None:
+    """Expire and clean up everything possible."""
     sales = metastore.catalog("sales")
     sales.expire_snapshots(older_than=datetime.now(UTC))
     sales.cleanup_old_files(cleanup_all=True)
@@ -51,14 +51,14 @@ def go(metastore: Metastore) -> None:
     sales.delete_orphaned_files(cleanup_all=True)
 
 
-def _go_and_die(place: Place, phase: str) -> None:
+def _expire_and_die(place: Place, phase: str) -> None:
     def observe(reached: str) -> None:
         if reached == phase:
             _die()
 
     phases.observer = observe
     with place.open() as metastore:
-        go(metastore)
+        expire_and_clean_up(metastore)
 
 
 def _die() -> NoReturn:
@@ -67,7 +67,7 @@ def _die() -> NoReturn:
 
 
 def _seen(metastore: Metastore, names: list[str]) -> dict[tuple[str, int], set[str]]:
-    """The files of every snapshot that catalogs have."""
+    """Return the files of every snapshot of the catalogs."""
     found: dict[tuple[str, int], set[str]] = {}
     for catalog in map(metastore.catalog, names):
         for one in catalog.snapshots():
@@ -85,7 +85,7 @@ def test_a_killed_process_loses_nothing_and_the_next_one_finishes(
         files = Lake(metastore, tmp_path / "files")
         prepare(files)
         before = _seen(metastore, ["sales", "fork"])
-        process = CONTEXT.Process(target=_go_and_die, args=(place, phase))
+        process = CONTEXT.Process(target=_expire_and_die, args=(place, phase))
         process.start()
         process.join(TIMEOUT_SECONDS)
         assert process.exitcode == -signal.SIGKILL
@@ -95,7 +95,7 @@ def test_a_killed_process_loses_nothing_and_the_next_one_finishes(
         needed = set().union(*after.values())
         assert needed <= files.on_disk()
 
-        go(metastore)
+        expire_and_clean_up(metastore)
         final = _seen(metastore, ["sales", "fork"])
         assert final.items() <= after.items()
         raw = RawFiles(RawMetastore(place))

@@ -1,4 +1,4 @@
-"""Expiry and clean-up beside Spark: what DataFrames say, checkpoints, encrypted files."""
+"""Expiry and clean-up with Spark: lazy DataFrames, checkpoints, encrypted files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LATER = timedelta(days=-1)
 
 
 def filled(lake: Session, name: str = "t") -> int:
-    """A table whose first snapshot with rows is returned, and which then lost its rows' file."""
+    """Create a table whose file of rows has ended, and return its first snapshot with rows."""
     lake.create_table(name, [ColumnSpec("id", "int64")])
     lake.set_option("lake", "data_inlining_row_limit", 0)
     lake.insert(name, [(1,), (2,)])
@@ -38,7 +38,7 @@ def ids(lake: Session, version: int | None = None) -> list[int]:
     return sorted(row.id for row in lake.table("t", version=version).collect())
 
 
-def test_a_lazy_frame_whose_snapshot_expired_says_so(lake: Session) -> None:
+def test_reading_a_lazy_frame_of_an_expired_snapshot_fails(lake: Session) -> None:
     old = filled(lake)
     before, now = lake.table("t", version=old), lake.table("t")
     expire_snapshots(lake, "lake", older_than=LATER)
@@ -79,9 +79,7 @@ def test_a_checkpoint_leaves_one_file_and_every_row(lake: Session, tmp_path: Pat
         checkpoint(lake, "lake")
 
 
-def test_encrypted_files_are_cleaned_up_too(
-    session: Session, metadata: str, tmp_path: Path
-) -> None:
+def test_encrypted_files_are_cleaned_up(session: Session, metadata: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     session.attach(
         metadata,
@@ -101,7 +99,7 @@ def test_encrypted_files_are_cleaned_up_too(
     assert ids(session) == [3]
 
 
-def test_the_command_compacts_if_asked(lake: Session, metadata: str) -> None:
+def test_the_command_compacts_with_the_option(lake: Session, metadata: str) -> None:
     lake.create_table("t", [ColumnSpec("id", "int64")])
     for number in range(3):
         lake.set_option("lake", "data_inlining_row_limit", 0 if number < 2 else 10)
@@ -119,7 +117,7 @@ def test_the_command_compacts_if_asked(lake: Session, metadata: str) -> None:
     assert run.document("maintain", "--compact") == {"steps": []}
 
 
-def test_what_is_read_only_is_not_maintained(lake: Session, metadata: str) -> None:
+def test_read_only_catalogs_are_not_maintained(lake: Session, metadata: str) -> None:
     filled(lake)
     lake.attach(metadata, "look", catalog="sales", read_only=True)
     with pytest.raises(Forbidden, match="read-only"):

@@ -1,4 +1,4 @@
-"""rewrite_data_files: files without their deleted rows, and everything else as it was."""
+"""rewrite_data_files: files without their deleted rows, without other visible changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("p", "int32")]
 
 
 def table_of(lake: Session, count: int, rows: int) -> None:
-    """A table with so many files of so many rows."""
+    """Create a table with `count` files of so many rows each."""
     lake.create_table("t", COLUMNS)
     inlining(lake, 0)
     for file in range(count):
@@ -23,7 +23,7 @@ def table_of(lake: Session, count: int, rows: int) -> None:
 
 
 def inlining(lake: Session, limit: int) -> None:
-    """Keep so many rows and deletes in the metastore."""
+    """Set how many rows and deletes are inlined."""
     lake.set_option("lake", "data_inlining_row_limit", limit)
 
 
@@ -35,7 +35,7 @@ def delete(lake: Session, file: int, *positions: int) -> None:
         change.transaction.delete_positions(table, found, positions)
 
 
-def test_deleted_rows_count_wherever_they_are_noted(lake: Session) -> None:
+def test_deletes_count_in_delete_files_and_in_the_metastore(lake: Session) -> None:
     table_of(lake, 4, 10)
     lake.delete("t", "id IN (0, 1, 10)")  # delete files for the first two files
     delete(lake, 0, 5)
@@ -64,7 +64,7 @@ def test_deleted_rows_count_wherever_they_are_noted(lake: Session) -> None:
         rewrite_data_files(lake, "lake", delete_threshold=1.5)
 
 
-def test_a_file_of_which_nothing_is_left_yields_none(lake: Session) -> None:
+def test_a_completely_deleted_file_is_ended_without_a_new_one(lake: Session) -> None:
     table_of(lake, 2, 3)
     delete(lake, 0, 0, 1, 2)
     with unchanged(lake):
@@ -72,10 +72,11 @@ def test_a_file_of_which_nothing_is_left_yields_none(lake: Session) -> None:
     assert len(files(lake)) == 1
 
 
-def test_large_files_are_split_and_small_ones_put_together(lake: Session) -> None:
+def test_large_files_are_split_and_small_ones_combined(lake: Session) -> None:
     table_of(lake, 4, 2)
     lake.set_partitioning("t", ["p"])
-    lake.set_option("lake", "parquet_version", 1)  # or numbers in a row would take no space
+    # In version 2 consecutive numbers would take no space.
+    lake.set_option("lake", "parquet_version", 1)
     lake.write(lake.engine.spark.range(1000, 4000).selectExpr("id", "CAST(0 AS INT)"), "t")
     lake.delete("t", "id % 10 = 1")
     delete(lake, 1, 0)
@@ -110,7 +111,7 @@ def test_no_delete_is_lost_to_a_rewrite_in_either_order(lake: Session, limit: in
     assert len(with_ids(lake)) == 13
 
 
-def test_a_fork_rewrites_what_it_inherited(lake: Session) -> None:
+def test_a_fork_rewrites_inherited_files(lake: Session) -> None:
     table_of(lake, 2, 4)
     lake.delete("t", "id = 1")
     delete(lake, 0, 2)

@@ -1,4 +1,4 @@
-"""Storage: whose bytes are whose, and that dropping a catalog frees what was said."""
+"""Storage usage: shared and own bytes of catalogs, and the bytes that dropping one frees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def size_of(files: Lake, catalog: Catalog) -> int:
     return sum(file.file_size_bytes for file in seen.data_files(seen.state.table("t")))
 
 
-def test_what_a_catalog_shares_and_what_it_has_alone(files: Lake) -> None:
+def test_shared_and_own_bytes_of_a_catalog(files: Lake) -> None:
     parent = files.create()
     files.append(parent)
     common = size_of(files, parent)
@@ -48,7 +48,7 @@ def test_what_a_catalog_shares_and_what_it_has_alone(files: Lake) -> None:
 
 
 @pytest.mark.parametrize("name", ["sales", "fork", "child"])
-def test_dropping_a_catalog_frees_what_was_said(files: Lake, name: str) -> None:
+def test_dropping_a_catalog_frees_the_reported_bytes(files: Lake, name: str) -> None:
     parent = files.create()
     files.append(parent)
     fork = files.metastore.fork("sales", "fork")
@@ -68,7 +68,7 @@ def test_dropping_a_catalog_frees_what_was_said(files: Lake, name: str) -> None:
     assert before - bytes_on_disk(files) == told.freed_bytes
 
 
-def test_maintenance_does_what_is_due_and_tells_it(files: Lake) -> None:
+def test_maintenance_runs_and_reports_due_operations(files: Lake) -> None:
     catalog = files.create()
     files.append(catalog)
     files.replace(catalog)
@@ -87,7 +87,7 @@ def test_maintenance_does_what_is_due_and_tells_it(files: Lake) -> None:
     assert passed.operation == "skipped"
 
 
-def test_a_catalog_that_cannot_be_maintained_does_not_hold_up_the_others(files: Lake) -> None:
+def test_a_failure_in_one_catalog_does_not_stop_maintenance_of_others(files: Lake) -> None:
     nowhere = files.metastore.create_catalog("a-nowhere")
     moment = datetime(2020, 1, 1, tzinfo=UTC)
     nowhere.schedule_deletion([ScheduledFile(7, "a.parquet", True, moment)])
@@ -100,7 +100,7 @@ def test_a_catalog_that_cannot_be_maintained_does_not_hold_up_the_others(files: 
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_the_commands(files: Lake, place: Place, tmp_path: Path) -> None:
+def test_storage_and_maintain_commands_work(files: Lake, place: Place, tmp_path: Path) -> None:
     files.append(files.create())
     files.metastore.set_option("expire_older_than", "0 seconds")
     runner = CliRunner()

@@ -1,4 +1,4 @@
-"""What a table shows at every snapshot, read with Arrow: the same before and after maintenance."""
+"""Contents of a table at every snapshot, to be compared before and after maintenance."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ Rows = list[tuple[Any, ...]]
 
 
 def head(lake: Session, alias: str = "lake") -> int:
-    """The newest snapshot."""
+    """Return the newest snapshot."""
     return lake.attachment(alias).catalog.current_snapshot()
 
 
 def seen(lake: Session, alias: str = "lake") -> Snapshotted:
-    """The catalog as it is now."""
+    """Return the current state of the catalog."""
     return lake.attachment(alias).catalog.now()
 
 
 def files(lake: Session, name: str = "t", alias: str = "lake") -> list[ScanFile]:
-    """The data files of a table as they are now."""
+    """Return the current data files of a table."""
     now = seen(lake, alias)
     return now.scan_files(now.state.table(name))
 
 
 def sorted_rows(frame: DataFrame) -> Rows:
-    """The rows of a DataFrame, in an order that is always the same."""
+    """Return the rows of a DataFrame in a deterministic order."""
     return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
 def with_ids(lake: Session, name: str = "t", version: int | None = None) -> Rows:
-    """The rows with their ids and snapshots, as Spark reads them."""
+    """Return the rows with their ids and snapshots, as Spark reads them."""
     return sorted_rows(lake.table(name, version=version, virtual=["rowid", "snapshot_id"]))
 
 
 def rows_at(at: Snapshotted, name: str = "t") -> Rows:
-    """The rows of a table with their ids and snapshots."""
+    """Return the rows of a table with their ids and snapshots."""
     table = at.state.table(name)
     fields = at.state.fields(table)
     batches: list[pa.RecordBatch] = []
@@ -60,7 +60,7 @@ def rows_at(at: Snapshotted, name: str = "t") -> Rows:
 
 
 def history(lake: Session, name: str = "t", alias: str = "lake") -> dict[int, Any]:
-    """The rows and the statistics of a table at every snapshot that has it."""
+    """Return the rows and the statistics of a table at every snapshot that has it."""
     catalog = lake.attachment(alias).catalog
     number = seen(lake, alias).state.table(name).table_id
     found: dict[int, Any] = {}
@@ -75,12 +75,12 @@ def history(lake: Session, name: str = "t", alias: str = "lake") -> dict[int, An
 
 @contextmanager
 def unchanged(lake: Session, name: str = "t", alias: str = "lake") -> Iterator[None]:
-    """What happens inside changes neither the past nor what the table shows now."""
+    """Check that the block changes neither past snapshots nor the current contents."""
     before = history(lake, name, alias)
     yield
     after = history(lake, name, alias)
     newest = before[max(before)]
-    assert len(newest[0]) == newest[1][0]  # as many rows as the statistics say
+    assert len(newest[0]) == newest[1][0]  # as many rows as the statistics have
     assert {at: shown for at, shown in after.items() if at in before} == before
     assert all(shown == newest for at, shown in after.items() if at not in before)
     now = seen(lake, alias)
@@ -90,7 +90,7 @@ def unchanged(lake: Session, name: str = "t", alias: str = "lake") -> Iterator[N
 
 @contextmanager
 def amid(phase: str, act: Callable[[], object]) -> Iterator[list[object]]:
-    """Something is done when a phase is first reached; what it gave."""
+    """Run an action when a phase is first reached, and yield its results."""
     done: list[object] = []
 
     def observe(reached: str) -> None:

@@ -1,1 +1,1 @@
-"""Merging forks, and comparing catalogs."""
+"""Tests of merging forks and of comparing catalogs."""

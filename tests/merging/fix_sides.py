@@ -1,4 +1,4 @@
-"""A catalog and its fork, both attached, with tables whose rows have a key and a value."""
+"""A catalog and its fork, both attached, with tables of keys and values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ COLUMNS = (ColumnSpec("k", "int32"), ColumnSpec("v", "varchar"))
 
 @dataclass(frozen=True)
 class Sides:
-    """The session, in which the parent is `lake` (its name is `sales`) and the fork `fork`."""
+    """The session with both sides: parent `sales`, attached as `lake`, and fork, as `fork`."""
 
     session: Session
     metastore: Metastore
 
     @classmethod
     def of(cls, lake: Session, *, tables: dict[str, int], rows: int = 8) -> Sides:
-        """Tables with so many rows, each with the limit of rows that stay in the metastore."""
+        """Create tables with `rows` rows, each with its inlining limit, and fork them."""
         sides = cls(lake, lake.attachment("lake").metastore)
         for name, limit in tables.items():
             lake.create_table(name, COLUMNS)
@@ -31,13 +31,13 @@ class Sides:
         return sides
 
     def insert(self, side: str, table: str, keys: range | list[int], value: str) -> None:
-        """Add rows."""
+        """Insert rows."""
         rows = [{"k": key, "v": value} for key in keys]
         if rows:
             self.session.insert(f"{side}.{table}", rows)
 
     def rows(self, side: str, table: str) -> dict[int, str]:
-        """All rows by key; each key is there once, and so is each row id."""
+        """Return all rows by key, after checking that keys and row ids are unique."""
         found = self.session.table(f"{side}.{table}", virtual=["rowid"]).collect()
         assert len({row.k for row in found}) == len({row.rowid for row in found}) == len(found)
         return {row.k: row.v for row in found}
@@ -58,7 +58,7 @@ class Sides:
 
 
 def conflicting(error: Conflict) -> set[tuple[str, str, str]]:
-    """The rows of an error: table, and what each side did."""
+    """Return the rows of an error, with the table and the changes of each side."""
     return {
         (one["table"], row["source_did"], row["target_did"])
         for one in error.details["conflicts"]

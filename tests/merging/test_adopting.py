@@ -1,4 +1,4 @@
-"""Merges that only move metadata, on every backend: no Spark, no file is opened or written."""
+"""Merges of metadata only, on every backend: no Spark, and no file is opened or written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.behavior.builders import COLUMNS, a_file, a_table, append, paths
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    """A session that must not start Spark."""
+    """Yield a session that must not start Spark."""
     with Session() as found:
         yield found
         assert found._engine is None
@@ -30,20 +30,20 @@ def session() -> Iterator[Session]:
 
 @pytest.fixture
 def sales(metastore: Metastore) -> Catalog:
-    """A catalog with a table `t` of one file."""
+    """Return a catalog with a table `t` of one file."""
     catalog = metastore.create_catalog("sales", data_path="/data")
     a_table(catalog, files=["base.parquet"])
     return catalog
 
 
 def files_of(catalog: Catalog, table: Table) -> dict[str, tuple[DataFileId, int | None]]:
-    """The id and the first row id of each file."""
+    """Return the id and the first row id of each file."""
     found = catalog.now().data_files(table)
     return {file.path: (file.data_file_id, file.row_id_start) for file in found}
 
 
 def inlined(catalog: Catalog, table: Table) -> dict[int, int]:
-    """The ids of rows in the metastore, and their first column."""
+    """Return the first column of inlined rows by row id."""
     column = catalog.now().state.column(table, "id").column_id
     return {row.row_id: row.values[column] for row in catalog.now().inlined_rows(table)}
 
@@ -53,7 +53,7 @@ def insert(catalog: Catalog, table: Table, *numbers: int) -> None:
         transaction.insert_rows(table, [{"id": number, "name": "x"} for number in numbers])
 
 
-def test_appends_on_both_sides_go_together(
+def test_appends_on_both_sides_are_merged(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     table = sales.now().state.table("t")
@@ -70,7 +70,7 @@ def test_appends_on_both_sides_go_together(
     assert merged.tables == foreseen.tables
     (told,) = merged.tables
     assert (told.appended_rows, told.appended_files, told.updated, told.deleted) == (22, 2, 0, 0)
-    # One snapshot; files with their ids and paths, and row ids that nobody else has.
+    # One snapshot; files keep their ids and paths, and row ids are new and unique.
     (snapshot,) = [one for one in sales.snapshots() if one.commit_message == "done"]
     assert snapshot.snapshot_id == merged.snapshot_id
     found = files_of(sales, table)
@@ -80,12 +80,12 @@ def test_appends_on_both_sides_go_together(
     assert inlined(sales, table) == {20: 1, 41: 7, 42: 8}
     statistics = sales.now().statistics(table)
     assert (statistics.record_count, statistics.next_row_id) == (43, 43)
-    # The fork is as it was, and everybody has heard of everything.
+    # The fork is unchanged, and a further merge finds nothing.
     assert files_of(fork, table) == there
     assert publish(session, metastore, "agent").snapshot_id is None
 
 
-def test_merging_again_takes_what_came_since_both_ways(
+def test_repeated_merges_in_both_directions_take_later_changes(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     table = sales.now().state.table("t")
@@ -107,7 +107,7 @@ def test_merging_again_takes_what_came_since_both_ways(
     assert len(set(starts)) == len(starts)
 
 
-def test_definitions_come_along(session: Session, metastore: Metastore, sales: Catalog) -> None:
+def test_definitions_are_merged(session: Session, metastore: Metastore, sales: Catalog) -> None:
     fork = metastore.fork("sales", "agent")
     with fork.transaction() as transaction:
         transaction.create_schema("lab")
@@ -134,7 +134,7 @@ def test_definitions_come_along(session: Session, metastore: Metastore, sales: C
     assert now.state.own_options(now.state.table("t").table_id) == there.state.own_options(
         there.state.table("t").table_id
     )
-    # From then on the new table is like any other.
+    # Afterwards the new table is an ordinary one.
     append(fork, twin, "more.parquet")
     append(sales, table, "other.parquet")
     publish(session, metastore, "agent")
@@ -221,7 +221,7 @@ def _require(catalog: Catalog) -> None:
         transaction.set_nullable(transaction.table("t"), ["name"], False)
 
 
-# What the fork does, what the catalog does, and the words of the conflict, if it is one.
+# What the fork does, what the parent does, and the text of the conflict, or None.
 PAIRS = {
     "same rename": (_rename("title"), _rename("title"), None),
     "two renames": (_rename("title"), _rename("label"), "column"),
@@ -277,7 +277,7 @@ def test_definitions_changed_on_both_sides(
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_names_of_columns_that_either_side_dropped_are_remembered_by_both(
+def test_dropped_column_names_of_either_side_are_reserved_on_both(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     _add("extra")(sales)
@@ -296,7 +296,7 @@ def test_names_of_columns_that_either_side_dropped_are_remembered_by_both(
 
 
 def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
-    """A fork that got a table, a view and a column by a merge of its parent."""
+    """Return a fork that got a table, a view and a column by a merge of its parent."""
     fork = metastore.fork("sales", "agent")
     with sales.transaction() as transaction:
         transaction.create_table("late", COLUMNS)
@@ -307,7 +307,7 @@ def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_what_a_fork_drops_of_that_which_its_parent_told_it_is_dropped_there(
+def test_objects_merged_from_the_parent_and_dropped_in_the_fork_are_dropped_in_the_parent(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     fork = _arrived(session, metastore, sales)
@@ -327,7 +327,7 @@ def test_what_a_fork_drops_of_that_which_its_parent_told_it_is_dropped_there(
 
 @pytest.mark.parametrize("backend", ["sqlite"])
 @pytest.mark.parametrize("change", [append, _add_to])
-def test_what_a_fork_does_to_a_table_that_its_parent_told_it_and_dropped_is_a_conflict(
+def test_changing_a_merged_table_that_its_parent_dropped_conflicts(
     session: Session,
     metastore: Metastore,
     sales: Catalog,
@@ -342,7 +342,7 @@ def test_what_a_fork_does_to_a_table_that_its_parent_told_it_and_dropped_is_a_co
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_names_are_passed_on_from_one_table_to_another(
+def test_chains_of_renames_are_merged(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     a_table(sales, "u")
@@ -363,7 +363,7 @@ def test_names_are_passed_on_from_one_table_to_another(
     assert here.fields(here.table("u")) == there.fields(there.table("u"))
 
 
-def test_many_who_merge_one_fork_at_once_merge_it_once(
+def test_concurrent_merges_of_one_fork_apply_once(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     table = sales.now().state.table("t")
@@ -393,7 +393,7 @@ def test_many_who_merge_one_fork_at_once_merge_it_once(
     assert ranges == list(range(0, 70, 10))
 
 
-def test_files_outlive_the_fork_that_wrote_them(
+def test_merged_files_outlive_their_fork(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     table = sales.now().state.table("t")
@@ -410,7 +410,7 @@ def test_files_outlive_the_fork_that_wrote_them(
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_the_first_snapshot_of_a_fork_is_needed_until_both_sides_were_told(
+def test_the_first_snapshot_of_a_fork_may_expire_after_merges_in_both_directions(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     table = sales.now().state.table("t")
@@ -429,7 +429,7 @@ def test_the_first_snapshot_of_a_fork_is_needed_until_both_sides_were_told(
         publish(session, metastore, "other")
 
 
-def test_a_fork_of_another_data_path_keeps_its_files_where_they_are(
+def test_merged_files_stay_in_the_data_path_of_their_fork(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
     table = sales.now().state.table("t")
@@ -441,8 +441,8 @@ def test_a_fork_of_another_data_path_keeps_its_files_where_they_are(
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-class TestWhatCannotBeMerged:
-    def test_catalogs_that_are_not_parent_and_fork(
+class TestRefusedMerges:
+    def test_of_unrelated_catalogs(
         self, session: Session, metastore: Metastore, sales: Catalog
     ) -> None:
         for name in ("one", "two"):
@@ -455,7 +455,7 @@ class TestWhatCannotBeMerged:
             publish(session, metastore, "sales")
         assert parent_of(metastore, "one") == "sales"
 
-    def test_words_that_mean_nothing(
+    def test_with_invalid_options(
         self, session: Session, metastore: Metastore, sales: Catalog
     ) -> None:
         metastore.fork("sales", "agent")

@@ -1,4 +1,4 @@
-"""Four ways in which branches of a lake go wrong, and what happens here instead."""
+"""Four ways in which branches of a lake can go wrong, and how merges prevent them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forklake.store import adoption
 from tests.merging.fix_sides import Sides
 
 
-def test_a_merge_does_not_overwrite_what_the_parent_changed_meanwhile(lake: Session) -> None:
+def test_a_merge_does_not_overwrite_concurrent_changes_of_the_parent(lake: Session) -> None:
     sides = Sides.of(lake, tables={"t": 1000}, rows=2)
     lake.update("fork.t", {"v": "'theirs'"}, "k = 0")
     lake.update("lake.t", {"v": "'ours'"}, "k = 0")
@@ -26,7 +26,7 @@ def test_a_merge_does_not_overwrite_what_the_parent_changed_meanwhile(lake: Sess
     assert sides.rows("lake", "t")[0] == "ours"
 
 
-def test_a_parent_that_moves_on_while_a_merge_is_prepared_is_not_overwritten(
+def test_a_parent_that_changes_during_a_merge_is_not_overwritten(
     lake: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sides = Sides.of(lake, tables={"t": 1000, "u": 1000}, rows=2)
@@ -47,15 +47,13 @@ def test_a_parent_that_moves_on_while_a_merge_is_prepared_is_not_overwritten(
 
     monkeypatch.setattr(fork_merge._Plan, "committed", outrun)
     sides.merge()
-    # A change of the same table makes the merge start over; one of another table does not.
+    # A change of the same table restarts the merge; a change of another table does not.
     assert len(attempts) == 2
     assert sides.rows("lake", "t") == {0: "theirs", 1: "ours"}
     assert 7 in sides.rows("lake", "u")
 
 
-def test_merges_that_cross_overwrite_nothing(
-    lake: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_crossing_merges_overwrite_nothing(lake: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     sides = Sides.of(lake, tables={"t": 1000}, rows=2)
     lake.update("fork.t", {"v": "'theirs'"}, "k = 0")
     lake.update("lake.t", {"v": "'ours'"}, "k = 0")
@@ -66,7 +64,7 @@ def test_merges_that_cross_overwrite_nothing(
         sides.merge(back=True, on_conflict="theirs")
         return read(*arguments)
 
-    # When both sides have been looked at, the fork takes over what its parent has.
+    # After both sides have been read, the fork takes over the rows of its parent.
     monkeypatch.setattr(kin, "merges_between", outrun)
     with pytest.raises(Conflict):
         sides.merge()
@@ -85,7 +83,7 @@ def test_a_run_that_fails_midway_leaves_the_parent_untouched(lake: Session) -> N
     assert sides.rows("lake", "t") == sides.rows("lake", "u") == {0: "base", 1: "base"}
 
 
-def test_what_an_aborted_run_left_can_be_neither_forked_nor_merged_by_others(
+def test_the_fork_of_an_aborted_run_cannot_be_forked_or_merged_by_others(
     lake: Session,
 ) -> None:
     sides = Sides.of(lake, tables={"t": 1000}, rows=2)
@@ -106,13 +104,13 @@ def test_what_an_aborted_run_left_can_be_neither_forked_nor_merged_by_others(
             attempt()
     assert metastore.find("stolen") is None
     assert lake.attachment("lake").catalog.current_snapshot() == before
-    # The run itself publishes it; or lets others have it.
+    # The run itself merges the fork, or releases it for others.
     assert publish(lake, metastore, "run-1", holder="run 1").snapshot_id is not None
     release(metastore, "run-1")
     metastore.fork("run-1", "shared")
 
 
-def test_taking_one_table_of_several_is_told_and_the_rest_follows(lake: Session) -> None:
+def test_merging_some_tables_lists_the_rest_for_a_later_merge(lake: Session) -> None:
     sides = Sides.of(lake, tables={"t": 1000, "u": 1000}, rows=2)
     with lake.transaction():
         sides.insert("fork", "t", [10], "both")

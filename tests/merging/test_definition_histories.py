@@ -1,7 +1,7 @@
-"""Random definitions on a catalog, its fork and a fork of that: merged both ways they are the same.
+"""Random definitions on a catalog, its fork and a fork of that, which must be equal after merges.
 
-Nothing is known here of how a merge decides. A merge may be refused; if it is not, merging back
-makes both sides equal, no name is there twice, and nobody has news any more.
+The test is independent of how a merge decides. A merge may be refused; if it is not, merging back
+makes both sides equal, names stay unique, and a further merge finds nothing.
 
 `FORKLAKE_MERGES=2000` runs more.
 """
@@ -35,7 +35,7 @@ _files = count()
 
 
 def change(random: Random, transaction: Transaction) -> None:
-    """Do one thing to the definitions, or to the rows, of a catalog."""
+    """Make one random change to the definitions or rows of a catalog."""
     name, column = random.choice("abc"), random.choice(("id", "name", "x", "y"))
     changes: list[Callable[[], object]] = [
         lambda: transaction.create_table(name, COLUMNS),
@@ -59,7 +59,7 @@ def change(random: Random, transaction: Transaction) -> None:
 
 
 def content(catalog: Catalog) -> dict[Any, Any]:
-    """All that a catalog has; each name is there once."""
+    """Return all contents of a catalog, after checking that names are unique."""
     seen = catalog.now()
     state, views = seen.state, seen.state.rows(VIEW)
     taken = Counter(
@@ -86,7 +86,7 @@ def content(catalog: Catalog) -> dict[Any, Any]:
     suppress_health_check=list(HealthCheck),
 )
 @given(seed=st.integers(0, 2**32))
-def test_what_is_merged_both_ways_is_the_same(
+def test_catalogs_merged_both_ways_are_equal(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     with Session() as session:

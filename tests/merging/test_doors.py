@@ -1,4 +1,4 @@
-"""Comparing and merging by SQL, from the command line and over HTTP; none of it starts Spark."""
+"""Comparing and merging by SQL, from the command line and over HTTP, all without Spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def uri(tmp_path: Path) -> str:
 
 @pytest.fixture
 def dry(uri: str, tmp_path: Path) -> Iterator[Session]:
-    """A session that must not start Spark, with a catalog `sales` attached as `lake`."""
+    """Yield a session that must not start Spark, with a catalog `sales` attached as `lake`."""
     data = str(tmp_path / "data")
     with Session() as session:
         session.attach(uri, "lake", catalog="sales", data_path=data, create_if_not_exists=True)
@@ -43,7 +43,7 @@ def metastore(dry: Session) -> Metastore:
 
 
 def fill(metastore: Metastore) -> None:
-    """Let both sides add rows, and the fork a table."""
+    """Add rows on both sides, and a table in the fork."""
     for name, number in (("sales", 1), ("agent", 2)):
         catalog = metastore.catalog(name)
         insert(catalog, catalog.now().state.table("t"), number)
@@ -52,7 +52,7 @@ def fill(metastore: Metastore) -> None:
 
 
 class TestSql:
-    def test_functions(self, dry: Session, metastore: Metastore) -> None:
+    def test_functions_diff_and_merge(self, dry: Session, metastore: Metastore) -> None:
         def rows(text: str) -> list[dict[str, object]]:
             found: list[dict[str, object]] = dry.execute(text).arrow().to_pylist()
             return found
@@ -73,10 +73,10 @@ class TestSql:
         assert rows("CALL ducklake_merge('lake', into => 'fork')") != []
         assert rows("CALL ducklake_diff('lake', 'fork', tables => ['fresh'])") == []
 
-    def test_bad_calls(self, dry: Session) -> None:
+    def test_bad_calls_are_refused(self, dry: Session) -> None:
         for text, kind in (
             ("CALL ducklake_merge('lake')", InvalidInput),
-            ("CALL ducklake_merge('nobody')", NotFound),
+            ("CALL ducklake_merge('nobody')", NotFound),  # language: ok
             ("CALL ducklake_merge('agent', tables => ['nothing'])", NotFound),
             ("CALL ducklake_merge('agent', on_conflict => 'mine')", InvalidInput),
             ("CALL ducklake_diff('lake')", InvalidInput),
@@ -86,7 +86,7 @@ class TestSql:
                 dry.execute(text)
 
 
-def test_commands(dry: Session, metastore: Metastore, uri: str) -> None:
+def test_commands_diff_and_merge(dry: Session, metastore: Metastore, uri: str) -> None:
     cli = CommandLine(uri)
     assert "are identical" in cli.ok("diff", "sales", "agent").out
     fill(metastore)
@@ -105,7 +105,7 @@ def test_commands(dry: Session, metastore: Metastore, uri: str) -> None:
     assert "as snapshot" in cli.ok("merge", "agent").out
     assert "already" in cli.ok("merge", "agent").out
     assert cli.error("merge", "sales")[0] == 2
-    assert cli.error("merge", "nobody")[0] != 0
+    assert cli.error("merge", "nobody")[0] != 0  # language: ok
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def service(uri: str, dry: Session) -> Iterator[Running]:
         yield found
 
 
-def test_routes_and_rights(service: Running, metastore: Metastore) -> None:
+def test_routes_check_rights_on_both_sides(service: Running, metastore: Metastore) -> None:
     fill(metastore)
     access, alice, bob = service.service.access, service.of("alice"), service.of("bob")
     for name, person, role in (
@@ -126,7 +126,7 @@ def test_routes_and_rights(service: Running, metastore: Metastore) -> None:
         access.grant(LOCAL, name, person, role)
     path, body = "/v1/catalogs/sales/merge", {"source": "agent", "message": "done"}
     assert bob.get("/v1/catalogs/sales/diff/agent").json()["tables"][0]["added"] == 1
-    # One must be able to write to the target, and to see the source.
+    # The caller needs write rights on the target, and read rights on the source.
     assert bob.post(path, json=body).status_code == 403
     assert bob.post(path, json=body | {"dry_run": True}).json()["snapshot_id"] is None
     assert alice.post("/v1/catalogs/agent/merge", json={"source": "sales"}).status_code == 403
@@ -143,7 +143,7 @@ def test_routes_and_rights(service: Running, metastore: Metastore) -> None:
     assert stranger.status_code == 404
 
 
-def test_sessions_of_a_service_ask_for_the_same_rights(
+def test_sessions_of_a_service_check_the_same_rights(
     service: Running, metastore: Metastore
 ) -> None:
     access = service.service.access

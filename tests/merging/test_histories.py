@@ -1,8 +1,8 @@
-"""Random histories on both sides, compared with a plain model of versions and what they know.
+"""Random histories on both sides, compared with a plain model of row versions.
 
-In the model each row has a version, and each version knows those that it replaced. A merge takes a
-version if it knows the other one, and finds a conflict where neither knows the other. How the lake
-finds that out, from snapshots, files and row ids, is not in the model.
+In the model each row has a version, which records the versions that it replaced. A merge takes a
+version that replaced the other one, and finds a conflict where neither did. How the lake
+detects that from snapshots, files and row ids is not part of the model.
 
 `FORKLAKE_MERGES=200` runs more.
 """
@@ -33,17 +33,17 @@ _numbers = count()
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A version of a row; without a value it is gone."""
+    """A version of a row; a deleted row has no value."""
 
     value: str | None
     known: set[Version] = field(default_factory=set)
 
-    def knows(self, other: Version) -> bool:
-        """Whether this one came after the other."""
+    def follows(self, other: Version) -> bool:
+        """Return whether this version is the other one or a successor of it."""
         return other is self or other in self.known
 
     def followed_by(self, value: str | None) -> Version:
-        """What it became."""
+        """Return the next version."""
         return Version(value, {self, *self.known})
 
 
@@ -60,19 +60,19 @@ class Model:
         }
 
     def put(self, side: str, table: str, keys: list[int], value: str | None) -> None:
-        """Change rows, or remove them."""
+        """Change rows, or delete them."""
         rows = self.sides[side][table]
         for key in keys:
             before = rows.get(key)
             rows[key] = before.followed_by(value) if before else Version(value)
 
     def live(self, side: str, table: str) -> dict[int, str]:
-        """The rows that are there."""
+        """Return the live rows."""
         rows = self.sides[side][table]
         return {key: one.value for key, one in rows.items() if one.value is not None}
 
     def conflicts(self, source: str) -> dict[str, set[int]]:
-        """The rows of which neither side knows the other's version."""
+        """Return the keys whose versions on the two sides are unrelated."""
         found = {
             table: {key for key in rows if self._verdict(source, table, key) == "conflict"}
             for table, rows in self.sides[source].items()
@@ -84,12 +84,12 @@ class Model:
         ours = self.sides[OTHER[source]][table].get(key)
         if ours is None or (ours is not theirs and ours in theirs.known):
             return "take"
-        if ours.knows(theirs) or (ours.value is None and theirs.value is None):
+        if ours.follows(theirs) or (ours.value is None and theirs.value is None):
             return "keep"
         return "conflict"
 
     def merge(self, source: str, choice: Choice) -> None:
-        """Take what the other side does not know; of conflicts the version that is chosen."""
+        """Take versions unknown to the other side; resolve conflicts by the choice."""
         for table, rows in self.sides[source].items():
             target = self.sides[OTHER[source]][table]
             for key, theirs in rows.items():
@@ -123,7 +123,7 @@ STEPS = st.lists(
     suppress_health_check=list(HealthCheck),
 )
 @given(steps=STEPS)
-def test_merges_are_those_of_the_model(
+def test_merges_match_the_model(
     engine: Engine, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, int]]
 ) -> None:
     with Session(engine.spark) as session:
@@ -155,7 +155,7 @@ def _play(session: Session, folder: Path, steps: list[tuple[str, str, int]]) -> 
 
 def _change(sides: Sides, model: Model, step: tuple[str, str, int], keys: count[int]) -> None:
     kind, side, number = step
-    if kind == "both":  # rows that are new and rows that are changed, in one snapshot
+    if kind == "both":  # new and changed rows in one snapshot
         with sides.session.transaction():
             _change(sides, model, ("insert", side, 2), keys)
             _change(sides, model, ("update", side, number), keys)

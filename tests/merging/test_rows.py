@@ -1,4 +1,4 @@
-"""Merges row by row: what one side changed is taken, what both changed is told and not lost."""
+"""Merges row by row: changes of one side are taken, changes of both are reported as conflicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.merging.fix_sides import COLUMNS, Sides, conflicting
 TABLES = {"in_files": 0, "inlined": 1000}
 
 
-def test_changes_of_either_side_go_together_and_again(lake: Session) -> None:
+def test_changes_of_both_sides_are_merged_repeatedly(lake: Session) -> None:
     sides = Sides.of(lake, tables=TABLES)
     for table in TABLES:
         sides.insert("fork", table, [100, 101, 102], "new")
@@ -24,7 +24,7 @@ def test_changes_of_either_side_go_together_and_again(lake: Session) -> None:
         lake.update(f"lake.{table}", {"v": "'ours'"}, "k IN (3, 200)")
         lake.delete(f"lake.{table}", "k IN (2, 4)")
     merged = sides.merge()
-    # A row that was added and changed since is new; one that both deleted is gone already.
+    # A row that was added and then changed is new; one that both deleted needs no change.
     for told in merged.tables:
         assert (told.appended_rows, told.updated, told.deleted) == (2, 1, 0)
         assert told.conflict_count == 0
@@ -32,7 +32,7 @@ def test_changes_of_either_side_go_together_and_again(lake: Session) -> None:
     expected |= {100: "new", 101: "forked", 200: "ours", 201: "own"}
     for table in TABLES:
         assert sides.rows("lake", table) == expected
-    # The other way round, and then nobody has news.
+    # Merge in the other direction; afterwards both sides are equal.
     back = sides.merge(back=True)
     for told in back.tables:
         assert (told.appended_rows, told.updated) == (2, 1)
@@ -41,7 +41,7 @@ def test_changes_of_either_side_go_together_and_again(lake: Session) -> None:
     assert sides.merge().snapshot_id is None
     assert sides.merge(back=True).snapshot_id is None
     assert not diff(lake, sides.metastore, "sales", "agent").tables
-    # Rows that came by a merge have other ids there, and are still the same rows.
+    # Merged rows have other ids in the target, and are still recognized.
     for table in TABLES:
         lake.update(f"fork.{table}", {"v": "'again'"}, "k IN (101, 200)")
         lake.delete(f"lake.{table}", "k = 201")
@@ -53,7 +53,7 @@ def test_changes_of_either_side_go_together_and_again(lake: Session) -> None:
         assert sides.rows("lake", table) == sides.rows("fork", table) == expected
 
 
-def test_rows_that_both_changed_are_listed_and_nothing_is_overwritten(lake: Session) -> None:
+def test_rows_changed_on_both_sides_are_listed_and_not_overwritten(lake: Session) -> None:
     sides = Sides.of(lake, tables=TABLES)
     for table in TABLES:
         lake.update(f"fork.{table}", {"v": "'theirs'"}, "k IN (1, 2)")
@@ -84,13 +84,13 @@ def test_rows_that_both_changed_are_listed_and_nothing_is_overwritten(lake: Sess
     kept = dict.fromkeys((0, 5, 6, 7), "base")
     assert sides.rows("lake", "in_files") == kept | {1: "theirs", 2: "theirs"}
     assert sides.rows("lake", "inlined") == kept | {1: "ours", 3: "ours"}
-    # What was decided is decided for both.
+    # A resolved conflict is resolved for both sides.
     sides.merge(back=True)
     for table in TABLES:
         assert sides.rows("fork", table) == sides.rows("lake", table)
 
 
-def test_compaction_is_no_change(lake: Session) -> None:
+def test_compaction_is_not_a_change(lake: Session) -> None:
     sides = Sides.of(lake, tables={"in_files": 0, "inlined": 1000}, rows=4)
     for side in ("lake", "fork"):
         for number in range(2):
@@ -112,7 +112,7 @@ def test_compaction_is_no_change(lake: Session) -> None:
     assert sides.merge().snapshot_id is None
 
 
-def test_rows_meet_columns_that_came_meanwhile(lake: Session) -> None:
+def test_rows_are_merged_into_tables_with_added_columns(lake: Session) -> None:
     sides = Sides.of(lake, tables={"in_files": 0}, rows=3)
     lake.update("fork.in_files", {"v": "'forked'"}, "k = 1")
     sides.insert("fork", "in_files", [9], "new")
@@ -129,7 +129,7 @@ def test_rows_meet_columns_that_came_meanwhile(lake: Session) -> None:
     ]
     assert found[0].__fields__ == ["k", "value", "extra"]
     seen = lake.attachment("lake").catalog.now()
-    assert len(seen.data_files(seen.state.table("in_files"))) == 2  # written anew, with the type
+    assert len(seen.data_files(seen.state.table("in_files"))) == 2  # rewritten with the new type
 
 
 def test_overwritten_tables_are_merged_by_files(lake: Session) -> None:
@@ -150,7 +150,7 @@ def test_a_new_table_that_was_compacted_is_new_to_the_target(lake: Session) -> N
     (told,) = sides.merge().tables
     assert told.appended_rows == 4
     sales = lake.attachment("lake").catalog
-    # All rows came with the merge, whenever they came to the fork.
+    # All rows were merged in one snapshot, whenever the fork inserted them.
     merged = sales.current_snapshot()
     assert lake.table_changes("lake.t", merged, merged).count() == 4
     lake.delete("lake.t", "k = 0")
@@ -162,7 +162,7 @@ def test_a_new_table_that_was_compacted_is_new_to_the_target(lake: Session) -> N
     assert sides.rows("lake", "t") == sides.rows("fork", "t") == expected
 
 
-def test_what_expired_before_a_merge_is_not_overwritten(lake: Session) -> None:
+def test_rows_with_expired_history_are_not_overwritten(lake: Session) -> None:
     sides = Sides.of(lake, tables={"in_files": 0}, rows=3)
     lake.delete("lake.in_files", "k = 1")
     sales = lake.attachment("lake").catalog
@@ -171,13 +171,13 @@ def test_what_expired_before_a_merge_is_not_overwritten(lake: Session) -> None:
     sides.merge()
     lake.update("fork.in_files", {"v": "'forked'"}, "k = 1")
     expire_snapshots(sales, versions=[removal])
-    # Whether the row was there before the first merge, or went with it, cannot be told any more.
+    # Whether the row existed before the first merge cannot be determined any more.
     with pytest.raises(NotFound, match=r"'sales' has expired"):
         sides.merge()
     assert sides.rows("lake", "in_files") == {0: "base", 2: "base", 9: "new"}
 
 
-def test_differences_are_told_by_row_id_or_by_content(lake: Session) -> None:
+def test_differences_are_found_by_row_id_or_by_content(lake: Session) -> None:
     sides = Sides.of(lake, tables=TABLES, rows=4)
     for table in TABLES:
         lake.update(f"fork.{table}", {"v": "'forked'"}, "k = 1")
@@ -191,7 +191,7 @@ def test_differences_are_told_by_row_id_or_by_content(lake: Session) -> None:
         shown = {(one.did, one.before, one.after) for one in told.rows}
         assert ("changed", '{"k":1,"v":"base"}', '{"k":1,"v":"forked"}') in shown
         assert ("added", None, '{"k":9,"v":"new"}') in shown
-    # A catalog that is no kin: rows are the same if they say the same.
+    # Of an unrelated catalog: rows are equal if their values are.
     sides.metastore.create_catalog("other", data_path=lake.attachment("lake").data_path)
     lake.attach(lake.attachment("lake").uri, "other", catalog="other")
     for name in TABLES:

@@ -1,1 +1,1 @@
-"""Random histories against a plain model."""
+"""Tests of random histories, compared with a plain model."""

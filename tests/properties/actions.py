@@ -1,6 +1,6 @@
-"""Things to do to a catalog, each to the product's transaction and to the model alike.
+"""Random changes of a catalog, applied to a transaction and to the model.
 
-An action returns False when there is nothing for it to act on.
+An action returns False if it finds nothing to change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def action(function: Action) -> Action:
 
 
 def _new_path(transaction: Transaction) -> str:
-    """A path in the catalog's folder that was never used."""
+    """Return an unused path in the catalog's folder."""
     return f"{transaction._catalog.row.path}{next(_numbers)}.parquet"
 
 
@@ -323,7 +323,7 @@ def add_files(transaction: Transaction, model: ModelState, random: Random) -> bo
     if found is None:
         return False
     table, expected = found
-    if _has_work(transaction, table):  # the model gives out row ids in the order of actions
+    if _has_work(transaction, table):  # the model assigns row ids in the order of actions
         return False
     column_id = transaction.state.column(table, "id").column_id
     new: list[NewDataFile] = []

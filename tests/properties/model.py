@@ -1,7 +1,7 @@
 """A catalog as plain Python: dictionaries of names, copied at every commit.
 
-Nothing here knows about snapshots' visibility, lineage, tombstones or ids: it is what a user would
-expect to see.
+The model has no notion of visibility, lineage, tombstones or ids: it is what a user expects to
+see.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class ModelFile:
-    """A data file and what was deleted from it."""
+    """A data file and its deleted rows."""
 
     rows: int
     size: int
@@ -23,13 +23,13 @@ class ModelFile:
 
     @property
     def live(self) -> int:
-        """Rows that are not deleted."""
+        """Number of rows that are not deleted."""
         return self.rows - (self.delete_file[1] if self.delete_file else 0) - len(self.positions)
 
 
 @dataclass
 class ModelColumn:
-    """A column with everything that is said about it."""
+    """A column with all its properties."""
 
     type: str
     nulls_allowed: bool = True
@@ -52,7 +52,7 @@ class ModelTable:
     next_row_id: int = 0
 
     def view(self) -> dict[str, Any]:
-        """What a reader sees."""
+        """Return the table as a reader sees it."""
         return {
             "columns": [
                 (
@@ -102,13 +102,13 @@ class ModelSchema:
 
 @dataclass
 class ModelState:
-    """All that a catalog holds at one snapshot."""
+    """The contents of a catalog at one snapshot."""
 
     schemas: dict[str, ModelSchema] = field(default_factory=lambda: {"main": ModelSchema()})
     options: dict[str, str] = field(default_factory=dict)
 
     def view(self) -> dict[str, Any]:
-        """What a reader sees."""
+        """Return the catalog as a reader sees it."""
         return {
             "options": self.options,
             "schemas": {
@@ -126,7 +126,7 @@ class ModelState:
 
 @dataclass
 class ModelCatalog:
-    """A catalog's name and its states, one for each snapshot that it can look back to."""
+    """A catalog's name and its states, one for each readable snapshot."""
 
     name: str
     history: dict[int, ModelState] = field(default_factory=dict)
@@ -142,11 +142,11 @@ class ModelCatalog:
         return self.history[self.head]
 
     def draft(self) -> ModelState:
-        """A copy of the newest state to change."""
+        """Return a copy of the newest state, to be changed."""
         return deepcopy(self.now)
 
     def forked(self, name: str, at: int, snapshot: int) -> ModelCatalog:
-        """A fork: the history up to a snapshot, and that state as the fork's first."""
+        """Return a fork with the history up to a snapshot, whose state is its first own one."""
         history = {one: state for one, state in self.history.items() if one <= at}
         history[snapshot] = deepcopy(self.history[at])
         return ModelCatalog(name, history)

@@ -1,4 +1,4 @@
-"""What the product shows of a catalog at a snapshot, in the shape of the model."""
+"""Contents of a catalog at a snapshot as the product shows them, in the form of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklake.model.state import CatalogState
 
 
 def observe(catalog: Catalog, version: int | None = None) -> dict[str, Any]:
-    """Everything that is visible."""
+    """Return everything that is visible."""
     seen = catalog.now() if version is None else catalog.at(version=version)
     state = seen.state
     _assert_no_orphans(state)
@@ -49,7 +49,7 @@ def observe(catalog: Catalog, version: int | None = None) -> dict[str, Any]:
 
 
 def _assert_no_orphans(state: CatalogState) -> None:
-    """Nothing is visible beneath something that is not."""
+    """Check that no visible row belongs to an invisible object."""
     owners = {CATALOG_SCOPE_ID}
     for kind in (kinds.SCHEMA, kinds.TABLE, kinds.VIEW, kinds.MACRO):
         owners.update(kind.identify(row)[0] for row in state.rows(kind))
@@ -59,7 +59,7 @@ def _assert_no_orphans(state: CatalogState) -> None:
 
 
 def type_text(state: CatalogState, table: Table, column: Column) -> str:
-    """The type of a column, its fields included."""
+    """Return the type of a column, with its fields."""
     fields = state.columns(table, column.column_id)
     if not fields:
         return column.column_type

@@ -1,7 +1,7 @@
-"""Histories in which snapshots expire and files are removed: a world, and a checker of it.
+"""Random histories with expiry and clean-up: a world of catalogs, and a checker of it.
 
-The checker reads the tables of the metastore themselves and knows nothing of how the product
-decides what may go.
+The checker reads the tables of the metastore directly, independently of how the product decides
+what may be removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _strays = count()
 
 
 class World:
-    """A few catalogs with files on disk, a model of each, and who has which snapshot."""
+    """A few catalogs with files on disk, a model of each, and the owners of snapshots."""
 
     def __init__(self, place: Place, folder: Path, random: Random) -> None:
         self.place = place
@@ -36,17 +36,17 @@ class World:
         self.random = random
         self.models: dict[str, ModelCatalog] = {}
         self.handles: dict[str, Catalog] = {}
-        # Whose each snapshot of a catalog's history is, and from whom the catalog inherits.
+        # The owners of snapshots in the history of each catalog, and the ancestors of each.
         self.owners: dict[str, dict[int, str]] = {}
-        self.lines: dict[str, list[str]] = {}
+        self.lineages: dict[str, list[str]] = {}
         self.dropped: dict[str, int] = {}
         self._names = count(1)
         self.create()
 
-    # What happens
+    # Steps
 
     def step(self) -> str:
-        """Something happens; returns what."""
+        """Make one random step, and return its name."""
         chosen = self.random.choices(list(_STEPS), list(_STEPS.values()))[0]
         getattr(self, chosen)()
         return chosen
@@ -56,7 +56,7 @@ class World:
 
     def _keep(self, catalog: Catalog, model: ModelCatalog, line: list[str]) -> None:
         name = catalog.name
-        self.models[name], self.handles[name], self.lines[name] = model, catalog, line
+        self.models[name], self.handles[name], self.lineages[name] = model, catalog, line
 
     def create(self) -> None:
         if len(self.models) >= MOST_CATALOGS:
@@ -76,7 +76,7 @@ class World:
         self._commit(name, transaction, draft)
 
     def compact(self) -> None:
-        """Put one file in the place of some."""
+        """Replace some files by one."""
         name = self._pick()
         draft = self.models[name].draft()
         found = self._pick_table(draft, lambda table: bool(table.files))
@@ -93,7 +93,7 @@ class World:
         self._commit(name, transaction, draft)
 
     def flush(self) -> None:
-        """Put files in the place of rows and deletes of the metastore."""
+        """Move inlined rows and deletes to files."""
         name = self._pick()
         draft = self.models[name].draft()
         found = self._pick_table(
@@ -134,7 +134,7 @@ class World:
         return f"{self.handles[name].row.path}{kind}-{next(_strays)}.parquet"
 
     def _moved(self, name: str, expected: ModelTable, rows: int) -> NewDataFile:
-        """A file for rows that have ids already."""
+        """Return a file for rows that have ids already."""
         path = self._new_path(name, "moved")
         expected.files[path] = ModelFile(rows, rows * 10, None)  # type: ignore[arg-type]
         return NewDataFile(path, rows, rows * 10, row_ids=False)
@@ -169,7 +169,7 @@ class World:
         self._keep(
             fork,
             model.forked(name, at, snapshot),
-            [parent, *self.lines[parent]] if inherits else [],
+            [parent, *self.lineages[parent]] if inherits else [],
         )
         inherited = {one: who for one, who in self.owners[parent].items() if one <= at}
         own = dict.fromkeys(inherited, name)
@@ -180,11 +180,11 @@ class World:
         snapshot = self.metastore.materialize(name)
         if snapshot is None:
             return
-        beyond = set(self.lines[name])
-        self.lines[name] = []
-        for one, line in self.lines.items():
+        beyond = set(self.lineages[name])
+        self.lineages[name] = []
+        for one, line in self.lineages.items():
             if one == name or name in line:
-                self.lines[one] = line[: line.index(name) + 1] if name in line else []
+                self.lineages[one] = line[: line.index(name) + 1] if name in line else []
                 self.owners[one] = {
                     at: name if who in beyond else who for at, who in self.owners[one].items()
                 }
@@ -197,7 +197,7 @@ class World:
         name = self._pick()
         self.metastore.drop_catalog(name)
         self.dropped[name] = self.handles[name].catalog_id
-        del self.models[name], self.handles[name], self.lines[name], self.owners[name]
+        del self.models[name], self.handles[name], self.lineages[name], self.owners[name]
 
     def expire(self) -> None:
         name = self._pick()
@@ -247,7 +247,7 @@ class World:
         assert all(path.startswith(catalog.row.path) for path in removed)
 
     def finish(self) -> None:
-        """Let go all that can go: nothing is left but what somebody needs."""
+        """Remove everything possible, until only needed rows and files are left."""
         while self.metastore.reclaim_dropped(1).catalogs:
             pass
         for name in self.dropped:
@@ -262,13 +262,13 @@ class World:
             catalog.cleanup_old_files(cleanup_all=True)
 
     def on_disk(self) -> set[str]:
-        """The files that are there."""
+        """Return the existing files."""
         return {_relative(self.folder, str(one)) for one in self.folder.rglob("*.parquet")}
 
-    # What must hold
+    # Checks
 
     def check(self) -> None:
-        """Every file that somebody can see is there, and what one catalog shows is right."""
+        """Check that all visible files exist, and that a catalog shows the right contents."""
         metastore = RawMetastore(self.place)
         sizes = {path: (self.folder / path).stat().st_size for path in self.on_disk()}
         seen = RawFiles(metastore)
@@ -283,7 +283,7 @@ class World:
         assert observe(self.handles[name], at) == self.models[name].history[at].view(), (name, at)
 
     def check_all(self) -> None:
-        """Every snapshot of every catalog shows what it did."""
+        """Check that every snapshot of every catalog shows its contents."""
         self.check()
         for name, model in self.models.items():
             listed = [one.snapshot_id for one in self.handles[name].snapshots()]
@@ -292,7 +292,7 @@ class World:
                 assert observe(self.handles[name], at) == state.view(), (name, at)
 
     def check_nothing_is_left(self) -> None:
-        """No row and no file is there that nobody needs."""
+        """Check that no unneeded rows and files are left."""
         seen = RawFiles(RawMetastore(self.place))
         leftovers = list(seen.leftovers())
         assert not leftovers, leftovers[:5]
@@ -320,13 +320,13 @@ def _relative(folder: Path, path: str) -> str:
 
 
 class RawFiles:
-    """What the tables of a metastore say about files and their readers."""
+    """Files and their readers, according to the tables of a metastore."""
 
     def __init__(self, metastore: RawMetastore) -> None:
         self._metastore = metastore
 
     def history(self, catalog_id: int) -> set[int]:
-        """The snapshots that a catalog can look back to."""
+        """Return the snapshots that a catalog can read."""
         return {
             row["snapshot_id"]
             for step in self._metastore.lineage(catalog_id)
@@ -335,19 +335,19 @@ class RawFiles:
         }
 
     def needed(self, catalog_id: int, at: int) -> Iterator[tuple[str, int]]:
-        """The files that a catalog reads at a snapshot, with their sizes."""
+        """Yield the files that a catalog reads at a snapshot, with their sizes."""
         for kind in (raw.DATA_FILE, raw.DELETE_FILE):
             for row in self._metastore.visible(kind, catalog_id, at):
                 yield row["path"], row["file_size_bytes"]
 
     def known(self) -> set[str]:
-        """All files of which any row knows."""
+        """Return all files that any row refers to."""
         return {
             row["path"] for name in ("data_file", "delete_file") for row in self._metastore[name]
         }
 
     def leftovers(self) -> Iterator[str]:
-        """Rows that no catalog can see at any snapshot, and children without a parent."""
+        """Yield rows that no catalog can see at any snapshot, and children without a parent."""
         names = [kind.table for kind in KINDS]
         names += [one for one in self._metastore.tables if one.startswith("ducklake_inlined_data_")]
         for name in dict.fromkeys(names):

@@ -1,4 +1,4 @@
-"""Random histories over catalogs and forks: the product and a plain model agree on everything."""
+"""Random histories over catalogs and forks, on which the product and a plain model must agree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.properties.actions import ACTIONS
 from tests.properties.model import ModelCatalog, ModelState
 from tests.properties.observe import observe
 
-# More with: FORKLAKE_HISTORIES=5000
+# Run more with: FORKLAKE_HISTORIES=5000
 HISTORIES = int(os.environ.get("FORKLAKE_HISTORIES", "150"))
 STEPS = 50
 seeds = st.integers(0, 2**32)
@@ -43,12 +43,12 @@ class Histories(RuleBasedStateMachine):
         self.count = 0
 
     def make_place(self) -> Place:
-        """Where this history is kept."""
+        """Return the place of this history."""
         self.folder = tempfile.mkdtemp()
         return Place("sqlite", f"ducklake:sqlite:{Path(self.folder) / 'metastore.db'}")
 
     def remove_place(self) -> None:
-        """Leave nothing behind."""
+        """Remove the files of the history."""
         shutil.rmtree(self.folder)
 
     def teardown(self) -> None:
@@ -60,7 +60,7 @@ class Histories(RuleBasedStateMachine):
             self.remove_place()
 
     def check_history(self, name: str, model: ModelCatalog) -> None:
-        """Every snapshot that the catalog lists, and no other, shows what the model says."""
+        """Check that the catalog lists exactly the snapshots of the model, with its contents."""
         catalog = self.metastore.catalog(name)
         assert [one.snapshot_id for one in catalog.snapshots()] == sorted(model.history)
         for version, state in model.history.items():
@@ -89,7 +89,7 @@ class Histories(RuleBasedStateMachine):
         snapshot = catalog.current_snapshot()
         self.keep(catalog, ModelCatalog(catalog.name, {snapshot: ModelState()}))
 
-    # Several times, so that most steps change something.
+    # Repeated so that most steps change something.
     @rule(seed=seeds)
     def commit(self, seed: int) -> None:
         random = Random(seed)
@@ -155,7 +155,7 @@ class Histories(RuleBasedStateMachine):
 
 
 def run(machine: type[Histories], histories: int, steps: int = STEPS) -> None:
-    """Drive the machine."""
+    """Run random histories."""
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -1,8 +1,8 @@
-"""Random files and random predicates: no file is left out that holds a wanted row.
+"""Random files and random predicates: no file with a matching row is ever pruned.
 
-The files hold rows of every type whose bounds are compared; some say less about their columns than
-they could, and some say what nobody can read. Most are in a listing. What the database keeps is
-compared with the rows themselves, and with what Python would keep.
+The files hold rows of every type whose bounds are compared. Some have fewer statistics than
+possible, and some have unreadable ones. Most are in a listing. The files that the database
+selects are compared with the rows themselves, and with the selection of the Python implementation.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from forklake.model.predicates import (
 from forklake.model.values import from_text, to_text
 
 FILES = 60
-LISTED = 40  # those of them that are in a listing
+LISTED = 40  # of them, in a listing
 PREDICATES = int(os.environ.get("FORKLAKE_PREDICATES", "150"))
 Row = dict[ColumnId, Any]
 
 LETTERS = "ab~\u00e9\u20ac\U0001f600 "
-START = datetime(2023, 12, 30)  # noqa: DTZ001 - no zone is meant
+START = datetime(2023, 12, 30)  # noqa: DTZ001 - without time zone on purpose
 
 
 def _text(dice: random.Random) -> str:
@@ -80,7 +80,7 @@ TYPES = {ColumnId(number): kind for number, kind in enumerate(VALUES, 1)}
 
 
 def rank(value: Any) -> Any:
-    """Values in the order that Spark has: NaN is greater than every number."""
+    """Return a sort key in the order of Spark: NaN is greater than every number."""
     if isinstance(value, float):
         return (math.isnan(value), 0.0 if math.isnan(value) else value)
     return value.encode() if isinstance(value, str) else value
@@ -98,11 +98,11 @@ def a_row(dice: random.Random, wide: bool) -> Row:
 
 def bounds_of(dice: random.Random, number: ColumnId, rows: Sequence[Row]) -> ColumnBounds | None:
     values = [row[number] for row in rows if row[number] is not None]
-    numbers = [value for value in values if value == value]  # NaN is no bound
-    said = dice.random()
-    if said < 0.1:
+    numbers = [value for value in values if value == value]  # NaN is not a bound
+    chance = dice.random()
+    if chance < 0.1:
         return None
-    if said < 0.2 and TYPES[number] != "varchar":
+    if chance < 0.2 and TYPES[number] != "varchar":
         return ColumnBounds(number, min_value="?", max_value="1e99999")
     texts = (
         [to_text(TYPES[number], pick(numbers, key=rank)) for pick in (min, max)]
@@ -112,11 +112,11 @@ def bounds_of(dice: random.Random, number: ColumnId, rows: Sequence[Row]) -> Col
     has_nan = len(numbers) < len(values)
     return ColumnBounds(
         number,
-        value_count=len(rows) if said < 0.9 else None,
-        null_count=len(rows) - len(values) if said < 0.95 else None,
-        min_value=texts[0] if said > 0.25 else None,
-        max_value=texts[1] if said < 0.85 else None,
-        contains_nan=has_nan if said < 0.7 else None,
+        value_count=len(rows) if chance < 0.9 else None,
+        null_count=len(rows) - len(values) if chance < 0.95 else None,
+        min_value=texts[0] if chance > 0.25 else None,
+        max_value=texts[1] if chance < 0.85 else None,
+        contains_nan=has_nan if chance < 0.7 else None,
     )
 
 
@@ -150,7 +150,7 @@ def a_predicate(dice: random.Random, depth: int = 3) -> Predicate:
 
 
 def holds(predicate: Predicate, row: Row) -> bool | None:
-    """Whether a row fulfils it; None as SQL has null."""
+    """Return whether a row fulfills it; None for SQL NULL."""
     match predicate:
         case And(parts):
             found = [holds(part, row) for part in parts]
@@ -208,33 +208,33 @@ def filled(catalog: Catalog, dice: random.Random) -> tuple[Table, list[list[Row]
         [a_row(dice, wide=dice.random() < 0.7) for _ in range(dice.randint(1, 4))]
         for _ in range(FILES)
     ]
-    said = [
+    stated = [
         [bound for number in TYPES if (bound := bounds_of(dice, number, rows))] for rows in contents
     ]
     files = [
         NewDataFile(str(number), len(rows), 1, bounds=tuple(bounds))
-        for number, (rows, bounds) in enumerate(zip(contents, said, strict=True))
+        for number, (rows, bounds) in enumerate(zip(contents, stated, strict=True))
     ]
     for some in (files[:LISTED], files[LISTED:]):
         with catalog.transaction() as transaction:
             transaction.add_data_files(table, some)
-        keep_listing(catalog, table, least=LISTED)  # of the first ones; the others are too few
-    return table, contents, said
+        keep_listing(catalog, table, least=LISTED)  # of the first files; the others are too few
+    return table, contents, stated
 
 
 @pytest.fixture(autouse=True)
 def small_zones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listings of few files are used, too."""
+    """Make listings of few files usable."""
     monkeypatch.setattr(zones, "SIZE", 3)
     monkeypatch.setattr(listings, "_LOOKUP", 0)
 
 
-def test_no_file_with_a_wanted_row_is_left_out(metastore: Metastore) -> None:
+def test_no_file_with_a_matching_row_is_pruned(metastore: Metastore) -> None:
     seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
     print(f"FORKLAKE_SEED={seed}")
     dice = random.Random(seed)
     catalog = metastore.create_catalog("lake", data_path="/lake")
-    table, contents, said = filled(catalog, dice)
+    table, contents, stated = filled(catalog, dice)
     seen = catalog.now()
     pruned = 0
     for _ in range(PREDICATES):
@@ -246,17 +246,17 @@ def test_no_file_with_a_wanted_row_is_left_out(metastore: Metastore) -> None:
         }
         python = {
             number
-            for number, bounds in enumerate(said)
+            for number, bounds in enumerate(stated)
             if matches(predicate, TYPES, {bound.column_id: bound for bound in bounds})
         }
         database = {int(one.file.path) for one in seen.scan_files(table, predicate)}
         assert wanted <= python, (predicate, wanted - python)
         assert python <= database, (predicate, python - database)
         pruned += FILES - len(database)
-    assert pruned > PREDICATES  # it leaves files out, too
+    assert pruned > PREDICATES  # it also prunes files
 
 
-def test_every_file_that_may_match_is_in_a_zone_that_may() -> None:
+def test_zones_of_matching_files_match() -> None:
     seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
     print(f"FORKLAKE_SEED={seed}")
     dice = random.Random(seed)
@@ -265,10 +265,10 @@ def test_every_file_that_may_match_is_in_a_zone_that_may() -> None:
         order = order_of(kind)
         if order is None or not has_zones(order):
             continue
-        said = [
+        stated = [
             bounds_of(dice, number, [a_row(dice, wide=False) for _ in range(9)]) for _ in range(99)
         ]
-        known = [bound or ColumnBounds(number) for bound in said]
+        known = [bound or ColumnBounds(number) for bound in stated]
         columns = {name: [getattr(one, name) for one in known] for name in BOUNDS.names}
         files = pa.chunked_array([range(len(known))], pa.int64())
         made = make_zones(files, pa.table(columns, BOUNDS), order)
@@ -310,7 +310,7 @@ def test_a_few_wide_files_do_not_widen_all_zones() -> None:
         assert len(matching_zones(made.bounds, ColumnId(1), order, asked)) <= 12
 
 
-def test_a_bound_that_was_cut_holds_for_its_zone() -> None:
+def test_a_truncated_bound_holds_for_its_zone() -> None:
     cut, longer = "a" * LONG_TEXT, "a" * LONG_TEXT + "b"
     columns = {"min_value": [cut, cut], "max_value": [cut, longer]}
     more = {"null_count": [0, 0], "contains_nan": [None, None]}

@@ -1,4 +1,4 @@
-"""What may go: the rule, its statement, and long histories in which nothing is ever lost."""
+"""Retention: the rule, its SQL statement, and long histories in which nothing needed is lost."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from forklake.store.retention import Versioned, that_may_go
 from tests.fix_metastore import Place, mysql_database, postgres_schema
 from tests.properties.retention import World
 
-# More with: FORKLAKE_STEPS=10000
+# Run more with: FORKLAKE_STEPS=10000
 STEPS = int(os.environ.get("FORKLAKE_STEPS", "500"))
 STEPS_OF_A_WORLD = 100
 numbers = st.integers(0, 30)
 
 
 @given(st.sets(numbers), numbers, st.one_of(st.none(), numbers))
-def test_a_row_may_go_when_no_point_lies_in_it(
+def test_a_row_may_be_deleted_when_no_snapshot_sees_it(
     points: set[int], begin: int, end: int | None
 ) -> None:
     inside = [one for one in points if begin <= one and (end is None or one < end)]
@@ -33,7 +33,7 @@ def test_a_row_may_go_when_no_point_lies_in_it(
 
 
 @given(st.sets(numbers), st.sets(numbers))
-def test_runs_hold_the_expired_and_none_that_was_kept(expired: set[int], kept: set[int]) -> None:
+def test_runs_contain_expired_snapshots_and_no_kept_ones(expired: set[int], kept: set[int]) -> None:
     kept -= expired
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     runs = runs_of(
@@ -49,7 +49,7 @@ def test_runs_hold_the_expired_and_none_that_was_kept(expired: set[int], kept: s
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_statement_says_the_same_as_the_rule(place: Place, seed: int) -> None:
+def test_the_statement_agrees_with_the_rule(place: Place, seed: int) -> None:
     random = Random(seed)
     with place.open() as metastore, metastore.database.writing() as connection:
         points: dict[int, list[int]] = {}
@@ -92,7 +92,7 @@ def test_the_statement_says_the_same_as_the_rule(place: Place, seed: int) -> Non
 
 
 def live(place: Place, folder: Path, seed: int, steps: int) -> None:
-    """One world from its beginning to its end."""
+    """Run one world from its beginning to its end."""
     world = World(place, folder, Random(seed))
     with closing(world.metastore):
         try:
@@ -110,7 +110,7 @@ def live(place: Place, folder: Path, seed: int, steps: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0 if STEPS > 1000 else 300)
-def test_nothing_that_can_be_seen_is_ever_lost_on_sqlite(tmp_path: Path) -> None:
+def test_nothing_visible_is_ever_lost_on_sqlite(tmp_path: Path) -> None:
     first = Random().randrange(10**9)
     for seed in range(first, first + STEPS // STEPS_OF_A_WORLD):
         folder = tmp_path / str(seed)
@@ -120,20 +120,18 @@ def test_nothing_that_can_be_seen_is_ever_lost_on_sqlite(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_nothing_that_can_be_seen_is_ever_lost_on_duckdb(tmp_path: Path) -> None:
+def test_nothing_visible_is_ever_lost_on_duckdb(tmp_path: Path) -> None:
     place = Place("duckdb", f"ducklake:duckdb:{tmp_path / 'metastore.db'}")
     live(place, tmp_path / "files", Random().randrange(10**9), 60)
 
 
 @pytest.mark.slow
-def test_nothing_that_can_be_seen_is_ever_lost_on_postgresql(
-    tmp_path: Path, shared_database: str
-) -> None:
+def test_nothing_visible_is_ever_lost_on_postgresql(tmp_path: Path, shared_database: str) -> None:
     with postgres_schema(shared_database) as place:
         live(place, tmp_path / "files", Random().randrange(10**9), STEPS_OF_A_WORLD)
 
 
 @pytest.mark.slow
-def test_nothing_that_can_be_seen_is_ever_lost_on_mysql(tmp_path: Path, mysql_address: str) -> None:
+def test_nothing_visible_is_ever_lost_on_mysql(tmp_path: Path, mysql_address: str) -> None:
     with mysql_database(mysql_address) as place:
         live(place, tmp_path / "files", Random().randrange(10**9), 60)

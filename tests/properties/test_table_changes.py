@@ -1,7 +1,7 @@
-"""Random histories of a table: its changes, applied to what was, give what is.
+"""Random histories of a table, whose changes must lead from old to new contents.
 
-Rows are known by their data file and position, or by their row id and value in the metastore. What
-a delete file lists is remembered here, since the files are not really there.
+Rows are identified by data file and position, or by row id and value in the metastore. The
+contents of delete files are remembered here, because the files do not exist.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class History:
         ]
 
     def step(self, catalog: Catalog) -> None:
-        """One commit of one to three changes."""
+        """Commit one to three random changes."""
         with catalog.transaction() as transaction:
             for _ in range(self.dice.randint(1, 3)):
                 self.dice.choice(self.changes)(transaction)
@@ -100,7 +100,7 @@ class History:
         if self.dice.random() < 0.3:
             transaction.truncate(self.table)
 
-    # What there is
+    # Current rows
 
     def left(self, one: ScanFile) -> set[int]:
         gone = self.listed.get(one.delete_path or "", set())
@@ -119,7 +119,7 @@ def _key(row: InlinedRow) -> tuple[Any, ...]:
 
 
 def replayed(history: History, catalog: Catalog, rows: Rows, start: int, seen: Snapshotted) -> Rows:
-    """Rows after the changes from one snapshot to another."""
+    """Return the rows after applying the changes from one snapshot to another."""
     changes = catalog.table_changes(seen, history.table, start)
     for at in range(start, seen.snapshot_id + 1):
         for one in changes.added:
@@ -135,7 +135,7 @@ def replayed(history: History, catalog: Catalog, rows: Rows, start: int, seen: S
 
 
 @pytest.mark.parametrize("mode", ["inherit", "copy"])
-def test_changes_lead_from_one_snapshot_to_another(metastore: Metastore, mode: str) -> None:
+def test_changes_transform_one_snapshot_into_another(metastore: Metastore, mode: str) -> None:
     seed = int(os.environ.get("FORKLAKE_SEED", random.randrange(10**9)))
     print(f"FORKLAKE_SEED={seed}")
     history = History(metastore, random.Random(seed))
@@ -155,7 +155,7 @@ def test_changes_lead_from_one_snapshot_to_another(metastore: Metastore, mode: s
             assert found == history.rows(seen), (catalog.name, begin, end)
 
 
-def test_changes_tell_rewrites_and_refuse_a_future_start(metastore: Metastore) -> None:
+def test_changes_mark_rewrites_and_refuse_a_future_start(metastore: Metastore) -> None:
     catalog = metastore.create_catalog("lake", data_path="/lake")
     table: Table = a_table(catalog, files=["a", "b"])
     with catalog.transaction() as transaction:

@@ -1,1 +1,1 @@
-"""Workbooks, their runs, and automations."""
+"""Tests of workbooks, their runs, and automations."""

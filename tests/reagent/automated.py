@@ -1,4 +1,4 @@
-"""What tests of automations share: a clock that can be put forward, and work that leaves a mark."""
+"""Shared tools of automation tests: a settable clock, and work that leaves a mark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass
 class Clock:
-    """A clock that stands still unless it is put forward."""
+    """A clock that advances only explicitly."""
 
     moment: datetime = datetime(2026, 11, 16, 12, 10, tzinfo=UTC)
 
@@ -52,14 +52,14 @@ def mark(catalog: Catalog, key: str) -> SnapshotId | None:
 
 
 def marks(catalog: Catalog) -> list[str]:
-    """The keys under which files were added to `done`, each as often as that happened."""
+    """Return the keys of files in `done`, with repetitions."""
     seen = catalog.now()
     files = seen.data_files(seen.state.table("done"))
     return sorted(file.path.removesuffix(".parquet") for file in files)
 
 
 def shop(metastore: Metastore) -> Catalog:
-    """A catalog with a table to watch, another one, and one for the marks."""
+    """Create a catalog with a table to watch, another one, and one for the marks."""
     catalog = metastore.create_catalog("shop")
     with catalog.transaction() as transaction:
         for name in ("orders", "other", "done"):
@@ -68,7 +68,7 @@ def shop(metastore: Metastore) -> Catalog:
 
 
 def append(catalog: Catalog, table: str = "orders") -> SnapshotId:
-    """A commit that touches a table."""
+    """Commit a change of a table, and return the snapshot."""
     with catalog.transaction() as transaction:
         transaction.add_data_files(transaction.table(table), [NewDataFile("f", 1, 1)])
     assert transaction.committed is not None
@@ -77,7 +77,7 @@ def append(catalog: Catalog, table: str = "orders") -> SnapshotId:
 
 @dataclass
 class World:
-    """Automations of a shop, and a runner whose clock can be put forward."""
+    """Automations of a shop, and a runner with a settable clock."""
 
     metastore: Metastore
     clock: Clock = field(default_factory=Clock)
@@ -89,13 +89,13 @@ class World:
         self.runner = self.new_runner()
 
     def new_runner(self) -> Runner:
-        """Another runner with the same work."""
+        """Return another runner with the same work."""
         return Runner(self.metastore, self.marking, lease=LEASE, clock=self.clock)
 
     def pass_time(self, **time: float) -> None:
-        """Put the clock forward."""
+        """Advance the clock."""
         self.clock.moment += timedelta(**time)
 
     def states(self, name: str) -> list[str]:
-        """What became of the firings of an automation, the oldest first."""
+        """Return the states of the firings of an automation, oldest first."""
         return [one.state.value for one in reversed(self.automations.history(name))]

@@ -1,4 +1,4 @@
-"""Workbooks as tests write them, and places to run them."""
+"""Fixtures with workbooks, and places to run them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Make = Callable[..., Workbook]
 
 @pytest.fixture
 def backend() -> str:
-    """The quickest one, unless a test asks for another."""
+    """Return the fastest backend; tests override it."""
     return "sqlite"
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """Makes a workbook of tasks."""
+    """Return a function that makes a workbook of tasks."""
 
     def made(tasks: dict[str, Any], **said: Any) -> Workbook:
         return make_workbook(
@@ -36,7 +36,7 @@ def make(tmp_path: Path) -> Make:
 
 @pytest.fixture
 def metadata_only(place: Place, tmp_path: Path) -> Iterator[LocalPlace]:
-    """A catalog `sales` whose rows live in the metastore, so that no Spark is needed."""
+    """Yield a catalog `sales` whose rows are inlined, so that no Spark is needed."""
     with place.open() as metastore:
         catalog = metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
         catalog.set_option("data_inlining_row_limit", 1000)
@@ -49,7 +49,7 @@ def metadata_only(place: Place, tmp_path: Path) -> Iterator[LocalPlace]:
 
 @pytest.fixture
 def lab(place: Place, tmp_path: Path, engine: Engine) -> Iterator[LocalPlace]:
-    """An empty catalog `sales`, on the Spark of all tests."""
+    """Yield an empty catalog `sales`, on the shared Spark of the tests."""
     with place.open() as metastore:
         metastore.create_catalog("sales", data_path=str(tmp_path / "data"))
     with LocalPlace(place.uri, metadata_schema=place.metadata_schema, spark=engine.spark) as found:

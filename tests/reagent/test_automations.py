@@ -1,4 +1,4 @@
-"""Automations on every backend: when they fire, what becomes of firings, and who may run them."""
+"""Automations on every backend: when they fire, outcomes of firings, and leases of runners."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ only_sqlite = pytest.mark.parametrize("backend", ["sqlite"])
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """One that many processes share, and one that has many writers."""
+    """Return a backend shared by processes, and one with concurrent writers."""
     return str(request.param)
 
 
 @pytest.fixture
 def world(metastore: Metastore) -> World:
-    """A shop, its automations and a runner."""
+    """Return a shop, its automations and a runner."""
     return World(metastore)
 
 
-# Adding them
+# Adding automations
 
 
 @on_every_backend
-def test_automations_are_added_listed_switched_and_removed(world: World) -> None:
+def test_automations_are_added_listed_disabled_and_removed(world: World) -> None:
     found = world.automations
     assert found.all() == []
     assert world.runner.run_due() == []
@@ -92,7 +92,7 @@ def test_automations_are_added_listed_switched_and_removed(world: World) -> None
         {**HOURLY, "isolation": "cloud"},
         {**HOURLY, "overlap": "both"},
         {**HOURLY, "catch_up": "some"},
-        {**HOURLY, "catch_up": "all"},  # skips, unless it is told to queue
+        {**HOURLY, "catch_up": "all"},  # skips, unless it is set to queue
         {**HOURLY, "workbook_text": "not TOML"},
         {**HOURLY, "workbook_text": "tasks = {}"},
         {**HOURLY, "parameters": {"unknown": "1"}},
@@ -103,7 +103,7 @@ def test_automations_are_added_listed_switched_and_removed(world: World) -> None
         {**WATCHING, "table_catalog": "missing"},
     ],
 )
-def test_what_makes_no_sense_is_refused(world: World, given: dict[str, Any]) -> None:
+def test_invalid_automations_are_refused(world: World, given: dict[str, Any]) -> None:
     with pytest.raises((InvalidInput, NotFound)) as raised:
         world.automations.add("new", "shop", **given)
     assert raised.value.remedy
@@ -122,7 +122,7 @@ def test_names_and_limits_are_checked(world: World) -> None:
             world.automations.history("new", limit=limit)
 
 
-# By the clock
+# Schedules
 
 
 def test_a_schedule_fires_once_at_its_time(world: World) -> None:
@@ -142,7 +142,7 @@ def test_a_schedule_fires_once_at_its_time(world: World) -> None:
 
 
 @on_every_backend
-def test_after_downtime_the_latest_is_caught_up_with_or_all(world: World) -> None:
+def test_after_downtime_the_latest_or_all_missed_occasions_are_run(world: World) -> None:
     world.automations.add("latest", "shop", **HOURLY)
     world.automations.add("all", "shop", **HOURLY, catch_up="all", overlap="queue")
     world.pass_time(hours=5)
@@ -156,7 +156,7 @@ def test_after_downtime_the_latest_is_caught_up_with_or_all(world: World) -> Non
     assert began == sorted(began)
 
 
-def test_what_is_due_during_a_run_is_skipped_or_waits(world: World) -> None:
+def test_occasions_during_a_run_are_skipped_or_queued(world: World) -> None:
     world.automations.add("skips", "shop", **HOURLY)
     world.automations.add("queues", "shop", **HOURLY, overlap="queue")
     world.pass_time(hours=1)
@@ -180,7 +180,7 @@ def test_what_is_due_during_a_run_is_skipped_or_waits(world: World) -> None:
 
 
 @on_every_backend
-def test_a_disabled_automation_runs_nothing_and_misses_nothing_later(world: World) -> None:
+def test_a_disabled_automation_does_not_run_missed_occasions_later(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY, catch_up="all", overlap="queue")
     world.automations.add("arrivals", "shop", **WATCHING)
     for name in ("hourly", "arrivals"):
@@ -190,13 +190,13 @@ def test_a_disabled_automation_runs_nothing_and_misses_nothing_later(world: Worl
     assert world.runner.run_due() == []
     for name in ("hourly", "arrivals"):
         world.automations.enable(name)
-    assert world.runner.run_due() == []  # from now on, and not what was
+    assert world.runner.run_due() == []  # from now on, and not earlier occasions
     world.pass_time(hours=1)
     append(world.shop)
     assert sorted(one.name for one, _ in world.runner.run_due()) == ["arrivals", "hourly"]
 
 
-def test_an_automation_can_be_fired_by_hand(world: World) -> None:
+def test_an_automation_can_be_fired_manually(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     fired = [world.automations.fire("hourly") for _ in range(2)]
     done = [one for _, one in world.runner.run_due()]
@@ -207,7 +207,7 @@ def test_an_automation_can_be_fired_by_hand(world: World) -> None:
 
 
 @only_sqlite
-def test_parameters_tell_the_occasion(world: World) -> None:
+def test_parameters_may_refer_to_the_occasion(world: World) -> None:
     workbook = '[parameters]\nday = "x"\nat = "x"\nsince = 0\n' + WORKBOOK
     words = {"day": "{date}", "at": "on {due}", "since": "{snapshot}"}
     world.automations.add(
@@ -220,16 +220,17 @@ def test_parameters_tell_the_occasion(world: World) -> None:
     assert work.parameters == {"day": due[:10], "at": f"on {due}", "since": str(number)}
 
 
-# What becomes of a run
+# Outcomes of runs
 
 
-def test_a_run_that_fails_is_noted_and_the_next_one_runs(world: World) -> None:
+def test_a_failed_run_is_recorded_and_the_next_one_runs(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
 
     def fail(work: Work) -> None:
         raise reasons.pop()
 
-    reasons: list[Exception] = [ValueError("odd"), Cancelled("No more.", remedy="Ask again.")]
+    cancelled = Cancelled("No more.", remedy="Ask again.")  # language: ok
+    reasons: list[Exception] = [ValueError("odd"), cancelled]
     world.marking.before = fail
     for _ in range(2):
         world.pass_time(hours=1)
@@ -239,10 +240,10 @@ def test_a_run_that_fails_is_noted_and_the_next_one_runs(world: World) -> None:
     world.runner.run_due()
     assert world.states("hourly") == ["failed", "failed", "succeeded"]
     said = [one.message for one in world.automations.history("hourly")]
-    assert said == [None, "ValueError: odd", "No more. Ask again."]
+    assert said == [None, "ValueError: odd", "No more. Ask again."]  # language: ok
 
 
-def test_an_automation_whose_catalog_is_gone_fails(world: World) -> None:
+def test_an_automation_of_a_dropped_catalog_fails(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.automations.add("arrivals", "shop", **WATCHING)
     append(world.shop)
@@ -253,7 +254,7 @@ def test_an_automation_whose_catalog_is_gone_fails(world: World) -> None:
     assert "was dropped" in str(firing.message)
 
 
-def test_an_automation_that_is_removed_while_it_runs_leaves_nothing(world: World) -> None:
+def test_an_automation_removed_during_its_run_leaves_nothing(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.marking.before = lambda work: world.automations.remove("hourly")
     world.pass_time(hours=1)
@@ -264,7 +265,7 @@ def test_an_automation_that_is_removed_while_it_runs_leaves_nothing(world: World
 
 
 @only_sqlite
-def test_one_that_cannot_be_read_keeps_nobody_else_waiting(
+def test_an_unreadable_automation_does_not_block_others(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("broken", "hourly"):
@@ -277,11 +278,11 @@ def test_one_that_cannot_be_read_keeps_nobody_else_waiting(
     assert "automation broken cannot be planned" in caplog.text
 
 
-# Who runs it
+# Leases
 
 
 @on_every_backend
-def test_the_clock_is_the_database_s(metastore: Metastore) -> None:
+def test_the_clock_of_the_database_is_used(metastore: Metastore) -> None:
     before = datetime.now(UTC) - timedelta(seconds=1)
     with metastore.database.reading() as connection:
         told = [database_time(connection) for _ in range(2)]
@@ -290,7 +291,7 @@ def test_the_clock_is_the_database_s(metastore: Metastore) -> None:
 
 
 @on_every_backend
-def test_a_firing_is_taken_over_when_its_runner_is_silent(world: World) -> None:
+def test_a_firing_is_taken_over_when_its_lease_expires(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.pass_time(hours=1)
     plan(world.metastore, world.clock)
@@ -302,7 +303,7 @@ def test_a_firing_is_taken_over_when_its_runner_is_silent(world: World) -> None:
     ((_, firing),) = other.run_due()
     assert (firing.state, firing.tries, firing.owner) == ("succeeded", 2, other.owner)
 
-    # The silent one comes back: it cannot note anything, and what it commits does not count.
+    # The silent runner returns: it cannot record anything, and its commit does not count.
     late = silent.run(*claimed)
     assert "Taken over by another runner" in str(late.message)
     assert marks(world.shop) == [firing.key]
@@ -324,11 +325,11 @@ def test_a_commit_whose_runner_died_after_it_counts(world: World) -> None:
     world.pass_time(seconds=61)
     ((_, firing),) = world.new_runner().run_due()
     assert (firing.state, firing.result_snapshot) == ("succeeded", snapshot)
-    assert world.marking.works == []  # nothing was left to do
+    assert world.marking.works == []  # no work was left
     assert marks(world.shop) == [firing.key]
 
 
-def test_a_try_that_fails_because_an_earlier_one_went_through_has_succeeded(world: World) -> None:
+def test_a_failed_retry_after_a_committed_attempt_counts_as_success(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.pass_time(hours=1)
     plan(world.metastore, world.clock)
@@ -337,7 +338,7 @@ def test_a_try_that_fails_because_an_earlier_one_went_through_has_succeeded(worl
 
     def outrun(work: Work) -> None:
         mark(world.shop, work.key)
-        raise ForklakeError("Somebody was faster.")
+        raise ForklakeError("A concurrent commit was first.")
 
     world.marking.before = outrun
     ((_, firing),) = world.new_runner().run_due()
@@ -345,7 +346,7 @@ def test_a_try_that_fails_because_an_earlier_one_went_through_has_succeeded(worl
     assert firing.result_snapshot == world.shop.current_snapshot()
 
 
-def test_a_firing_that_takes_its_runners_down_is_given_up(world: World) -> None:
+def test_a_firing_that_kills_its_runners_is_given_up(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY, overlap="queue")
     world.automations.fire("hourly")
     for tries in range(1, 6):
@@ -362,7 +363,7 @@ def test_a_firing_that_takes_its_runners_down_is_given_up(world: World) -> None:
 
 
 @only_sqlite
-def test_a_lease_is_held_while_work_goes_on(world: World) -> None:
+def test_a_lease_is_renewed_during_work(world: World) -> None:
     automations = Automations(world.metastore)
     automations.add("rarely", "shop", workbook_text=WORKBOOK, schedule="0 0 29 2 *")
     automations.fire("rarely")
@@ -403,7 +404,7 @@ def test_many_threads_of_a_process_share_the_work(world: World) -> None:
 
 
 @on_every_backend
-def test_many_who_plan_at_once_write_each_occasion_once(world: World) -> None:
+def test_concurrent_planners_record_each_occasion_once(world: World) -> None:
     world.automations.add("all", "shop", **HOURLY, catch_up="all", overlap="queue")
     world.automations.add("arrivals", "shop", **WATCHING, catch_up="all")
     numbers = [append(world.shop) for _ in range(5)]
@@ -421,10 +422,10 @@ def test_many_who_plan_at_once_write_each_occasion_once(world: World) -> None:
     assert {f"snapshot {number}" for number in numbers} < set(found)
 
 
-# The rule
+# Planning
 
 
-def test_which_firings_come_to_be(world: World) -> None:
+def test_overlap_and_catch_up_decide_which_firings_are_created(world: World) -> None:
     made = world.automations.add("hourly", "shop", **HOURLY)
     one, two = (Firing(1, name, None, State.WAITING, made.created_at) for name in "12")
     runs = replace(one, occasion="0", state=State.RUNNING)
@@ -448,7 +449,7 @@ def test_which_firings_come_to_be(world: World) -> None:
 
 
 @only_sqlite
-def test_old_firings_are_forgotten(world: World) -> None:
+def test_old_firings_are_deleted(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.pass_time(hours=1)
     world.runner.run_due()
@@ -460,7 +461,7 @@ def test_old_firings_are_forgotten(world: World) -> None:
 
 
 @only_sqlite
-def test_whoever_has_no_automations_is_told_so(metastore: Metastore) -> None:
+def test_a_metastore_without_automations_is_reported(metastore: Metastore) -> None:
     assert Automations(metastore).all() == []
     with pytest.raises(NotFound):
         Automations(metastore).history("nightly")

@@ -1,4 +1,4 @@
-"""Many runners in processes of their own: every firing counts once, also when some are killed."""
+"""Concurrent runner processes: every firing counts once, even if runners are killed."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from tests.fix_postgres import PostgresServer
 from tests.reagent.automated import LEASE, WORKBOOK, Clock, Marking, World, append, marks
 
 FIRING_PHASES = [phase for phase in phases.PHASES if phase.startswith("firing.")]
-# Where the run itself is cut off: before its commit and after it.
+# Phases at which the run itself is interrupted: before its commit and after it.
 KILLED_AT = [*FIRING_PHASES, "commit.prepared", "commit.committed"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Backends that processes can share."""
+    """Return each backend that processes can share."""
     return str(request.param)
 
 
 def run_due(start: Start, *, place: Place, clock: Clock) -> list[tuple[str, str]]:
-    """A runner: which firings it ran, and what became of them."""
+    """Run due firings in a process, and return their keys and states."""
     with place.open() as metastore:
         runner = Runner(metastore, Marking(metastore), lease=LEASE, clock=clock)
         start()
         return [(firing.key, firing.state.value) for _, firing in runner.run_due()]
 
 
-def test_of_many_runners_each_firing_has_one(place: Place) -> None:
+def test_each_firing_is_run_by_one_of_many_runners(place: Place) -> None:
     with place.open() as metastore:
         world = World(metastore)
         names = [f"hourly-{number}" for number in range(8)]
@@ -56,7 +56,7 @@ def test_of_many_runners_each_firing_has_one(place: Place) -> None:
         world.pass_time(hours=6)
         runners = [partial(run_due, place=place, clock=world.clock)] * 5
         runs = in_processes(runners)
-        # A runner ends when all that is left is run by others: what follows comes to the next.
+        # A runner ends when others run all that is left: later firings are left to the next runner.
         last = [(firing.key, firing.state.value) for _, firing in world.runner.run_due()]
         ran = [one for run in [*runs, last] for one in run]
         keys = [key for key, _ in ran]
@@ -70,7 +70,7 @@ def test_of_many_runners_each_firing_has_one(place: Place) -> None:
 
 
 def killed_at(phase: str, place: Place, clock: Clock) -> None:
-    """A runner that is killed the first time that it reaches a phase."""
+    """Run a runner that is killed the first time that it reaches a phase."""
 
     def die(reached: str) -> None:
         if reached == phase:
@@ -81,7 +81,7 @@ def killed_at(phase: str, place: Place, clock: Clock) -> None:
         Runner(metastore, Marking(metastore), lease=LEASE, clock=clock).run_due()
 
 
-def test_a_runner_that_is_killed_anywhere_loses_and_doubles_nothing(place: Place) -> None:
+def test_a_runner_killed_at_any_phase_loses_and_repeats_nothing(place: Place) -> None:
     with place.open() as metastore:
         world = World(metastore)
         world.automations.add(
@@ -93,18 +93,19 @@ def test_a_runner_that_is_killed_anywhere_loses_and_doubles_nothing(place: Place
             process.start()
             process.join(TIMEOUT_SECONDS)
             assert process.exitcode == -signal.SIGKILL, phase
-            world.runner.run_due()  # what the killed one holds is held
+            world.runner.run_due()  # the lease of the killed runner still holds
             world.pass_time(seconds=LEASE.total_seconds() + 1)
             world.runner.run_due()
             assert world.states("hourly") == ["succeeded"] * number, phase
             assert len(marks(world.shop)) == number, phase
         history = world.automations.history("hourly")
         assert marks(world.shop) == sorted(one.key for one in history)
-        assert Counter(one.tries for one in history)[2] == 4  # claimed, cut off twice, ran
+        # Claimed, interrupted twice, completed.
+        assert Counter(one.tries for one in history)[2] == 4
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_during_a_run_is_no_end(
+def test_runners_recover_from_a_server_killed_during_a_run(
     disposable_postgres: PostgresServer,
 ) -> None:
     uri = f"ducklake:postgres:{disposable_postgres.dsn()}&connect_timeout=2"
@@ -126,7 +127,7 @@ def test_a_server_that_is_killed_during_a_run_is_no_end(
 
 
 def commit_often(start: Start, *, place: Place, count: int) -> list[int]:
-    """A writer: the snapshots in which it touched the table that is watched."""
+    """Commit changes of the watched table, and return their snapshots."""
     with place.open() as metastore:
         catalog = metastore.catalog("shop")
         start()
@@ -139,13 +140,13 @@ def commit_often(start: Start, *, place: Place, count: int) -> list[int]:
 
 
 def plan_often(start: Start, *, place: Place, clock: Clock, count: int) -> list[int]:
-    """Whoever looks what is due, again and again: the snapshots that it has written down."""
+    """Plan due firings repeatedly, and return the recorded snapshots."""
     with place.open() as metastore:
         start()
         return [int(one.snapshot_id or 0) for _ in range(count) for one in plan(metastore, clock)]
 
 
-def test_triggers_are_neither_lost_nor_doubled_under_concurrent_commits(place: Place) -> None:
+def test_triggers_are_neither_lost_nor_repeated_under_concurrent_commits(place: Place) -> None:
     with place.open() as metastore:
         world = World(metastore)
         add = partial(world.automations.add, catalog="shop", workbook_text=WORKBOOK)
@@ -164,11 +165,11 @@ def test_triggers_are_neither_lost_nor_doubled_under_concurrent_commits(place: P
         assert {one.state.value for one in earlier} <= {"skipped"}
 
 
-# What touches a table
+# Changes of a table
 
 
 def touches(world: World, since: int, table: str = "orders") -> list[int]:
-    """The snapshots after one that touched a table."""
+    """Return the later snapshots that changed a table."""
     watched = Watched(world.shop.catalog_id, "main", table)
     found = find_touches(world.shop, watched, since, except_keys="reagent-own-")  # type: ignore[arg-type]
     assert found is not None
@@ -176,7 +177,7 @@ def touches(world: World, since: int, table: str = "orders") -> list[int]:
     return [int(number) for number, _ in found.snapshots]
 
 
-def test_what_touches_a_table(place: Place) -> None:
+def test_commits_that_change_a_table_are_found(place: Place) -> None:
     with place.open() as metastore:
         world = World(metastore)
         catalog = world.shop
@@ -191,7 +192,7 @@ def test_what_touches_a_table(place: Place) -> None:
         with catalog.transaction() as transaction:
             transaction.drop_table("orders")
         assert touches(world, start) == expected
-        # Another table takes the name: it is the name that is watched.
+        # Another table takes the name, which is what is watched.
         with catalog.transaction() as transaction:
             transaction.rename_table("another", "orders")
         renamed = catalog.current_snapshot()
@@ -202,7 +203,7 @@ def test_what_touches_a_table(place: Place) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_snapshots_that_expire_before_anybody_looks_count_as_one(place: Place) -> None:
+def test_snapshots_that_expire_unseen_count_as_one_change(place: Place) -> None:
     with place.open() as metastore:
         world = World(metastore)
         start = world.shop.current_snapshot()
@@ -215,7 +216,7 @@ def test_snapshots_that_expire_before_anybody_looks_count_as_one(place: Place) -
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-def test_an_automation_does_not_wake_itself(place: Place) -> None:
+def test_an_automation_is_not_triggered_by_its_own_commits(place: Place) -> None:
     with place.open() as metastore:
         world = World(metastore)
         world.automations.add("own", "shop", workbook_text=WORKBOOK, table="done")

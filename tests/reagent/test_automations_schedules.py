@@ -1,4 +1,4 @@
-"""Which moments a schedule means: what cron texts say, across changes of clocks and leap days."""
+"""Cron schedules and the times that they denote, across changes of clocks and leap days."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ YEAR = timedelta(days=366)
 
 
 def at(text: str) -> datetime:
-    """A moment in UTC."""
+    """Return a time in UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
@@ -26,7 +26,7 @@ def at(text: str) -> datetime:
         ("0 2 * * *", "UTC", "2026-11-16T18:00", ["2026-11-17T02:00", "2026-11-18T02:00"]),
         ("0 2 * * *", "Europe/Zurich", "2026-07-01T00:00", ["2026-07-02T00:00"]),
         ("0 2 * * *", "Europe/Zurich", "2026-06-30T23:59:59.5", ["2026-07-01T00:00"]),
-        # Clocks go from 02:00 to 03:00: what was due in between is due at 03:00, once.
+        # Clocks go from 02:00 to 03:00: times in between are due at 03:00, once.
         ("30 2 * * *", "Europe/Zurich", "2027-03-27T12:00", ["2027-03-28T01:00"]),
         (
             "0,30 2 * * *",
@@ -34,16 +34,16 @@ def at(text: str) -> datetime:
             "2027-03-27T12:00",
             ["2027-03-28T01:00", "2027-03-29T00:00"],
         ),
-        # Clocks go from 03:00 back to 02:00: a fixed time is due the first time only.
+        # Clocks go from 03:00 back to 02:00: a fixed time is due only the first time,
         (
             "30 2 * * *",
             "Europe/Zurich",
             "2027-10-30T12:00",
             ["2027-10-31T00:30", "2027-11-01T01:30"],
         ),
-        # … also for whoever looks in the second of the two hours.
+        # also when the search starts in the second of the two hours.
         ("30 2 * * *", "Europe/Zurich", "2027-10-31T01:10", ["2027-11-01T01:30"]),
-        # What is due every half hour goes on being so.
+        # A half-hourly schedule continues through both hours.
         (
             "*/30 * * * *",
             "Europe/Zurich",
@@ -64,7 +64,7 @@ def at(text: str) -> datetime:
         ("45 23 31 12 *", "Asia/Kathmandu", "2026-01-01T00:00", ["2026-12-31T18:00"]),
     ],
 )
-def test_a_schedule_means_these_moments(
+def test_a_schedule_denotes_these_times(
     text: str, zone: str, start: str, moments: list[str]
 ) -> None:
     found = islice(Schedule.parse(text, zone).after(at(start)), len(moments))
@@ -85,7 +85,7 @@ def test_a_schedule_means_these_moments(
         ("* * * * *", ""),
     ],
 )
-def test_what_means_nothing_is_refused(text: str, zone: str) -> None:
+def test_invalid_schedules_are_refused(text: str, zone: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         Schedule.parse(text, zone)
     assert raised.value.remedy
@@ -99,7 +99,9 @@ def test_what_means_nothing_is_refused(text: str, zone: str) -> None:
     end=st.datetimes(datetime(2026, 1, 1), datetime(2031, 1, 1)),  # noqa: DTZ001
     hours=st.integers(0, 24 * 30),
 )
-def test_the_latest_is_the_last_of_all(text: str, zone: str, end: datetime, hours: int) -> None:
+def test_the_latest_time_is_the_last_one_listed(
+    text: str, zone: str, end: datetime, hours: int
+) -> None:
     schedule = Schedule.parse(text, zone)
     until = end.replace(tzinfo=UTC)
     start = until - timedelta(hours=min(hours, 60) if text.startswith("* ") else hours)
@@ -109,7 +111,7 @@ def test_the_latest_is_the_last_of_all(text: str, zone: str, end: datetime, hour
     assert schedule.latest(start, until) == (every[-1] if every else None)
 
 
-def test_the_latest_of_years_is_found_at_once() -> None:
+def test_the_latest_time_of_many_years_is_found_quickly() -> None:
     schedule = Schedule.parse("* * * * *", "Europe/Zurich")
     end = at("2026-11-16T18:00")
     assert schedule.latest(end - 20 * YEAR, end) == end

@@ -1,4 +1,4 @@
-"""Automations that run real workbooks, here and from the command line."""
+"""Automations with real workbooks, in this process and from the command line."""
 
 from __future__ import annotations
 
@@ -50,16 +50,14 @@ ISOLATIONS = ("direct", "transaction", "fork")
 
 
 def rows(metastore: Metastore) -> list[tuple[int, str]]:
-    """What is in the table `t`."""
+    """Return the rows of the table `t`."""
     seen = metastore.catalog("sales").now()
     found = seen.inlined_rows(seen.state.table("t"))
     return sorted(tuple(one.values.values()) for one in found)
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_a_run_that_is_tried_again_changes_nothing_twice(
-    metadata_only: LocalPlace, isolation: str
-) -> None:
+def test_a_repeated_run_changes_nothing_twice(metadata_only: LocalPlace, isolation: str) -> None:
     metastore = metadata_only.metastore
     clock = Clock()
     automations = Automations(metastore, clock=clock)
@@ -82,7 +80,7 @@ def test_a_run_that_is_tried_again_changes_nothing_twice(
     expected = [(7, "first"), (7, "second")]
     assert rows(metastore) == expected
     assert first.result_snapshot == metastore.catalog("sales").current_snapshot()
-    # One that was taken over in the meantime, and does all the work nevertheless.
+    # A run that was taken over meanwhile, and still does all its work.
     runner.run(*claimed)
     assert rows(metastore) == expected
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
@@ -90,12 +88,12 @@ def test_a_run_that_is_tried_again_changes_nothing_twice(
     assert (kept.state, kept.tries) == ("succeeded", 1)
 
 
-# After which commit a run is cut off: between its tasks, before the merge and after it.
+# The commit after which a run is killed: between its tasks, before the merge and after it.
 CUTS = [("direct", 1), ("transaction", 1), ("fork", 2), ("fork", 3)]
 
 
 def killed_after(commits: int, place: Place, clock: Clock) -> None:
-    """A runner that is killed right after so many commits."""
+    """Run a runner that is killed right after so many commits."""
     left = commits
 
     def die(reached: str) -> None:
@@ -110,7 +108,7 @@ def killed_after(commits: int, place: Place, clock: Clock) -> None:
 
 
 @pytest.mark.slow
-def test_a_runner_that_is_killed_in_the_middle_of_a_run_leaves_it_to_be_done_once(
+def test_the_run_of_a_killed_runner_is_completed_exactly_once(
     metadata_only: LocalPlace, place: Place
 ) -> None:
     metastore = metadata_only.metastore
@@ -134,7 +132,7 @@ def test_a_runner_that_is_killed_in_the_middle_of_a_run_leaves_it_to_be_done_onc
         process.start()
         process.join(TIMEOUT_SECONDS)
         assert process.exitcode == -signal.SIGKILL, name
-        assert runner.run_due() == []  # it is held for now
+        assert runner.run_due() == []  # its lease still holds
         clock.moment += 2 * LEASE
         ((_, firing),) = runner.run_due()
         assert (firing.state, firing.tries) == ("succeeded", 2), (name, firing.message)
@@ -144,7 +142,7 @@ def test_a_runner_that_is_killed_in_the_middle_of_a_run_leaves_it_to_be_done_onc
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS[1:])
-def test_a_run_that_fails_leaves_the_catalog_as_it_was(
+def test_a_failed_run_leaves_the_catalog_unchanged(
     metadata_only: LocalPlace, isolation: str
 ) -> None:
     metastore = metadata_only.metastore
@@ -162,7 +160,7 @@ def test_a_run_that_fails_leaves_the_catalog_as_it_was(
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
 
 
-def test_a_run_that_is_taken_over_stops_at_its_next_task(metadata_only: LocalPlace) -> None:
+def test_a_taken_over_run_stops_before_its_next_task(metadata_only: LocalPlace) -> None:
     metastore = metadata_only.metastore
     automation = Automations(metastore).add(
         "rarely", "sales", workbook_text=WORKBOOK, schedule="0 0 29 2 *", isolation="fork"
@@ -183,7 +181,7 @@ def test_a_run_that_is_taken_over_stops_at_its_next_task(metadata_only: LocalPla
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
 
 
-def test_an_automation_is_not_woken_by_tasks_that_commit_each_statement(
+def test_an_automation_is_not_triggered_by_statement_commits_of_its_tasks(
     metadata_only: LocalPlace,
 ) -> None:
     metastore = metadata_only.metastore
@@ -199,7 +197,7 @@ def test_an_automation_is_not_woken_by_tasks_that_commit_each_statement(
     assert plan(metastore) == []
 
 
-def test_what_a_fork_brings_back_wakes_those_who_watch(metadata_only: LocalPlace) -> None:
+def test_the_merge_of_a_run_triggers_other_automations(metadata_only: LocalPlace) -> None:
     metastore = metadata_only.metastore
     automations = Automations(metastore)
     add = partial(automations.add, catalog="sales", workbook_text=WORKBOOK, isolation="fork")
@@ -210,7 +208,7 @@ def test_what_a_fork_brings_back_wakes_those_who_watch(metadata_only: LocalPlace
     ran = runner.run_due()
     assert [(one.name, firing.state.value) for one, firing in ran] == [
         ("rarely", "succeeded"),
-        ("watches", "succeeded"),  # and then no more: it does not wake itself
+        ("watches", "succeeded"),  # and only once: it does not trigger itself
     ]
     number = ran[0][1].result_snapshot
     assert number == ran[1][1].snapshot_id
@@ -222,12 +220,12 @@ def test_what_a_fork_brings_back_wakes_those_who_watch(metadata_only: LocalPlace
 
 @pytest.fixture
 def cli(metadata_only: LocalPlace, tmp_path: Path) -> CommandLine:
-    """The command line on the same metastore, with a workbook in a file."""
+    """Return the command line on the same metastore, with a workbook in a file."""
     (tmp_path / "book.toml").write_text(WORKBOOK)
     return CommandLine(f"ducklake:{metadata_only.metastore.database.address}")
 
 
-def test_automations_are_handled_from_the_command_line(
+def test_automations_are_managed_by_commands(
     cli: CommandLine, metadata_only: LocalPlace, tmp_path: Path
 ) -> None:
     book = str(tmp_path / "book.toml")
@@ -265,7 +263,7 @@ def test_automations_are_handled_from_the_command_line(
     assert len(cli.document("automations", "list")["automations"]) == 1
 
 
-def test_errors_of_the_command_line_say_what_to_do(cli: CommandLine, tmp_path: Path) -> None:
+def test_errors_of_commands_have_remedies(cli: CommandLine, tmp_path: Path) -> None:
     book = str(tmp_path / "book.toml")
     add = ("automations", "add", "new", "sales")
     for given in (
@@ -283,7 +281,7 @@ def test_errors_of_the_command_line_say_what_to_do(cli: CommandLine, tmp_path: P
 
 @contextmanager
 def started(cli: CommandLine, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that goes on until it is told to end, after which it ends well."""
+    """Start a command that runs until it is interrupted, and check that it ends well."""
     with subprocess.Popen(
         [sys.executable, "-m", "forklake.cli.main", *arguments],
         env={**os.environ, "FORKLAKE_METASTORE": cli.uri},
@@ -301,7 +299,7 @@ def started(cli: CommandLine, *arguments: str) -> Iterator[subprocess.Popen[str]
 
 
 @pytest.mark.slow
-def test_a_runner_goes_on_until_it_is_told_to_end(cli: CommandLine, tmp_path: Path) -> None:
+def test_the_runner_command_runs_until_it_is_interrupted(cli: CommandLine, tmp_path: Path) -> None:
     cli.ok("automations", "add", "watches", "sales", str(tmp_path / "book.toml"), "--table", "t")
     cli.ok("automations", "fire", "watches")
     with started(cli, "automations", "run", "--threads", "2", "--json") as process:
@@ -314,7 +312,7 @@ def test_a_runner_goes_on_until_it_is_told_to_end(cli: CommandLine, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_service_runs_automations_if_it_is_told_to(
+def test_a_service_runs_automations_if_enabled(
     cli: CommandLine, metadata_only: LocalPlace, tmp_path: Path
 ) -> None:
     config = tmp_path / "service.toml"

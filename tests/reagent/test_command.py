@@ -1,4 +1,4 @@
-"""The command `forklake run`, and the examples."""
+"""The command `forklake run`, and the example workbooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture
 def cli(tmp_path: Path) -> CommandLine:
-    """Commands on a metastore with the catalogs of the examples."""
+    """Return the command line on a metastore with the catalogs of the examples."""
     uri = f"ducklake:{tmp_path / 'metastore.db'}"
     with forklake.open(uri, create=True) as metastore:
         metastore.create_catalogs(["shop", "weather"], data_path=str(tmp_path / "data"))
@@ -51,7 +51,7 @@ def test_examples_run(
     assert as_html.read_text().startswith("<!doctype html>")
 
 
-def test_a_run_that_fails_says_why_and_what_to_do(cli: CommandLine, tmp_path: Path) -> None:
+def test_a_failed_run_prints_the_reason_and_remedy(cli: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "bad.toml"
     file.write_text(
         "catalog = 'shop'\n[tasks.one]\nsql = 'INSERT INTO nothing VALUES (1)'\n"
@@ -76,7 +76,7 @@ def test_a_run_that_fails_says_why_and_what_to_do(cli: CommandLine, tmp_path: Pa
         ([str(EXAMPLES / "orders.toml"), "--param", "day=soon"], 2, "cannot be 'soon'"),
         ([str(EXAMPLES / "orders.toml"), "--param", "days=1"], 2, "no parameter 'days'"),
         ([str(EXAMPLES / "orders.toml"), "--only", "order"], 2, "no task 'order'"),
-        ([str(EXAMPLES / "orders.toml"), "--catalog", "nobody"], 3, "nobody"),
+        ([str(EXAMPLES / "orders.toml"), "--catalog", "nobody"], 3, "nobody"),  # language: ok
     ],
 )
 def test_bad_input_is_refused(
@@ -88,13 +88,13 @@ def test_bad_input_is_refused(
     assert error["remedy"]
 
 
-def test_a_dry_run_shows_the_order_and_touches_nothing(cli: CommandLine) -> None:
+def test_a_dry_run_shows_the_order_and_changes_nothing(cli: CommandLine) -> None:
     done = cli.ok("run", str(EXAMPLES / "orders.toml"), "--dry-run")
     assert [line[1] for line in done.cells[:4]] == ["orders", "cities", "customers", "totals"]
     assert cli.document("tables", "shop")["tables"] == []
 
 
-def test_a_terminal_shows_how_far_each_task_is(cli: CommandLine, tmp_path: Path) -> None:
+def test_a_terminal_shows_the_progress_of_each_task(cli: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "two.toml"
     file.write_text("[tasks.one]\nsql = 'CREATE TABLE t (id INTEGER)'\n")
     ours, theirs = os.openpty()

@@ -1,4 +1,4 @@
-"""Which worktask needs which."""
+"""Dependencies between worktasks."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ TASKS = {
 }
 
 
-def test_tasks_need_those_they_name_and_those_whose_tables_they_read(make: Make) -> None:
+def test_tasks_depend_on_named_tasks_and_on_writers_of_their_inputs(make: Make) -> None:
     assert graph_of(make(TASKS)) == {
         "raw": set(),
         "clean": {"raw"},
-        "past": set(),  # reads what was there before
+        "past": set(),  # reads older contents
         "again": {"clean"},  # and not itself
         "last": {"past", "again"},
         "mend": {"last"},
     }
 
 
-def test_order_is_by_what_is_needed_then_as_written(make: Make) -> None:
+def test_order_follows_dependencies_and_then_the_file(make: Make) -> None:
     found = ordered(graph_of(make(TASKS)))
     assert found == [["raw", "past"], ["clean"], ["again"], ["last"], ["mend"]]
 
 
-def test_some_tasks_run_without_those_they_need(make: Make) -> None:
+def test_selected_tasks_run_without_their_dependencies(make: Make) -> None:
     assert graph_of(make(TASKS), ["last", "again"]) == {"again": set(), "last": {"again"}}
     with pytest.raises(InvalidInput, match="task 'lost' does not exist") as caught:
         graph_of(make(TASKS), ["lost"])
     assert "last" in caught.value.remedy
 
 
-def test_whoever_reads_what_is_written_further_down_must_say_when(make: Make) -> None:
+def test_reading_a_table_that_a_later_task_writes_needs_an_explicit_order(make: Make) -> None:
     tasks: dict[str, Any] = {
         "read": {"sql": "SELECT 1", "inputs": {"x": {"table": "x"}}},
         "write": {"sql": "SELECT 1", "output": {"table": "x"}},

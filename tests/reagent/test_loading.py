@@ -1,4 +1,4 @@
-"""Workbooks from files, and what is said about those that are wrong."""
+"""Workbooks from files, and the errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "place", "reason"), WRONG)
-def test_what_is_wrong_is_named_with_its_place(
+def test_errors_name_the_fault_and_its_position(
     text: str, place: str, reason: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "wrong.toml"
@@ -151,7 +151,7 @@ def test_decorated_functions_of_a_python_file_are_tasks(tmp_path: Path) -> None:
     assert third.output.mode is Mode.OVERWRITE
 
 
-def test_files_that_are_no_workbooks_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_not_workbooks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"nothing\.toml"):
         load_workbook(tmp_path / "nothing.toml")
     with pytest.raises(InvalidInput, match=r"\.toml or \.py"):

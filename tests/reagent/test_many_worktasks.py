@@ -1,4 +1,4 @@
-"""Many worktasks at once on one catalog, each in a session of its own."""
+"""Many concurrent worktasks on one catalog, each in its own session."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ TASKS = 64
 
 @pytest.fixture
 def backend() -> str:
-    """Where many may write at once."""
+    """Return the backend with concurrent writers."""
     return "postgresql"
 
 
-def test_sixty_four_worktasks_make_one_linear_history(
+def test_sixty_four_worktasks_produce_one_linear_history(
     metadata_only: LocalPlace, make: Make
 ) -> None:
     tasks = {
@@ -32,7 +32,7 @@ def test_sixty_four_worktasks_make_one_linear_history(
     assert {one.rows for one in done} == {2}
     assert len({one.session for one in done}) == TASKS
     assert all(one.seconds > 0 for one in done)
-    # Each is exactly one snapshot, and together they are the history: nothing between, no gap.
+    # Each is exactly one snapshot, and together they are the whole history without gaps.
     snapshots = sorted(number for one in done for number in one.snapshots)
     assert [len(one.snapshots) for one in done] == [1] * TASKS
     catalog = metadata_only.metastore.catalog("sales")
@@ -47,8 +47,8 @@ def test_sixty_four_worktasks_make_one_linear_history(
     assert len({row.row_id for row in rows}) == len(rows) == 2 * TASKS
 
 
-def test_all_may_make_the_same_table(metadata_only: LocalPlace, make: Make) -> None:
-    """Whoever is outrun finds the table on the next try."""
+def test_concurrent_tasks_may_create_the_same_table(metadata_only: LocalPlace, make: Make) -> None:
+    """A task that loses the race finds the table on its retry."""
     statement = "CREATE TABLE IF NOT EXISTS u (id INTEGER); INSERT INTO u VALUES ({})"
     tasks = {f"task-{at}": {"sql": statement.format(at), "retries": 20} for at in range(8)}
     report = run_workbook(make(tasks), metadata_only, workers=8)

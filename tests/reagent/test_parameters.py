@@ -1,4 +1,4 @@
-"""Parameters: their values, and what they become in texts."""
+"""Parameters: their values, and their use in texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TASK: dict[str, Any] = {"a": {"sql": "SELECT 1"}}
         (1, 7, 7),
     ],
 )
-def test_a_text_becomes_what_the_default_is(
+def test_a_text_is_converted_to_the_type_of_the_default(
     default: Any, given: Any, value: Any, make: Make
 ) -> None:
     found = values_of(make(TASK, parameters={"p": default}), {"p": given})["p"]
@@ -39,7 +39,7 @@ def test_a_text_becomes_what_the_default_is(
     ("default", "given"),
     [(1, "x"), (1, "1.5"), (1, "true"), (True, "1"), (date(2026, 1, 1), "soon"), (1, "[]")],
 )
-def test_a_text_that_cannot_be_that_is_refused(default: Any, given: str, make: Make) -> None:
+def test_a_text_of_another_type_is_refused(default: Any, given: str, make: Make) -> None:
     with pytest.raises(InvalidInput, match="parameter 'p'"):
         values_of(make(TASK, parameters={"p": default}), {"p": given})
 
@@ -56,7 +56,7 @@ def test_unknown_and_missing_parameters_are_refused(make: Make) -> None:
         values_of(workbook, {"region": []})
 
 
-def test_marks_in_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_placeholders_in_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "s3")
     assert filled("${a}/x-${b}-${env:SECRET}", {"a": "p q", "b": 1}) == "p q/x-1-s3"
     assert filled("cost: $5 {a} $a", {}) == "cost: $5 {a} $a"
@@ -67,7 +67,7 @@ def test_marks_in_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("value", ["t; DROP TABLE t", "a b", "'", '"', "a--\nb", "(1)"])
-def test_only_names_and_numbers_get_into_sql(value: str) -> None:
+def test_only_names_and_numbers_are_inserted_into_sql(value: str) -> None:
     with pytest.raises(InvalidInput, match=r"\$\{x\}"):
         filled_sql("SELECT * FROM ${x}", {"x": value})
     with pytest.raises(InvalidInput, match="cannot be inserted into SQL"):
@@ -75,7 +75,7 @@ def test_only_names_and_numbers_get_into_sql(value: str) -> None:
     assert filled_sql("FROM ${x} LIMIT ${n}", {"x": "a.b", "n": 3}) == "FROM a.b LIMIT 3"
 
 
-def test_all_texts_of_a_task_are_filled(make: Make) -> None:
+def test_placeholders_are_replaced_in_all_texts_of_a_task(make: Make) -> None:
     workbook = make(
         {
             "a": {
@@ -103,8 +103,8 @@ def test_all_texts_of_a_task_are_filled(make: Make) -> None:
     [
         ({"sql": "SELEC 1"}, "Task 'a'"),
         ({"sql": ""}, "Task 'a': The SQL is empty"),
-        ({"sql": "SELECT $nobody"}, r"Task 'a': the parameter \$nobody does not exist"),
-        ({"sql": "SELECT ${nobody}"}, "Task 'a': The parameter 'nobody' of"),
+        ({"sql": "SELECT $missing"}, r"Task 'a': the parameter \$missing does not exist"),
+        ({"sql": "SELECT ${missing}"}, "Task 'a': The parameter 'missing' of"),
         (
             {"sql": "DELETE FROM t", "output": {"table": "u"}},
             "Task 'a': The SQL of a task with an output",
@@ -121,13 +121,13 @@ def test_all_texts_of_a_task_are_filled(make: Make) -> None:
         ({"python": "nothing.py:f"}, "Task 'a': The reference 'nothing.py:f'"),
     ],
 )
-def test_a_task_that_could_not_run_is_named(task: dict[str, Any], reason: str, make: Make) -> None:
+def test_an_invalid_task_is_named(task: dict[str, Any], reason: str, make: Make) -> None:
     workbook = make({"a": task})
     with pytest.raises(InvalidInput, match=reason):
         prepare(workbook, ["a"], {})
 
 
-def test_a_task_that_is_not_atomic_commits_when_it_likes_but_not_inside_a_transaction(
+def test_a_task_that_is_not_atomic_may_commit_except_inside_a_transaction(
     make: Make,
 ) -> None:
     tasks = {"a": {"sql": "BEGIN; DELETE FROM t; COMMIT", "atomic": False}}

@@ -1,4 +1,4 @@
-"""A workbook with Spark: files and databases in, tables and Delta tables out, checks on the way."""
+"""A workbook with Spark: files and databases in, tables and Delta tables out, and checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.reagent.conftest import Make
 
 @pytest.fixture
 def files(tmp_path: Path, engine: Engine) -> Path:
-    """Rows in several formats, and in a database."""
+    """Write rows in several formats, and return the folder."""
     (tmp_path / "orders-1.csv").write_text("id|city|amount\n1|Rome|10.5\n2|Oslo|20\n3|Rome|7\n")
     (tmp_path / "cities.json").write_text('{"city": "Rome", "land": "it"}\n{"city": "Oslo"}\n')
     pq.write_table(pa.table({"id": [2, 9], "amount": [0.5, 1.0]}), tmp_path / "late.parquet")
@@ -28,7 +28,7 @@ def files(tmp_path: Path, engine: Engine) -> Path:
 
 
 def fetched(engine: Engine, place: Place, query: str) -> list[dict[str, Any]]:
-    """The rows of a query."""
+    """Return the rows of a query."""
     with Session(engine.spark) as session:
         session.attach(place.uri, catalog="sales", metadata_schema=place.metadata_schema)
         session.use("sales")
@@ -36,7 +36,7 @@ def fetched(engine: Engine, place: Place, query: str) -> list[dict[str, Any]]:
         return rows
 
 
-def test_rows_come_from_files_and_go_to_tables_in_every_mode(
+def test_rows_of_files_are_written_to_tables_in_every_mode(
     lab: LocalPlace, place: Place, engine: Engine, files: Path, make: Make
 ) -> None:
     def by_land(orders: Any, cities: Any, least: int) -> Any:
@@ -120,7 +120,7 @@ def test_rows_come_from_files_and_go_to_tables_in_every_mode(
         ({"sql": "SELECT * FROM t WHERE id = $n", "name": "mine"}, "mine (2 rows found)"),
     ],
 )
-def test_a_check_that_fails_undoes_the_task(
+def test_a_failed_check_rolls_the_task_back(
     check: dict[str, Any], found: str, metadata_only: LocalPlace, engine: Engine, make: Make
 ) -> None:
     task = {"sql": "INSERT INTO t VALUES (1, 'a'), (1, NULL)", "checks": [{"table": "t", **check}]}
@@ -135,9 +135,7 @@ def test_a_check_that_fails_undoes_the_task(
     assert view.inlined_rows(view.state.table("t")) == []
 
 
-def test_what_spark_cannot_do_is_told_in_its_words(
-    lab: LocalPlace, engine: Engine, make: Make
-) -> None:
+def test_errors_of_spark_are_passed_on(lab: LocalPlace, engine: Engine, make: Make) -> None:
     def broken(session: Any) -> Any:
         return session.engine.spark.sql("SELECT java_method('java.lang.Integer', 'parseInt', 'x')")
 
@@ -154,7 +152,7 @@ def test_what_spark_cannot_do_is_told_in_its_words(
     assert 'For input string: "x"' in bad.message
 
 
-def test_jobs_of_a_task_whose_time_is_over_are_stopped(
+def test_jobs_of_a_timed_out_task_are_cancelled(
     lab: LocalPlace, engine: Engine, make: Make
 ) -> None:
     endless = "SELECT max(range % 7) AS n FROM range(1000000000000000)"
@@ -166,7 +164,7 @@ def test_jobs_of_a_task_whose_time_is_over_are_stopped(
     assert lab.metastore.catalog("sales").now().state.tables() == []
 
 
-def test_rows_that_others_changed_meanwhile_are_not_overwritten(
+def test_concurrently_changed_rows_are_not_overwritten(
     metadata_only: LocalPlace, place: Place, engine: Engine, make: Make
 ) -> None:
     def meanwhile() -> None:
@@ -188,14 +186,15 @@ def test_rows_that_others_changed_meanwhile_are_not_overwritten(
     assert [row.catalog_name for row in metadata_only.metastore.catalogs()] == ["sales"]
 
 
-def test_inputs_come_from_databases_and_from_the_past(
+def test_inputs_may_be_databases_and_old_snapshots(
     lab: LocalPlace, place: Place, engine: Engine, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = "jdbc:derby:memory:shop;create=true"
     monkeypatch.setenv("SHOP", address)
     spark = engine.spark
     machine: Any = spark._jvm
-    machine.System.setProperty("derby.stream.error.field", "java.lang.System.err")  # and no file
+    # So that it writes no log file.
+    machine.System.setProperty("derby.stream.error.field", "java.lang.System.err")
     spark.sql("SELECT 1 AS id, 'Ada' AS name").write.jdbc(address, "people", mode="overwrite")
     database = {"jdbc": "${env:SHOP}", "query": "SELECT * FROM people"}
     tasks: dict[str, Any] = {
@@ -220,7 +219,7 @@ def test_inputs_come_from_databases_and_from_the_past(
     assert report.succeeded, report.failure()
     assert fetched(engine, place, "FROM back") == [{"id": 1, "name": "Ada"}]
 
-    database["query"] = "SELECT * FROM nobody"
+    database["query"] = "SELECT * FROM nobody"  # language: ok
     bad = {"load": {"inputs": {"x": database}, "sql": "SELECT 1"}}
     failure = run_workbook(make(bad), lab).failure()
     assert failure is not None

@@ -1,4 +1,4 @@
-"""Reports: what they say of a run, as JSON and as a page."""
+"""Reports of runs, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEGAN = datetime(2026, 1, 31, 6, tzinfo=UTC)
 
 
 def task(name: str, state: State, start: float, end: float, **more: object) -> TaskReport:
-    """A task that ran for some seconds of the run."""
+    """Return a task that ran during the given seconds of the run."""
     found = TaskReport(name, [], state)
     found.began, found.ended = (BEGAN + timedelta(seconds=at) for at in (start, end))
     for key, value in more.items():
@@ -24,7 +24,7 @@ def task(name: str, state: State, start: float, end: float, **more: object) -> T
 
 
 def report(*tasks: TaskReport) -> RunReport:
-    """A run of tasks."""
+    """Return a run of tasks."""
     named = {one.name: one for one in tasks}
     found = RunReport("r1", "<book>", "sales", "fork", {"day": "2026"}, named, BEGAN)
     found.ended = BEGAN + timedelta(seconds=10)
@@ -44,7 +44,7 @@ DONE = task(
 )
 
 
-def test_a_run_has_failed_if_one_of_its_tasks_did_or_its_end() -> None:
+def test_a_run_fails_with_one_of_its_tasks_or_its_end() -> None:
     assert report(DONE).succeeded
     failed = report(DONE, FAILED)
     assert not failed.succeeded
@@ -70,7 +70,7 @@ def test_the_document_is_plain_json(tmp_path: Path) -> None:
     }
 
 
-def test_the_page_says_everything_and_needs_nothing(tmp_path: Path) -> None:
+def test_the_page_is_complete_and_self_contained(tmp_path: Path) -> None:
     found = report(DONE, FAILED, TaskReport("never", ["a"], State.SKIPPED))
     tables = [{"table": "main.t", "appended_rows": 5, "appended_files": 1, "updated": 0}]
     found.publication = published(15, [one | {"deleted": 0} for one in tables])

@@ -1,4 +1,4 @@
-"""Runs of workbooks that need no Spark: transactions, retries, time-outs, what is left behind."""
+"""Runs of workbooks without Spark: transactions, retries, time-outs, and leftovers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ INSERT = {"sql": "INSERT INTO t VALUES (1, 'a')"}
 
 
 def rows(place: LocalPlace, catalog: str = "sales", table: str = "t") -> int:
-    """How many rows a table has."""
+    """Return how many rows a table has."""
     view = place.metastore.catalog(catalog).now()
     return len(view.inlined_rows(view.state.table(table)))
 
 
 def states(report: RunReport) -> dict[str, str]:
-    """How each task ended."""
+    """Return the final state of each task."""
     return {name: one.state.value for name, one in report.tasks.items()}
 
 
-def test_commits_say_of_which_run_and_task_they_are(metadata_only: LocalPlace, make: Make) -> None:
+def test_commits_record_their_run_and_task(metadata_only: LocalPlace, make: Make) -> None:
     words = "CALL sales.set_commit_message('ada', 'why', extra_info => 'more');"
     workbook = make(
         {
@@ -58,9 +58,7 @@ def test_commits_say_of_which_run_and_task_they_are(metadata_only: LocalPlace, m
     assert [report.tasks[name].rows for name in "abc"] == [1, 1, 2]
 
 
-def test_a_run_that_is_run_again_commits_nothing_twice(
-    metadata_only: LocalPlace, make: Make
-) -> None:
+def test_a_repeated_run_commits_nothing_twice(metadata_only: LocalPlace, make: Make) -> None:
     words = "CALL sales.set_commit_message('ada', 'why');"
     workbook = make({"a": INSERT, "b": {"sql": words + INSERT["sql"]}})
     for _ in range(2):
@@ -70,7 +68,9 @@ def test_a_run_that_is_run_again_commits_nothing_twice(
     assert rows(metadata_only) == 4
 
 
-def test_one_transaction_is_one_snapshot(metadata_only: LocalPlace, make: Make) -> None:
+def test_isolation_by_transaction_creates_one_snapshot(
+    metadata_only: LocalPlace, make: Make
+) -> None:
     workbook = make({"a": INSERT, "b": {**INSERT, "after": ["a"]}}, isolation="transaction")
     before = len(metadata_only.metastore.catalog("sales").snapshots())
     report = run_workbook(workbook, metadata_only)
@@ -83,7 +83,9 @@ def test_one_transaction_is_one_snapshot(metadata_only: LocalPlace, make: Make) 
 
 
 @pytest.mark.parametrize("isolation", ["transaction", "fork"])
-def test_a_whole_run_counts_once(isolation: str, metadata_only: LocalPlace, make: Make) -> None:
+def test_a_run_with_the_same_id_is_applied_once(
+    isolation: str, metadata_only: LocalPlace, make: Make
+) -> None:
     workbook = make({"a": INSERT, "b": INSERT}, isolation=isolation)
     for _ in range(2):
         report = run_workbook(workbook, metadata_only, run_id="same")
@@ -92,7 +94,7 @@ def test_a_whole_run_counts_once(isolation: str, metadata_only: LocalPlace, make
 
 
 @pytest.mark.parametrize("isolation", ["transaction", "fork"])
-def test_a_run_that_fails_leaves_the_catalog_as_it_was(
+def test_a_failed_run_leaves_the_catalog_unchanged(
     isolation: str, metadata_only: LocalPlace, make: Make
 ) -> None:
     workbook = make(
@@ -111,7 +113,7 @@ def test_a_run_that_fails_leaves_the_catalog_as_it_was(
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
 
 
-def test_the_fork_of_a_run_that_fails_can_be_kept(metadata_only: LocalPlace, make: Make) -> None:
+def test_the_fork_of_a_failed_run_can_be_kept(metadata_only: LocalPlace, make: Make) -> None:
     workbook = make({"a": INSERT, "b": {"sql": "DROP TABLE nothing", "after": ["a"]}})
     report = run_workbook(workbook, metadata_only, isolation="fork", keep_fork=True, run_id="x")
     assert report.fork is not None
@@ -125,7 +127,7 @@ def test_the_fork_of_a_run_that_fails_can_be_kept(metadata_only: LocalPlace, mak
         metadata_only.metastore.fork(report.fork, "mine")
 
 
-def test_a_fork_that_went_well_is_published_as_one_snapshot(
+def test_the_fork_of_a_successful_run_is_merged_as_one_snapshot(
     metadata_only: LocalPlace, make: Make
 ) -> None:
     workbook = make(
@@ -150,7 +152,7 @@ def test_a_fork_that_went_well_is_published_as_one_snapshot(
 
 
 class Flaky:
-    """A function that fails some times."""
+    """A function that fails a number of times."""
 
     def __init__(self, times: int, error: Exception) -> None:
         self.left = times
@@ -164,18 +166,18 @@ class Flaky:
         return 1
 
 
-def test_errors_that_pass_are_tried_again(metadata_only: LocalPlace, make: Make) -> None:
+def test_retryable_errors_are_retried(metadata_only: LocalPlace, make: Make) -> None:
     report = run_workbook(make({"a": {"python": Flaky(2, Conflict("busy"))}}), metadata_only)
     assert report.succeeded
     assert report.tasks["a"].tries == 3
-    assert rows(metadata_only) == 1  # what was tried before is rolled back
+    assert rows(metadata_only) == 1  # the failed attempts were rolled back
 
 
 @pytest.mark.parametrize(
     ("error", "retries", "tries"),
     [(Conflict("busy"), 1, 2), (NotFound("gone"), 5, 1), (ValueError("odd"), 5, 1)],
 )
-def test_tries_end(
+def test_retries_are_limited(
     error: Exception, retries: int, tries: int, metadata_only: LocalPlace, make: Make
 ) -> None:
     tasks = {"a": {"python": Flaky(9, error), "retries": retries}}
@@ -186,10 +188,10 @@ def test_tries_end(
     assert rows(metadata_only) == 0
 
 
-def test_a_task_whose_time_is_over_commits_nothing(metadata_only: LocalPlace, make: Make) -> None:
+def test_a_timed_out_task_commits_nothing(metadata_only: LocalPlace, make: Make) -> None:
     def slow(session: Any) -> None:
         session.execute(INSERT["sql"])
-        while True:  # a statement at a time, until one of them is stopped
+        while True:  # one statement at a time, until one of them is cancelled
             session.execute("SHOW TABLES")
 
     report = run_workbook(make({"a": {"python": slow, "timeout_seconds": 0.3}}), metadata_only)
@@ -200,7 +202,7 @@ def test_a_task_whose_time_is_over_commits_nothing(metadata_only: LocalPlace, ma
     assert rows(metadata_only) == 0
 
 
-def test_a_function_that_cannot_be_stopped_in_time_does_not_count(
+def test_a_function_that_cannot_be_stopped_commits_nothing(
     metadata_only: LocalPlace, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_over, stop = threading.Event(), Attempt.stop
@@ -219,16 +221,16 @@ def test_a_function_that_cannot_be_stopped_in_time_does_not_count(
     assert rows(metadata_only) == 0
 
 
-def test_a_function_that_ends_the_process_ends_its_task_only(
-    metadata_only: LocalPlace, make: Make
-) -> None:
+def test_a_function_that_exits_ends_only_its_task(metadata_only: LocalPlace, make: Make) -> None:
     report = run_workbook(make({"a": {"python": lambda: sys.exit(3)}}), metadata_only)
     failure = report.failure()
     assert failure is not None
     assert failure.message == "SystemExit: 3"
 
 
-def test_comments_and_semicolons_around_queries(metadata_only: LocalPlace, make: Make) -> None:
+def test_comments_and_semicolons_around_queries_are_accepted(
+    metadata_only: LocalPlace, make: Make
+) -> None:
     task = {
         "sql": "/* all */ SELECT 1 AS id, 'x;' AS name; -- done",
         "output": {"table": "u", "mode": "merge", "key": ["id"]},
@@ -237,12 +239,12 @@ def test_comments_and_semicolons_around_queries(metadata_only: LocalPlace, make:
             {"row_count": {"equals": 1}, "where": "id = 1 -- it"},
         ],
     }
-    for _ in range(2):  # into a new table, and into one that is there
+    for _ in range(2):  # into a new table, and into an existing one
         report = run_workbook(make({"a": task}), metadata_only)
         assert report.succeeded, report.failure()
 
 
-def test_a_failure_stops_the_others_unless_they_may_go_on(
+def test_a_failure_cancels_other_tasks_unless_keep_going_is_set(
     metadata_only: LocalPlace, make: Make
 ) -> None:
     has_begun = threading.Event()
@@ -269,7 +271,7 @@ def test_a_failure_stops_the_others_unless_they_may_go_on(
     assert rows(metadata_only) == 1
 
 
-def test_functions_get_what_they_ask_for(metadata_only: LocalPlace, make: Make) -> None:
+def test_functions_get_their_named_parameters(metadata_only: LocalPlace, make: Make) -> None:
     seen: dict[str, Any] = {}
 
     def take(day: str, run: str, least: int = 5, **rest: Any) -> None:
@@ -291,7 +293,7 @@ def test_functions_get_what_they_ask_for(metadata_only: LocalPlace, make: Make) 
     assert "returned a int" in task.error.message
 
 
-def test_what_could_never_run_touches_nothing(metadata_only: LocalPlace, make: Make) -> None:
+def test_invalid_runs_change_nothing(metadata_only: LocalPlace, make: Make) -> None:
     before = metadata_only.metastore.latest_snapshot()
     with pytest.raises(InvalidInput, match="isolation 'half' does not exist"):
         plan_run(make({"a": INSERT}), isolation="half")

@@ -1,4 +1,4 @@
-"""When worktasks run: the schedule alone, with tasks that do nothing."""
+"""The scheduling of worktasks, tested with tasks that do nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def graph(needs: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> dict[str, frozenset[str]]:
-    """Tasks that need some of those before them."""
+    """Draw tasks that depend on some of those before them."""
     names = [str(number) for number in range(draw(st.integers(1, 12)))]
     return {
         name: frozenset(draw(st.sets(st.sampled_from(names[:at])))) if at else frozenset()
@@ -30,7 +30,7 @@ def graphs(draw: st.DrawFn) -> dict[str, frozenset[str]]:
 
 
 class Performer:
-    """Notes who runs when; some fail."""
+    """Records the order of tasks, some of which fail."""
 
     def __init__(self, tasks: Mapping[str, frozenset[str]], failing: set[str]) -> None:
         self._tasks = tasks
@@ -57,7 +57,7 @@ class Performer:
 
 @settings(max_examples=60, deadline=None)
 @given(tasks=graphs(), workers=st.integers(1, 4), data=st.data())
-def test_each_task_runs_once_after_all_that_it_needs(
+def test_each_task_runs_once_after_its_dependencies(
     tasks: dict[str, frozenset[str]], workers: int, data: st.DataObject
 ) -> None:
     failing = data.draw(st.sets(st.sampled_from(sorted(tasks)), max_size=2))
@@ -71,7 +71,7 @@ def test_each_task_runs_once_after_all_that_it_needs(
         assert states[name] is (State.SKIPPED if is_hopeless else failed)
 
 
-def test_as_many_run_at_once_as_there_are_workers() -> None:
+def test_as_many_tasks_run_concurrently_as_there_are_workers() -> None:
     together = threading.Barrier(3, timeout=20)
 
     def perform(name: str) -> State:
@@ -82,7 +82,7 @@ def test_as_many_run_at_once_as_there_are_workers() -> None:
     assert set(states.values()) == {State.DONE}
 
 
-def test_the_first_failure_stops_the_others() -> None:
+def test_the_first_failure_stops_other_tasks() -> None:
     is_stopped = threading.Event()
 
     def perform(name: str) -> State:
@@ -103,7 +103,7 @@ def test_the_first_failure_stops_the_others() -> None:
     }
 
 
-def test_with_keep_going_the_others_go_on() -> None:
+def test_with_keep_going_independent_tasks_continue() -> None:
     performer = Performer(graph(CHAIN), {"b"})
     states = Schedule(graph(CHAIN), performer, workers=2, keep_going=True).run()
     assert states["y"] is State.DONE
@@ -111,7 +111,7 @@ def test_with_keep_going_the_others_go_on() -> None:
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
-def test_an_interrupt_stops_what_runs_and_waits_for_it(kind: type[BaseException]) -> None:
+def test_an_interrupt_stops_running_tasks_and_waits_for_them(kind: type[BaseException]) -> None:
     is_stopped = threading.Event()
     ended: list[str] = []
 

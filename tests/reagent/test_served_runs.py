@@ -1,4 +1,4 @@
-"""Runs behind a service: worktasks have sessions there."""
+"""Runs of workbooks in a service, where each worktask has a session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE = "CREATE TABLE t (id INTEGER, name VARCHAR)"
 
 @pytest.fixture
 def client(open_service: Running, engine: Engine) -> Iterator[Client]:
-    """A client of a service without access rules, whose Spark is that of all tests."""
+    """Yield a client of a service without access rules, on the shared Spark of the tests."""
     with connect(open_service.address) as found:
         found.create_catalog("sales").set_option("data_inlining_row_limit", 100)
         with found.session("sales") as session:
@@ -34,14 +34,16 @@ def client(open_service: Running, engine: Engine) -> Iterator[Client]:
 
 
 def rows(client: Client) -> list[int]:
-    """The ids in the table."""
+    """Return the ids in the table."""
     with client.session("sales") as session:
         found: list[int] = session.sql("SELECT id FROM t ORDER BY id")["id"].to_pylist()
         return found
 
 
 @pytest.mark.parametrize("isolation", ["direct", "transaction", "fork"])
-def test_sql_runs_there_in_every_isolation(isolation: str, client: Client, make: Make) -> None:
+def test_sql_runs_in_the_service_with_every_isolation(
+    isolation: str, client: Client, make: Make
+) -> None:
     workbook = make(
         {
             "a": {"sql": "INSERT INTO t VALUES ($n, 'x')"},
@@ -69,7 +71,9 @@ def test_sql_runs_there_in_every_isolation(isolation: str, client: Client, make:
 
 
 @pytest.mark.parametrize("isolation", ["direct", "transaction", "fork"])
-def test_what_fails_there_is_undone(isolation: str, client: Client, make: Make) -> None:
+def test_failures_in_the_service_are_rolled_back(
+    isolation: str, client: Client, make: Make
+) -> None:
     task = {
         "sql": "INSERT INTO t VALUES (1, NULL)",
         "checks": [{"table": "t", "not_null": ["name"]}],
@@ -92,7 +96,7 @@ def test_what_fails_there_is_undone(isolation: str, client: Client, make: Make) 
         {"sql": "SELECT 1", "atomic": False},
     ],
 )
-def test_what_a_service_cannot_do_is_refused_before_anything_runs(
+def test_features_unsupported_by_services_are_refused_before_anything_runs(
     task: dict[str, Any], client: Client, make: Make
 ) -> None:
     before = client.catalog("sales").snapshot_at()
@@ -103,7 +107,7 @@ def test_what_a_service_cannot_do_is_refused_before_anything_runs(
 
 
 class Forgetful(Transport):
-    """Loses the answers to some COMMITs: before they reach the service, or on the way back."""
+    """Loses replies to COMMITs: before they reach the service, or on the way back."""
 
     def __init__(self, url: str, *, before: int = 0, after: int = 0) -> None:
         super().__init__(url, None, seconds=60)
@@ -115,16 +119,16 @@ class Forgetful(Transport):
         if is_commit and self._before:
             self._before -= 1
             raise Unavailable("The request was lost.")
-        told = super().change(method, path, body)
+        found = super().change(method, path, body)
         if is_commit and self._after:
             self._after -= 1
-            self.get(f"{path}/{told['statement']}", wait_seconds=20)  # it has happened
+            self.get(f"{path}/{found['statement']}", wait_seconds=20)  # the commit has completed
             raise Unavailable("The answer was lost.")
-        return told
+        return found
 
 
 @pytest.mark.parametrize(("lost", "tries"), [({"before": 2}, 3), ({"after": 1}, 1)])
-def test_a_commit_whose_answer_was_lost_counts_once(
+def test_a_commit_with_a_lost_reply_applies_once(
     lost: dict[str, int], tries: int, client: Client, open_service: Running, make: Make
 ) -> None:
     place = ServedPlace(Client(Forgetful(open_service.address, **lost)))
@@ -136,7 +140,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(
     assert rows(client) == [1]
 
 
-def test_a_task_whose_time_is_over_is_stopped_there(client: Client, make: Make) -> None:
+def test_a_timed_out_task_is_cancelled_in_the_service(client: Client, make: Make) -> None:
     endless = "INSERT INTO t SELECT max(range % 7), 'x' FROM range(1000000000000000)"
     report = run_workbook(make({"a": {"sql": endless, "timeout_seconds": 1}}), ServedPlace(client))
     failure = report.failure()

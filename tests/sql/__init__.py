@@ -1,1 +1,1 @@
-"""SQL: statements, queries and functions, against DuckDB where it can tell."""
+"""Tests of SQL: statements, queries and functions, compared with DuckDB where possible."""

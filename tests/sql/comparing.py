@@ -1,4 +1,4 @@
-"""Answers of DuckDB and of Spark as values that can be compared."""
+"""Results of DuckDB and of Spark in a form that can be compared."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Row = tuple[Any, ...]
 
 
 def rows_of(table: pa.Table) -> list[Row]:
-    """The rows of a table as plain values."""
+    """Return the rows of a table as plain values."""
     columns = [[plain(_python_value(one)) for one in column] for column in table.columns]
     return list(zip(*columns, strict=True)) if columns else []
 
 
 def _python_value(scalar: pa.Scalar) -> Any:
-    """Return the value in Python: structs as tuples, dates beyond its years as numbers."""
+    """Return the value in Python: structs as tuples, dates unknown to Python as numbers."""
     if not scalar.is_valid:
         return None
     if isinstance(scalar, pa.StructScalar):
@@ -35,7 +35,7 @@ def _python_value(scalar: pa.Scalar) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value without differences of type that do not matter."""
+    """Return a value without irrelevant differences of type."""
     match value:
         case bool() | None | str():
             return value
@@ -63,7 +63,7 @@ def plain(value: Any) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two plain values are one, up to the last digits of fractions."""
+    """Return whether two plain values are equal, except for the last digits of fractions."""
     if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, float | Decimal) and isinstance(right, float | Decimal):
@@ -75,7 +75,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def same_rows(left: Sequence[Row], right: Sequence[Row], *, in_order: bool) -> bool:
-    """Whether two answers are one: in order, or as multisets."""
+    """Return whether two results are equal, in order or as multisets."""
     if not in_order:
         left, right = sorted(left, key=_key), sorted(right, key=_key)
     return len(left) == len(right) and all(map(same, left, right))

@@ -19,9 +19,9 @@ _SETUP = """
 
 @pytest.fixture
 def dry(tmp_path: Path) -> Iterator[Session]:
-    """A session that must not start Spark, with tables `t` (rows in the metastore) and `s2.u`.
+    """Yield a session that must not start Spark, with tables `t` (with inlined rows) and `s2.u`.
 
-    Snapshot 1 is the catalog's own; 2 made t, 3 its rows, 4 the schema and 5 s2.u.
+    Snapshot 1 created the catalog, 2 t, 3 its rows, 4 the schema and 5 s2.u.
     """
     with Session() as session:
         fill(session, tmp_path)
@@ -30,7 +30,7 @@ def dry(tmp_path: Path) -> Iterator[Session]:
 
 
 def fill(session: Session, folder: Path) -> None:
-    """Attach a new catalog as `lake`, and make its tables."""
+    """Attach a new catalog as `lake`, and create its tables."""
     session.attach(
         f"ducklake:{folder / 'meta.db'}",
         "lake",

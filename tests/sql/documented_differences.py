@@ -1,4 +1,4 @@
-"""Differences from DuckDB that docs/sql.md lists, as patterns of what random expressions find."""
+"""Differences from DuckDB listed in docs/sql.md, as patterns for random expressions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tests.sql.expression_comparison import Difference
 
 @dataclass(frozen=True)
 class Documented:
-    """A sort of difference, with the words of docs/sql.md that announce it."""
+    """A sort of difference, with the sentence of docs/sql.md that describes it."""
 
     words: str
     sort: str
-    expression: str = ""  # a regular expression that the text fulfills
-    shown: str = ""  # one that what is shown fulfills
+    expression: str = ""  # a regular expression that the text matches
+    shown: str = ""  # one that the shown result matches
 
     def covers(self, found: Difference) -> bool:
-        """Whether a difference is of this sort."""
+        """Return whether a difference is of this sort."""
         return (
             found.sort == self.sort
             and re.search(self.expression, found.expression.text) is not None
@@ -104,5 +104,5 @@ DOCUMENTED = (
 
 
 def is_documented(found: Difference) -> bool:
-    """Whether docs/sql.md lists a difference."""
+    """Return whether docs/sql.md lists a difference."""
     return any(one.covers(found) for one in DOCUMENTED)

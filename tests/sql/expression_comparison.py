@@ -21,16 +21,16 @@ from forklake.sql.translate import to_spark
 from tests.sql.comparing import rows_of, same
 from tests.sql.random_expressions import ROWS, Expression
 
-REFUSED_OFTEN = 3  # a signature that is not tried again
+REFUSED_OFTEN = 3  # then the signature is not tried again
 _WHOLE_TABLE = ("aggregate", "window")
 _FAILURES = (ForklakeError, PySparkException, Py4JError)
-# Refusals by name, as opposed to errors that happen to come up.
+# Refusals by name, as opposed to accidental errors.
 _REFUSALS = ("does not take", "not supported in the DuckDB dialect")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """An expression with two answers. The sort is value, type, no error or no answer."""
+    """An expression with two results. The sort is value, type, no error or no answer."""
 
     sort: str
     expression: Expression
@@ -42,7 +42,7 @@ class Difference:
 
 @dataclass
 class Report:
-    """What was compared, refused, and found to differ; `same` agrees to the width of numbers."""
+    """Compared, refused and differing expressions; `same` ignores the width of numbers."""
 
     compared: set[str] = field(default_factory=set)
     same: list[Expression] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Report:
 
 @dataclass(frozen=True)
 class _Task:
-    """An expression with the rows for which DuckDB has an error."""
+    """An expression with the rows for which DuckDB raises an error."""
 
     expression: Expression
     failing: tuple[int, ...] = ()
@@ -76,7 +76,7 @@ class Comparison:
         self._errors_left = 0
 
     def compare(self, expressions: Iterable[Expression], *, errors: int = 1000) -> None:
-        """Evaluate expressions of one family; check at most so many errors, one by one."""
+        """Compare expressions of one family; check at most `errors` expected errors, one by one."""
         self._errors_left = errors
         tasks = [self._task(one) for one in expressions if not self._is_refused(one)]
         self._compare_together([one for one in tasks if len(one.failing) < ROWS])
@@ -103,7 +103,7 @@ class Comparison:
         return _Task(one, tuple(row for row in range(1, ROWS + 1) if self._error(f"{query}{row}")))
 
     def _error(self, query: str) -> str:
-        """Return what DuckDB says is wrong; nothing if it answers."""
+        """Return the error of DuckDB, or "" if it answers."""
         try:
             self._duckdb.execute(query).to_arrow_table()
         except duckdb.Error as reason:
@@ -117,7 +117,7 @@ class Comparison:
         try:
             expected = self._duckdb.execute(query).to_arrow_table()
         except duckdb.Error:
-            # A sum that overflows in one order of its rows and not in another, for one.
+            # For example a sum that overflows only in some orders of its rows.
             self._compare_halves(tasks)
             return
         self.report.statements += 1
@@ -146,7 +146,7 @@ class Comparison:
             self._differ("no answer", one, said[:800])
 
     def _expect_error(self, one: Expression, query: str) -> None:
-        """Check that the lake has an error where DuckDB has one."""
+        """Check that the lake raises an error where DuckDB does."""
         if self._errors_left == 0:
             return
         self._errors_left -= 1
@@ -197,7 +197,7 @@ _HELD_BY = {"UUID": "VARCHAR", '"key"': "key", '"value"': "value"}
 
 
 def shown_type(name: str) -> str:
-    """Return a type without the widths of numbers, and types that Spark holds in another one."""
+    """Return a type without the widths of numbers, and with Spark replacements of other types."""
     name = re.sub(r"DECIMAL\(\d+, ?(\d+)\)", r"DECIMAL(\1)", _WHOLE.sub("WHOLE", name))
     for held, holder in _HELD_BY.items():
         name = name.replace(held, holder)

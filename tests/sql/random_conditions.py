@@ -1,4 +1,4 @@
-"""Random values and conditions, with subqueries in them."""
+"""Random values and conditions, which may contain subqueries."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Random typed expressions over the columns of one table.
 
-The folder `expressions` holds a file of signatures for each family of functions, the columns of
+The folder `expressions` contains a file of signatures for each family of functions, the columns of
 the table with their values, and constants. A signature names the kinds of its arguments in braces:
 a kind, a group of kinds, or a sort of constants. The kind of a result comes from DuckDB.
 """
@@ -70,7 +70,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table, with values that its rows take in turn."""
+    """A column of the table, whose values are repeated over the rows."""
 
     name: str
     type: str
@@ -101,7 +101,7 @@ CONSTANTS = {
 
 
 def table_statements() -> list[str]:
-    """Return the statements that make and fill the table, in the grammar of both engines."""
+    """Return the statements that create and fill the table, in the grammar of both engines."""
     columns = ", ".join(f"{one.name} {one.type}" for one in COLUMNS)
     rows = [f"({row + 1}, {', '.join(one.cell(row) for one in COLUMNS)})" for row in range(ROWS)]
     return [
@@ -117,7 +117,7 @@ def signatures(family: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression with the signature that it was made from and its type in DuckDB."""
+    """An expression with its signature and its type in DuckDB."""
 
     text: str
     signature: str
@@ -126,7 +126,7 @@ class Expression:
 
 
 class Generator:
-    """Distinct expressions that DuckDB can bind; those that were kept stand inside of others."""
+    """Distinct expressions that DuckDB can bind; kept ones are nested into others."""
 
     def __init__(self, seed: int, connection: duckdb.DuckDBPyConnection) -> None:
         self._random = random.Random(seed)
@@ -138,7 +138,7 @@ class Generator:
             self._by_kind.setdefault(_kind(one.type), []).append(one.name)
 
     def make(self, family: str, count: int, skipped: Iterable[str] = ()) -> list[Expression]:
-        """Return new expressions, each signature but the skipped about as often as the others."""
+        """Return new expressions, about as many of each signature but the skipped ones."""
         left = [one for one in signatures(family) if one not in set(skipped)]
         self._random.shuffle(left)
         made: list[Expression] = []
@@ -155,7 +155,7 @@ class Generator:
         return made
 
     def keep(self, expressions: Iterable[Expression]) -> None:
-        """Use expressions inside of others, if they never fail."""
+        """Keep expressions that never fail, for use inside of others."""
         for one in expressions:
             is_row_wise = one.family not in ("aggregate", "window")
             if is_row_wise and len(one.text) < _LONGEST_NESTED and self._never_fails(one.text):

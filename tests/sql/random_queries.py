@@ -44,7 +44,7 @@ class Queries(Conditions):
         first = self._relation(outer, depth)
         text = first.text
         aliases = {first.alias: dict(first.columns)}
-        merged: set[str] = set()  # columns that USING has made one
+        merged: set[str] = set()  # columns merged by USING
         names = list(first.columns)
         for _ in range(self.random.choice([0, 0, 0, 1, 1, 2][: 2 + 2 * most])):
             other = self._relation(outer, depth)
@@ -144,7 +144,7 @@ class Queries(Conditions):
     # Queries
 
     def query(self, outer: Sequence[Ref], depth: int, *, is_top: bool = False) -> Query:
-        """Return a query, of which outer columns may be a part."""
+        """Return a query, which may refer to outer columns."""
         roll = self.random.random()
         if depth > 0 and roll < 0.1:
             return self._with(outer, depth)
@@ -159,7 +159,7 @@ class Queries(Conditions):
         return self._plain(outer, depth)
 
     def _tail(self, names: Sequence[str]) -> str:
-        """Return ORDER BY of all columns with LIMIT, or nothing."""
+        """Return ORDER BY of all columns with LIMIT, or ""."""
         if not self._chance(0.25):
             return ""
         ends = ["", " DESC", " NULLS FIRST", " DESC NULLS LAST", " ASC"]

@@ -1,4 +1,4 @@
-"""Random tables, and what random statements have of tables, sources and queries."""
+"""Random tables, and the columns, sources and queries that random statements refer to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 INT, TEXT, BOOL, DECIMAL, DATE = "int", "text", "bool", "decimal", "date"
 
-# Columns of tables: the same name has the same kind everywhere, so that tables can be joined by it.
+# Columns of tables: equal names have equal kinds everywhere, so that tables can be joined by them.
 POOL = {
     "a": (INT, "INTEGER"),
     "b": (INT, "BIGINT"),
@@ -32,13 +32,13 @@ _KINDS_OF_TYPES = {
 
 
 def kind_of_type(type_name: str) -> str | None:
-    """Return the kind of a type of DuckDB, or None if no expression is made of it."""
+    """Return the kind of a DuckDB type, or None if no expressions use it."""
     return DECIMAL if type_name.startswith("DECIMAL") else _KINDS_OF_TYPES.get(type_name)
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A column as an expression can name it."""
+    """A column as an expression refers to it."""
 
     text: str
     kind: str
@@ -64,7 +64,7 @@ class Source:
 
 @dataclass(slots=True)
 class From:
-    """A FROM clause, with all that can be named in the SELECT."""
+    """A FROM clause, with everything that SELECT can refer to."""
 
     text: str
     refs: list[Ref]
@@ -74,7 +74,7 @@ class From:
 
 @dataclass(slots=True)
 class Query:
-    """A query with the columns of its answer."""
+    """A query with the columns of its result."""
 
     text: str
     columns: dict[str, str]

@@ -1,8 +1,8 @@
-"""Random SELECT, INSERT, UPDATE, DELETE and MERGE statements in DuckDB's dialect.
+"""Random SELECT, INSERT, UPDATE, DELETE and MERGE INTO statements in the DuckDB dialect.
 
-They are about names, joins, subqueries and clauses; functions and types are few and plain. Every
-answer is determined up to the order of rows: LIMIT and window functions that depend on an order
-have one over all columns.
+They test names, joins, subqueries and clauses, with few plain functions and types. Every result is
+determined except for the order of rows: LIMIT and window functions that depend on an order
+are ordered by all columns.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Statements(Queries):
         if key is None or own_key is None:
             return self._update(table)
         name = f"{self._name('m')}"
-        # Each key once, since a row must not be changed by two rows of the source.
+        # Each key once, because two source rows must not change the same row.
         rows = f"SELECT {key.text} AS key, count(*) AS n FROM {source.text} GROUP BY 1"
         target = [Ref(f"{table.name}.{n}", kind) for n, (kind, _) in table.columns.items()]
         given = [Ref(f"{name}.key", INT), Ref(f"{name}.n", INT)]
@@ -91,7 +91,7 @@ class Statements(Queries):
 
 
 def make_definitions(random: Random, tables: Sequence[Table]) -> Iterator[str]:
-    """Yield statements that create tables and fill them, with many NULL values and equal rows."""
+    """Yield statements that create and fill tables, with many NULL values and equal rows."""
     statements = Statements(random, tables, lambda _: None)
     for table in tables:
         columns = ", ".join(f"{name} {type}" for name, (_, type) in table.columns.items())

@@ -1,4 +1,4 @@
-"""What is stored in a column of another type is what DuckDB stores, by every statement."""
+"""Values assigned to columns of other types, which all statements must store as in DuckDB."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklake import Session
 from forklake.errors import InvalidInput
 from tests.sql.comparing import rows_of
 
-# Values, and the type of the column that they are assigned to.
+# Values, and the type of the column to which they are assigned.
 ASSIGNED = [
     ("TIMESTAMPTZ '2020-01-01 00:00:00.5+02'", "VARCHAR"),
     (r"'\xAA\x00b'::BLOB", "VARCHAR"),
@@ -72,7 +72,7 @@ def _table() -> str:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("inlined", [0, 10])
-def test_values_of_other_types_are_stored_as_duckdb_stores_them(
+def test_values_of_other_types_are_stored_as_in_duckdb(
     lake: Session, stored: list[tuple[Any, ...]], route: str, inlined: int
 ) -> None:
     lake.execute(_table())
@@ -87,7 +87,7 @@ def test_values_of_other_types_are_stored_as_duckdb_stores_them(
     assert wrong == []
 
 
-def test_dataframe_is_stored_as_its_values_are_cast(lake: Session) -> None:
+def test_values_of_a_dataframe_are_cast_on_storing(lake: Session) -> None:
     lake.execute("CREATE TABLE t (b VARCHAR, d VARCHAR, s TIMESTAMP_S)")
     rows = lake.engine.spark.sql(
         "SELECT X'AA00', 1e20D, TIMESTAMP_NTZ '1969-12-31 23:59:59.5' FROM range(1)"
@@ -97,7 +97,7 @@ def test_dataframe_is_stored_as_its_values_are_cast(lake: Session) -> None:
     assert [*shown[0].values()] == [r"\xAA\x00", "1e+20", "1969-12-31 23:59:59"]
 
 
-def test_zone_of_a_foreign_session_does_not_change_what_is_stored(lake: Session) -> None:
+def test_time_zone_of_a_foreign_session_does_not_change_stored_values(lake: Session) -> None:
     lake.execute("CREATE TABLE t (s TIMESTAMP, z TIMESTAMPTZ, r TIMESTAMP_S, v VARCHAR)")
     theirs = lake.engine.new_session().spark
     theirs.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -130,7 +130,7 @@ def test_zone_of_a_foreign_session_does_not_change_what_is_stored(lake: Session)
         ("'TRUE '", "BOOLEAN"),
     ],
 )
-def test_value_that_a_column_cannot_hold_is_refused_and_named(
+def test_values_that_do_not_fit_a_column_are_refused_and_named(
     lake: Session, value: str, kind: str
 ) -> None:
     lake.execute(f"CREATE TABLE t (c {kind})")
@@ -193,10 +193,10 @@ def test_condition_of_a_method_keeps_null_beyond_bigint(lake: Session) -> None:
     assert lake.delete("t", "NOT l > 9223372036854775808") == 1
 
 
-# Lists without a value
+# Lists without values
 
 
-def test_lists_and_maps_of_null_alone_can_be_computed_with(lake: Session) -> None:
+def test_lists_and_maps_of_only_null_can_be_used(lake: Session) -> None:
     lake.execute("CREATE TABLE e (li INTEGER[], n VARCHAR[][], m MAP(VARCHAR, BIGINT), v INTEGER)")
     for version in ("1", "2"):
         lake.execute(f"CALL lake.set_option('parquet_version', '{version}', table_name => 'e')")
@@ -215,9 +215,7 @@ def test_lists_and_maps_of_null_alone_can_be_computed_with(lake: Session) -> Non
     "kind", ["DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMPTZ"]
 )
 @pytest.mark.parametrize("inlined", [0, 10])
-def test_infinite_dates_are_refused_before_they_are_stored(
-    lake: Session, kind: str, inlined: int
-) -> None:
+def test_infinite_dates_are_refused(lake: Session, kind: str, inlined: int) -> None:
     lake.execute(f"CALL lake.set_option('data_inlining_row_limit', {inlined})")
     lake.execute(f"CREATE TABLE t (c {kind}, l {kind}[])")
     for sign in ("", "-"):
@@ -232,7 +230,7 @@ def test_infinite_dates_are_refused_before_they_are_stored(
     assert lake.execute("FROM t").arrow().num_rows == 0
 
 
-def test_intervals_of_months_are_shown_as_arrow_has_them(lake: Session) -> None:
+def test_intervals_of_months_are_returned_as_arrow_intervals(lake: Session) -> None:
     found = lake.execute(
         "SELECT INTERVAL 1 MONTH AS a, INTERVAL '-14 months' AS b,"
         " INTERVAL '1 month 2 days 03:00:00.5' AS c,"
@@ -275,7 +273,7 @@ UUIDS = [
 
 
 @pytest.mark.parametrize("inlined", [0, 10])
-def test_uuid_equals_every_text_that_stands_for_it(lake: Session, inlined: int) -> None:
+def test_uuid_equals_all_its_text_forms(lake: Session, inlined: int) -> None:
     lake.execute(f"CALL lake.set_option('data_inlining_row_limit', {inlined})")
     lake.execute("CREATE TABLE t (u UUID, v VARCHAR)")
     one = "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"

@@ -1,7 +1,7 @@
-"""Bad statements: the error that each must give, and that nothing in the lake is different after.
+"""Invalid statements: the error of each, and no change of the lake.
 
 A block of `bad_statements.txt` is a statement and, after `!!`, the class and the message of its
-error, of which `…` stands for any part.
+error, in which `…` matches any text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
 FILE = Path(__file__).with_name("bad_statements.txt")
-SPARK = "## In Spark's dialect"
+SPARK = "## In Spark's dialect"  # language: ok
 SETUP = """
 ATTACH '{meta}' AS lake (CATALOG 'sales', DATA_PATH '{data}', CREATE_IF_NOT_EXISTS true);
 USE lake;
@@ -44,7 +44,7 @@ ATTACH '{meta}' AS past (CATALOG 'sales', SNAPSHOT_VERSION 3);
 
 
 class Bad(NamedTuple):
-    """A statement, and the error that it must give."""
+    """A statement, and its expected error."""
 
     dialect: str
     statement: str
@@ -75,14 +75,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def attached(engine: Engine, places: dict[str, str]) -> Iterator[Session]:
-    """One lake for all of them: none of them changes it."""
+    """Yield one lake for all tests, none of which changes it."""
     with Session(engine.spark) as session:
         session.execute(SETUP.format(**places))
         yield session
 
 
 def observed(session: Session) -> object:
-    """All that a bad statement could have changed. Rows cannot change without a snapshot."""
+    """Return everything that a statement could change. Rows cannot change without a snapshot."""
     found = []
     for one in session.attachments():
         state = one.catalog.refresh() if one.pinned is None else one.pinned.state
@@ -94,7 +94,7 @@ def observed(session: Session) -> object:
 @pytest.mark.parametrize(
     "bad", list(blocks()), ids=lambda bad: " ".join(bad.statement.split())[:70]
 )
-def test_bad_statement_gives_its_error_and_changes_nothing(
+def test_bad_statement_raises_its_error_and_changes_nothing(
     bad: Bad, attached: Session, places: dict[str, str]
 ) -> None:
     before = observed(attached)
@@ -113,12 +113,12 @@ def test_bad_statement_gives_its_error_and_changes_nothing(
     assert observed(attached) == before
 
 
-def test_there_are_many_of_them() -> None:
+def test_file_has_many_bad_statements() -> None:
     statements = [(bad.dialect, bad.statement) for bad in blocks()]
     assert len(statements) >= 150
     assert len(set(statements)) == len(statements)
 
 
-def test_all_rows_are_there_after_them(attached: Session) -> None:
+def test_rows_are_unchanged_after_all_bad_statements(attached: Session) -> None:
     counted = "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM s.u), (SELECT sum(id) FROM v)"
     assert list(attached.execute(counted).arrow().to_pylist()[0].values()) == [2, 2, 3]

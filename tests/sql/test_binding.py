@@ -1,4 +1,4 @@
-"""What queries are bound to: tables with rows or without, and answers that are here already."""
+"""Binding of queries: to tables with or without rows, and to results that exist already."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _QUERIES = (
 
 
 def names_in(session: Session) -> list[str]:
-    """Names of ours that Spark knows."""
+    """Return our names that are registered in Spark."""
     listed = session.engine.spark.catalog.listTables()
     return [one.name for one in listed if one.name.startswith("__forklake")]
 
 
 @pytest.fixture
 def shop(lake: Session) -> Session:
-    """Two tables of the same columns, of many types, a view with other names and a table macro."""
+    """Return a lake with two tables of many types, a view with other names and a table macro."""
     lake.execute(_TABLE)
     lake.execute(_TABLE.replace("TABLE t ", "TABLE same "))
     lake.execute('CREATE VIEW v(number) AS SELECT id, len("odd, name") AS n FROM t')
@@ -53,7 +53,7 @@ def test_query_shows_the_same_columns_with_rows_and_without(shop: Session) -> No
     assert names_in(shop) == []
 
 
-def test_query_is_refused_in_the_same_words_with_rows_and_without(shop: Session) -> None:
+def test_query_gets_the_same_error_with_rows_and_without(shop: Session) -> None:
     for text in (
         "SELECT nope FROM t",
         "SELECT id FROM t WHERE inside",
@@ -70,14 +70,14 @@ def test_query_is_refused_in_the_same_words_with_rows_and_without(shop: Session)
     assert names_in(shop) == []
 
 
-def test_names_go_with_the_statement_however_often_a_function_is_called(lake: Session) -> None:
+def test_names_are_removed_after_the_statement(lake: Session) -> None:
     one = "SELECT count(*) AS n FROM lake.snapshots()"
     first, second = lake.sql(f"{one} UNION ALL {one}").collect()
     assert first == second
     assert names_in(lake) == []
 
 
-def test_statement_may_name_a_frame_of_another_session_of_spark(
+def test_statement_may_refer_to_a_frame_of_another_spark_session(
     engine: Engine, lake: Session
 ) -> None:
     frame = engine.spark.range(3)
@@ -85,7 +85,7 @@ def test_statement_may_name_a_frame_of_another_session_of_spark(
     assert names_in(lake) == []
 
 
-def test_answers_are_what_was_done(lake: Session) -> None:
+def test_results_of_repeated_statements_are_not_cached(lake: Session) -> None:
     for _ in range(2):
         assert lake.sql("CREATE SCHEMA s").collect() == [("CREATE SCHEMA",)]
         assert lake.sql("CREATE TABLE s.u(a INT)").collect() == [("CREATE TABLE",)]
@@ -95,7 +95,7 @@ def test_answers_are_what_was_done(lake: Session) -> None:
         assert lake.sql("DROP SCHEMA s CASCADE").collect() == [("DROP SCHEMA",)]
 
 
-def test_frames_of_one_row_are_not_taken_for_others(lake: Session) -> None:
+def test_cached_single_row_frames_are_distinguished(lake: Session) -> None:
     values = [1, "1", None, 1.0, True, b"1", "x", [1], {"a": 1}]
     tables = [pa.table({name: [value]}) for value in values for name in ("a", "b")]
     tables.append(pa.table({"a": pa.array([1], pa.int32())}))
@@ -107,7 +107,7 @@ def test_frames_of_one_row_are_not_taken_for_others(lake: Session) -> None:
     assert frame_of(lake.engine, tables[-1]).dtypes == [("a", "int")]
 
 
-def test_only_so_many_frames_of_one_row_are_kept(lake: Session) -> None:
+def test_cache_of_single_row_frames_is_bounded(lake: Session) -> None:
     first = frame_of(lake.engine, pa.table({"n": [0]}))
     assert frame_of(lake.engine, pa.table({"n": [0]})) is first
     for number in range(1, 101):

@@ -1,6 +1,6 @@
-"""Casts of columns of every type to every type, with the values at which they differ, as in DuckDB.
+"""Casts between columns of all types, with edge values, compared with DuckDB.
 
-A column of each type has values at its edges; the casts of all of them to one type are one query.
+A column of each type has its edge values; the casts of all of them to one type are one query.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXTS = (
     *('{"a": 1}', "{", "9223372036854775808", "9" * 38, "1969-12-31 23:59:59.5"),
 )
 MOMENTS = ("2024-01-31 12:34:56.789012", "1969-12-31 23:59:59.5", "0001-01-01 00:00:00")
-# The values of each type, as DuckDB casts texts to it.
+# The values of each type, as texts for casts of DuckDB.
 VALUES: dict[str, tuple[str, ...]] = {
     "BOOLEAN": ("true", "false"),
     "TINYINT": ("-128", "0", "127"),
@@ -66,7 +66,7 @@ VALUES: dict[str, tuple[str, ...]] = {
 TARGETS = [
     *VALUES, "JSON", "BIGINT[]", "STRUCT(b BIGINT, a INTEGER)", "MAP(INTEGER, VARCHAR)",
 ]  # fmt: skip
-# What is documented under "Differences from DuckDB": from, to.
+# Documented under "Differences from DuckDB": from, to.
 DIFFERENT = {
     ("BOOLEAN", "DECIMAL(4,4)"),  # DuckDB has true as 0.0001
     ("VARCHAR", "DECIMAL(4,4)"),  # and NULL for '1e-1'
@@ -85,7 +85,7 @@ DIFFERENT = {
 }
 
 
-# Values that are documented to be missing there.
+# Values that are documented as unsupported.
 _MISSING = {
     "JSON": ("inf", "nan"),
     **dict.fromkeys(
@@ -142,7 +142,7 @@ def _text(value: str) -> str:
 
 
 def _casts(both: Both, target: str) -> dict[str, str]:
-    """The casts to a type that DuckDB has values for, by their sources, and where they are."""
+    """Return the casts to a type for which DuckDB has values, by source type."""
     tried = {
         kind: f"TRY_CAST(c{number} AS {target})"
         for number, kind in enumerate(VALUES)
@@ -152,7 +152,7 @@ def _casts(both: Both, target: str) -> dict[str, str]:
     for kind, cast in tried.items():
         try:
             [[count]] = both.duckdb.execute(f"SELECT count({cast}) FROM edges").fetchall()
-        except duckdb.Error:  # there is no such cast
+        except duckdb.Error:  # this cast does not exist
             continue
         if count:
             casts[kind] = cast
@@ -160,7 +160,7 @@ def _casts(both: Both, target: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_casts_to_a_type_are_those_of_duckdb(both: Both, target: str) -> None:
+def test_casts_to_a_type_equal_those_of_duckdb(both: Both, target: str) -> None:
     casts = _casts(both, target)
     strict = [
         f"CASE WHEN {cast} IS NOT NULL THEN {cast.removeprefix('TRY_')} END"
@@ -168,7 +168,7 @@ def test_casts_to_a_type_are_those_of_duckdb(both: Both, target: str) -> None:
         if not target.endswith("[]") and not target.startswith(("STRUCT", "MAP"))
     ]
     columns = [*casts.values(), *strict]
-    # As texts: Python has no moments before Christ, and Arrow no maps with NULL as a key.
+    # As texts: Python has no times before Christ, and Arrow no maps with NULL as a key.
     listed = ", ".join(f"({column})::VARCHAR AS x{number}" for number, column in enumerate(columns))
     query = f"SELECT {listed} FROM edges ORDER BY number"
     expected, answer = both.expected(query), both.answer(query)
@@ -207,7 +207,7 @@ def _source(column: str, row: int) -> str | None:
         ("'{'", "JSON"),
     ],
 )
-def test_cast_of_a_value_that_the_type_does_not_have_is_an_error(
+def test_cast_of_a_value_outside_of_the_type_is_an_error(
     both: Both, source: str, target: str
 ) -> None:
     query = f"SELECT CAST(x AS {target}) FROM (SELECT {source} AS x FROM range(1))"

@@ -1,4 +1,4 @@
-"""INSERT, UPDATE, DELETE, MERGE and TRUNCATE as statements."""
+"""INSERT, UPDATE, DELETE, MERGE INTO and TRUNCATE statements."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from forklake.errors import InvalidInput, NotFound
 
 
 def rows(lake: Session, text: str) -> list[tuple[object, ...]]:
-    """What a query gives, in its order."""
+    """Return the rows of a query, in its order."""
     return [tuple(row) for row in lake.sql(text).collect()]
 
 
 def count(lake: Session, text: str) -> int:
-    """How many rows a statement says that it changed."""
+    """Return how many rows a statement reports as changed."""
     return int(lake.execute(text).arrow()["Count"][0].as_py())
 
 
 @pytest.fixture
 def items(lake: Session) -> Session:
-    """A small table."""
+    """Return a session with a small table."""
     lake.execute(
         "CREATE TABLE items (id INTEGER, name VARCHAR DEFAULT 'none', price DECIMAL(9, 2))"
     )
@@ -34,7 +34,7 @@ def items(lake: Session) -> Session:
 # INSERT
 
 
-def test_values_are_computed_as_duckdb_does(lake: Session) -> None:
+def test_inserted_expressions_are_computed_as_in_duckdb(lake: Session) -> None:
     lake.execute(
         "CREATE TABLE t (i INTEGER, d DATE, ts TIMESTAMP, l INTEGER[], s STRUCT(a INTEGER,"
         " b VARCHAR), m MAP(VARCHAR, INTEGER), x DOUBLE, b BLOB, u UUID)"
@@ -58,7 +58,7 @@ def test_values_are_computed_as_duckdb_does(lake: Session) -> None:
     assert row["u"] == "00000000-0000-0000-0000-000000000001"
 
 
-def test_columns_that_are_not_named_get_their_defaults(items: Session) -> None:
+def test_omitted_columns_get_their_defaults(items: Session) -> None:
     items.execute("INSERT INTO items (price, id) VALUES (9, 4), (DEFAULT, 5)")
     items.execute("INSERT INTO items VALUES (6, DEFAULT, 1)")
     items.execute("INSERT INTO items DEFAULT VALUES")
@@ -94,7 +94,7 @@ def test_insert_overwrite_replaces_all_rows(items: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("INSERT INTO items VALUES (1, 'x')", "takes 3 values"),
         ("INSERT INTO items (id, nope) VALUES (1, 2)", "no column 'nope'"),
@@ -105,8 +105,8 @@ def test_insert_overwrite_replaces_all_rows(items: Session) -> None:
         ("INSERT INTO items VALUES (3000000000, 'y', 1)", "out of range"),
     ],
 )
-def test_rows_that_do_not_fit_change_nothing(items: Session, text: str, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_misfit_rows_change_nothing(items: Session, text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         items.execute(text)
     assert len(rows(items, "FROM items")) == 3
 
@@ -162,12 +162,12 @@ def test_delete_by_condition_by_subquery_and_using(items: Session) -> None:
     assert rows(items, "SELECT id FROM items") == []
 
 
-def test_truncate(items: Session) -> None:
+def test_truncate_deletes_all_rows(items: Session) -> None:
     assert count(items, "TRUNCATE TABLE items") == 3
     assert rows(items, "SELECT count(*) FROM items") == [(0,)]
 
 
-def test_row_ids_and_other_virtual_columns(items: Session) -> None:
+def test_row_ids_and_other_virtual_columns_can_be_used(items: Session) -> None:
     assert rows(items, "SELECT rowid, id FROM items ORDER BY rowid") == [(0, 1), (1, 2), (2, 3)]
     assert count(items, "UPDATE items SET name = 'r' WHERE rowid = 1") == 1
     assert rows(items, "SELECT *, rowid FROM items WHERE rowid = 1") == [
@@ -178,10 +178,10 @@ def test_row_ids_and_other_virtual_columns(items: Session) -> None:
     assert str(name).endswith(".parquet")
 
 
-# MERGE
+# MERGE INTO
 
 
-def test_merge_with_all_clauses(items: Session) -> None:
+def test_merge_into_with_all_clauses(items: Session) -> None:
     changed = count(
         items,
         """
@@ -202,7 +202,7 @@ def test_merge_with_all_clauses(items: Session) -> None:
     ]
 
 
-def test_merge_by_name_and_using_columns(items: Session) -> None:
+def test_merge_into_by_name_and_using_columns(items: Session) -> None:
     items.execute("CREATE TABLE news AS SELECT 1 AS id, 'a' AS name, 5.00 AS price")
     items.execute("INSERT INTO news VALUES (8, 'b', 6)")
     changed = count(
@@ -220,7 +220,7 @@ def test_merge_by_name_and_using_columns(items: Session) -> None:
 # Transactions and parameters
 
 
-def test_a_transaction_of_statements(items: Session) -> None:
+def test_statements_of_a_transaction_are_committed_together(items: Session) -> None:
     before = rows(items, "SELECT * FROM items ORDER BY id")
     items.execute("BEGIN; DELETE FROM items WHERE id = 1; INSERT INTO items VALUES (5, 'f', 0)")
     assert rows(items, "SELECT id FROM items ORDER BY id") == [(2,), (3,), (5,)]
@@ -231,7 +231,7 @@ def test_a_transaction_of_statements(items: Session) -> None:
     assert rows(items, "SELECT id, name FROM items ORDER BY id") == [(2, "z"), (3, None)]
 
 
-def test_parameters_of_all_forms(items: Session) -> None:
+def test_parameters_of_all_forms_are_accepted(items: Session) -> None:
     assert items.sql("SELECT id FROM items WHERE name = ? AND id < ?", ["two", 9]).collect() == [
         (2,)
     ]
@@ -250,7 +250,7 @@ def test_parameters_of_all_forms(items: Session) -> None:
         items.sql("SELECT ?", [1, 2])
 
 
-def test_prepared_statements(items: Session) -> None:
+def test_prepared_statements_run_repeatedly(items: Session) -> None:
     items.execute("PREPARE find AS SELECT name FROM items WHERE id = $1")
     assert rows(items, "EXECUTE find(2)") == [("two",)]
     assert rows(items, "EXECUTE find(1)") == [("one",)]
@@ -259,7 +259,7 @@ def test_prepared_statements(items: Session) -> None:
         items.execute("EXECUTE find(1)")
 
 
-def test_dataframes_can_be_named(items: Session) -> None:
+def test_statements_may_refer_to_dataframes(items: Session) -> None:
     frame = items.engine.spark.createDataFrame([(50, "df")], "id int, name string")
     items.sql("INSERT INTO items BY NAME SELECT * FROM frame", frames={"frame": frame})
     assert rows(items, "SELECT name FROM items WHERE id = 50") == [("df",)]
@@ -283,7 +283,7 @@ def test_columns_of_joins_are_stored_in_the_order_of_duckdb(lake: Session) -> No
 
 
 @pytest.mark.parametrize("limit", [0, 100])
-def test_changes_take_in_of_a_query_for_null(lake: Session, limit: int) -> None:
+def test_in_with_null_in_a_subquery_matches_nothing(lake: Session, limit: int) -> None:
     lake.execute(f"CALL lake.set_option('data_inlining_row_limit', {limit})")
     lake.execute(
         "CREATE TABLE t (k INTEGER, f BOOLEAN); INSERT INTO t (k) VALUES (1), (2), (NULL);"

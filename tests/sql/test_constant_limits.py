@@ -1,4 +1,4 @@
-"""Constants are computed within limits of memory and time, and reveal nothing of the service."""
+"""Limits of memory and time for computing constants, which reveal nothing of the service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def value(text: str) -> object:
     return constants.value(sqlglot.parse_one(text, read="duckdb"))
 
 
-def test_ordinary_constants_have_the_values_of_duckdb() -> None:
+def test_ordinary_constants_equal_those_of_duckdb() -> None:
     assert value("1 + 1") == 2
     assert value("upper('a') || repeat('b', 3)") == "Abbb"
     assert value("{'a': [1, NULL]}") == {"a": [1, None]}
@@ -60,7 +60,7 @@ SLOW = {
 
 
 @pytest.mark.parametrize("what", SLOW)
-def test_literals_that_take_long_are_left_to_a_child(what: str) -> None:
+def test_slow_literals_are_computed_by_a_child(what: str) -> None:
     tree = sqlglot.parse_one(SLOW[what], read="duckdb")
     assert not is_plain(tree)
     started = time.monotonic()
@@ -69,7 +69,7 @@ def test_literals_that_take_long_are_left_to_a_child(what: str) -> None:
     assert time.monotonic() - started < 2 * evaluation.SECONDS
 
 
-def test_literals_of_a_long_zone_are_left_to_a_child() -> None:
+def test_literals_with_a_long_time_zone_are_computed_by_a_child() -> None:
     tree = sqlglot.parse_one(f"'{'1' * 10_000}'", read="duckdb")
     assert is_plain(tree, "VARCHAR")
     assert not is_plain(tree, "TIMESTAMP WITH TIME ZONE[]")
@@ -91,7 +91,7 @@ def test_values_with_too_many_elements_are_refused() -> None:
         value("list_resize([]::INTEGER[], 1000000, 1)")
 
 
-def test_a_child_that_has_grown_is_replaced() -> None:
+def test_a_child_with_grown_memory_is_replaced() -> None:
     evaluation.evaluate("SELECT 1")
     grown = evaluation._pool._idle[-1]
     assert len(str(value("repeat('a', 25000000)"))) == 25_000_000

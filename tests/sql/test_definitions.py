@@ -24,7 +24,7 @@ from forklake.model.state import CatalogState
 
 @pytest.fixture
 def fresh() -> Iterator[Session]:
-    """A session without Spark, which definitions do not need."""
+    """Yield a session without Spark, which definitions do not need."""
     with Session() as found:
         yield found
         assert found._engine is None, "a definition has started Spark"
@@ -32,7 +32,7 @@ def fresh() -> Iterator[Session]:
 
 @pytest.fixture
 def defs(fresh: Session, metadata: str, tmp_path: Path) -> Session:
-    """Such a session in a new catalog."""
+    """Return such a session with a new catalog."""
     fresh.execute(
         f"ATTACH '{metadata}' AS lake (CATALOG 'sales', DATA_PATH '{tmp_path / 'data'}',"
         " CREATE_IF_NOT_EXISTS); USE lake"
@@ -104,7 +104,9 @@ def test_attach_if_not_exists_keeps_and_or_replace_replaces(defs: Session, metad
     assert [table.table_name for table in state(defs, "other").tables()] == ["t"]
 
 
-def test_snapshot_time_and_read_only_and_metadata_catalog(defs: Session, metadata: str) -> None:
+def test_attach_options_snapshot_read_only_and_metadata_catalog(
+    defs: Session, metadata: str
+) -> None:
     defs.execute("CREATE TABLE t(a INT)")
     then = defs.snapshots("lake")[-1].snapshot_time.isoformat(" ")
     defs.execute("CREATE TABLE u(a INT)")
@@ -118,7 +120,7 @@ def test_snapshot_time_and_read_only_and_metadata_catalog(defs: Session, metadat
     assert defs.attachment("m").metadata_catalog == "meta"
 
 
-def test_the_three_errors_of_attaching(fresh: Session, metadata: str) -> None:
+def test_errors_of_attaching(fresh: Session, metadata: str) -> None:
     fresh.execute(f"ATTACH '{metadata}' AS a (CATALOG 'x', CREATE_IF_NOT_EXISTS true)")
     with pytest.raises(InvalidInput) as required:
         fresh.execute(f"ATTACH '{metadata}' AS b")
@@ -155,7 +157,7 @@ def test_duckdb_file_that_another_process_holds_is_a_conflict(tmp_path: Path) ->
 # Schemas
 
 
-def test_schemas_are_made_renamed_and_dropped(defs: Session) -> None:
+def test_schemas_are_created_renamed_and_dropped(defs: Session) -> None:
     defs.execute('CREATE SCHEMA s; CREATE SCHEMA IF NOT EXISTS S; CREATE SCHEMA lake."odd s"')
     defs.execute('ALTER SCHEMA lake.s RENAME TO "r s"; ALTER SCHEMA IF EXISTS nope RENAME TO n')
     assert [one.schema_name for one in state(defs).schemas()] == ["main", "odd s", "r s"]
@@ -169,7 +171,7 @@ def test_schemas_are_made_renamed_and_dropped(defs: Session) -> None:
 # Tables
 
 
-def test_every_type_has_its_names(defs: Session) -> None:
+def test_types_are_accepted_by_all_their_names(defs: Session) -> None:
     names = {
         "boolean": "BOOLEAN BOOL LOGICAL",
         "int8": "TINYINT INT1",
@@ -206,7 +208,7 @@ def test_every_type_has_its_names(defs: Session) -> None:
     assert list(types(defs, "t").values()) == [stored for stored, _ in written]
 
 
-def test_nested_types_are_trees(defs: Session) -> None:
+def test_nested_types_become_field_trees(defs: Session) -> None:
     defs.execute(
         'CREATE TABLE t(s STRUCT(a INT, "b c" VARCHAR[]), l INT[][], m MAP(VARCHAR, ROW(x DATE)))'
     )
@@ -246,7 +248,7 @@ def test_defaults_are_values_or_expressions(defs: Session) -> None:
     }
 
 
-def test_tables_are_made_replaced_and_dropped(defs: Session) -> None:
+def test_tables_are_created_replaced_and_dropped(defs: Session) -> None:
     defs.execute(
         "CREATE TABLE t(a INT NOT NULL COMMENT 'an a', b DATE NULL) PARTITION BY (year(b), a)"
     )
@@ -269,7 +271,7 @@ def test_tables_are_made_replaced_and_dropped(defs: Session) -> None:
     assert state(defs).tables() == []
 
 
-def test_names_keep_their_signs_and_know_no_case(defs: Session) -> None:
+def test_quoted_names_keep_special_characters_and_ignore_case(defs: Session) -> None:
     defs.execute('CREATE SCHEMA "S.1"; CREATE TABLE "S.1"."My ""Table"""("Column.One" INT, ÄÖ INT)')
     defs.execute('ALTER TABLE "s.1"."my ""table""" RENAME "column.one" TO "Spalte 1"')
     defs.execute('ALTER TABLE lake."S.1"."MY ""TABLE""" ADD COLUMN "a`b" STRUCT("c.d" INT)')
@@ -347,7 +349,7 @@ def test_orders_are_set_and_reset(defs: Session) -> None:
     assert list(state(defs).sort_order(state(defs).table("t"))) == []
 
 
-def test_comments_are_said_and_taken_back(defs: Session) -> None:
+def test_comments_are_set_and_removed(defs: Session) -> None:
     defs.execute("CREATE SCHEMA s; CREATE TABLE s.t(a INT, n STRUCT(x INT))")
     defs.execute("COMMENT ON SCHEMA s IS 'a schema'; COMMENT ON TABLE s.t IS 'a table'")
     defs.execute(
@@ -365,7 +367,7 @@ def test_comments_are_said_and_taken_back(defs: Session) -> None:
     assert now.column_tags(now.column(table, "a")) == {}
 
 
-def test_spark_dialect_defines_too(defs: Session) -> None:
+def test_definitions_work_in_the_spark_dialect(defs: Session) -> None:
     defs.execute(
         "CREATE TABLE t (a INT, b STRING COMMENT 'x', c TIMESTAMP, d TIMESTAMP_NTZ, e ARRAY<BYTE>,"
         " f STRUCT<a: LONG>, g MAP<STRING, SHORT>, h DECIMAL) USING parquet"
@@ -428,7 +430,7 @@ def rows(session: Session, query: str) -> list[tuple[object, ...]]:
     return [tuple(row.values()) for row in session.execute(query).arrow().to_pylist()]
 
 
-def test_tables_are_made_of_queries(lake: Session) -> None:
+def test_tables_are_created_from_queries(lake: Session) -> None:
     made = lake.execute("CREATE TABLE t AS SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, 'y'")
     assert made.arrow().to_pylist() == [{"Count": 2}]
     assert types(lake, "t") == {"a": "int32", "b": "varchar"}

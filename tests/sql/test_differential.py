@@ -1,7 +1,7 @@
-"""The same SELECTs by DuckDB and by Spark, over the same Parquet files, give the same answers.
+"""SELECT statements on DuckDB and Spark over the same Parquet files, which must give equal results.
 
-The statements are text files, one a topic. Those that only compute columns of one source are put
-together into one query, so that the whole takes seconds.
+The statements are text files, one per topic. Those that only compute columns of one source are
+combined into one query, so that all of them take seconds.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ def engines(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def statements(path: Path) -> list[str]:
-    """The statements of a file, without their comments."""
+    """Return the statements of a file, without their comments."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("--")]
     return [one.strip() for one in "\n".join(lines).split(";\n") if one.strip(" ;\n")]
 
 
 def source_of(text: str) -> str | None:
-    """What a statement reads, if it does nothing but compute columns of it."""
+    """Return the source of a statement that only computes columns of it, else None."""
     [node] = parse(text)
     if not isinstance(node, exp.Select) or node.is_star:
         return None
@@ -101,7 +101,7 @@ def source_of(text: str) -> str | None:
 
 
 def batches(texts: list[str]) -> Iterator[list[str]]:
-    """Statements that can be asked as one, together."""
+    """Yield lists of statements that can be combined into one query."""
     together: dict[str, list[str]] = {}
     for text in texts:
         source = source_of(text)
@@ -115,7 +115,7 @@ def batches(texts: list[str]) -> Iterator[list[str]]:
 
 
 def differences(engines: Engines, texts: list[str]) -> Iterator[str]:
-    """What is wrong with the answers to statements, asked together, and if need be one by one."""
+    """Yield the differences between the results of statements, combined or else one by one."""
     if len(texts) > 1 and not _failure(engines, _joined(texts)):
         return
     for text in texts:
@@ -124,7 +124,7 @@ def differences(engines: Engines, texts: list[str]) -> Iterator[str]:
 
 
 def _failure(engines: Engines, text: str) -> str:
-    """How the answers differ, or what went wrong; nothing if all is well."""
+    """Return the difference or error of a statement, or ""."""
     try:
         return _difference(engines, text)
     except (ForklakeError, PySparkException, Py4JError, duckdb.Error) as reason:
@@ -156,14 +156,14 @@ def _difference(engines: Engines, text: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("topic", TOPICS)
-def test_spark_answers_as_duckdb_does(engines: Engines, topic: str) -> None:
+def test_spark_results_equal_those_of_duckdb(engines: Engines, topic: str) -> None:
     texts = statements(FOLDER / f"{topic}.sql")
     found = [one for batch in batches(texts) for one in differences(engines, batch)]
     assert not found, f"{len(found)} of {len(texts)} differ:\n\n" + "\n\n".join(found)
 
 
 def refusals() -> Iterator[tuple[str, str]]:
-    """Statements with the words that their errors must say."""
+    """Yield statements with the words that their errors must contain."""
     word = ""
     for line in REFUSED.read_text().splitlines():
         if line.startswith("-- "):
@@ -172,7 +172,7 @@ def refusals() -> Iterator[tuple[str, str]]:
             yield line.rstrip(";"), word
 
 
-def test_what_cannot_be_carried_over_is_named(engines: Engines) -> None:
+def test_unsupported_features_are_named(engines: Engines) -> None:
     wrong = []
     for text, word in refusals():
         try:

@@ -1,4 +1,4 @@
-"""Files read in place: the same columns and rows as DuckDB reads."""
+"""Files read in place, with the same columns and rows as in DuckDB."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ READ = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of every format, some with signs of patterns in their names."""
+    """Write files of every format, some with pattern characters in their names."""
     found = tmp_path_factory.mktemp("files")
     for name, text in TEXTS.items():
         (found / name).parent.mkdir(parents=True, exist_ok=True)
@@ -81,13 +81,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(engine: Any) -> Iterator[Session]:
-    """A session with nothing attached."""
+    """Yield a session without attached catalogs."""
     with Session(engine.spark) as found:
         yield found
 
 
 def plain(value: Any) -> Any:
-    """A value without the types in which the two wrap it."""
+    """Return a value without the types in which the two engines wrap it."""
     match value:
         case dict():
             return tuple(map(plain, value.values()))
@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("source", READ)
-def test_files_are_read_as_duckdb_reads_them(session: Session, folder: Path, source: str) -> None:
+def test_files_are_read_as_in_duckdb(session: Session, folder: Path, source: str) -> None:
     query = "SELECT * FROM " + source.format(folder, folder)
     expected = duckdb.execute(query)
     names = [column[0] for column in expected.description or ()]
@@ -131,14 +131,14 @@ def test_files_are_read_as_duckdb_reads_them(session: Session, folder: Path, sou
         ("read_csv('{}/plain.csv', columns = {{'a': 'BIGINT'}})", InvalidInput, "cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_named(
+def test_unreadable_files_are_named(
     session: Session, folder: Path, source: str, kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
         session.sql(f"SELECT * FROM {source.format(folder)}")
 
 
-def test_folders_patterns_and_paths(folder: Path) -> None:
+def test_folders_patterns_and_paths_are_resolved(folder: Path) -> None:
     (folder / "keys" / "_SUCCESS").touch()
     assert [Path(one).parent.name for one in found_files([f"{folder}/keys"])] == ["n=1", "n=2"]
     assert len(found_files([f"file://{folder}/q.parquet", f"{folder}/[!p-q]*.csv"])) == 2

@@ -1,4 +1,4 @@
-"""Functions of values for which they are not defined are errors of ours, not NULL or NaN."""
+"""Functions outside of their domain, which raise Forklake errors instead of NULL or NaN."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ERRORS = {
 }
 
 
-def test_values_for_which_a_function_is_not_defined_are_errors(lake: Session) -> None:
+def test_values_outside_of_the_domain_of_a_function_are_errors(lake: Session) -> None:
     lake.execute("CREATE TABLE t (n BIGINT, w DOUBLE, s VARCHAR)")
     lake.execute("INSERT INTO t VALUES (1, 'inf', 'b')")
     lake.execute("CALL lake.flush_inlined_data()")

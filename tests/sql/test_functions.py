@@ -1,4 +1,4 @@
-"""Functions and procedures of the lake: by full name and by shorthand, in CALL, FROM and SELECT."""
+"""Functions and procedures of the lake: by full name and shorthand, in CALL, FROM and SELECT."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Row = tuple[Any, ...]
 
 
 def called(session: Session, text: str) -> list[Row]:
-    """The rows that a statement gives."""
+    """Return the rows of a statement."""
     return [tuple(row.values()) for row in session.execute(text).arrow().to_pylist()]
 
 
 def columns(session: Session, text: str) -> list[str]:
-    """The columns that it gives."""
+    """Return the columns of a statement."""
     return list(session.execute(text).arrow().schema.names)
 
 
-# Called
+# CALL
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS)))
-def test_every_function_is_known_by_two_names(dry: Session, name: str) -> None:
+def test_every_function_has_two_names(dry: Session, name: str) -> None:
     full, short = find(dry, (f"DuckLake_{name}",)), find(dry, ("LAKE", name.upper()))
     assert full is not None
     assert short is not None
@@ -51,14 +51,14 @@ def test_every_function_is_known_by_two_names(dry: Session, name: str) -> None:
         ("'t'", "list_files"),
     ],
 )
-def test_both_names_give_the_same(dry: Session, arguments: str, name: str) -> None:
+def test_both_names_return_the_same(dry: Session, arguments: str, name: str) -> None:
     full = ", ".join(filter(None, ["'lake'", arguments]))
     assert called(dry, f"CALL lake.{name}({arguments})") == called(
         dry, f"CALL ducklake_{name}({full})"
     )
 
 
-def test_snapshots_tell_what_changed(dry: Session) -> None:
+def test_snapshots_list_their_changes(dry: Session) -> None:
     dry.execute('CREATE TABLE s2."My Table" (k INTEGER)')
     dry.execute("CALL lake.set_commit_message('ann', 'why', extra_info => '{}')")
     dry.execute("DROP TABLE s2.u")
@@ -124,7 +124,7 @@ def test_table_info_of_one_and_of_all(dry: Session) -> None:
     assert [(row[0], row[1], row[2]) for row in everything] == [("t", 1, 2), ("u", 3, 4)]
     for text in ("'u', schema => 's2'", "'s2.u'", "schema => 's2'"):
         assert called(dry, f"CALL lake.table_info({text})") == everything[1:]
-    dry.execute("USE lake.s2")  # names without a schema are of the current one
+    dry.execute("USE lake.s2")  # names without a schema refer to the current one
     assert called(dry, "CALL lake.table_info('u')") == everything[1:]
 
 
@@ -166,14 +166,14 @@ def test_forks_by_alias_and_by_name(dry: Session, tmp_path: Path) -> None:
     assert called(dry, "CALL forked.table_info()") == called(dry, "CALL lake.table_info()")
 
 
-def test_a_fork_is_no_part_of_a_transaction(dry: Session) -> None:
+def test_forks_cannot_be_created_inside_a_transaction(dry: Session) -> None:
     dry.execute("BEGIN; INSERT INTO t VALUES (3, 'z')")
     with pytest.raises(InvalidInput, match="cannot be created inside a transaction"):
         dry.execute("CALL lake.fork_catalog('x')")
     dry.execute("COMMIT; CALL lake.fork_catalog('x')")
 
 
-def test_a_fork_of_the_past(dry: Session, tmp_path: Path) -> None:
+def test_forks_of_past_snapshots(dry: Session, tmp_path: Path) -> None:
     metadata = f"ducklake:{tmp_path / 'meta.db'}"
     dry.attach(metadata, "old", catalog="sales", snapshot_version=2)
     dry.execute("CALL lake.fork_catalog('at_two', at => 2); CALL old.fork_catalog('pinned')")
@@ -286,7 +286,7 @@ def test_wrong_arguments_are_named_and_change_nothing(
     assert (called(dry, "CALL ducklake_catalogs()"), called(dry, "CALL lake.snapshots()")) == before
 
 
-# What needs no Spark, and finds nothing to do in a young catalog.
+# Procedures that need no Spark, and find nothing to do in a new catalog.
 CLEANING = [
     "ducklake_expire_snapshots('lake', older_than := INTERVAL '30 days')",
     "lake.expire_snapshots(versions => NULL)",
@@ -297,11 +297,11 @@ CLEANING = [
 
 
 @pytest.mark.parametrize("call", CLEANING)
-def test_cleaning_of_a_young_catalog_finds_nothing(dry: Session, call: str) -> None:
+def test_maintenance_of_a_new_catalog_finds_nothing(dry: Session, call: str) -> None:
     assert called(dry, f"CALL {call}") == []
 
 
-def test_snapshots_expire_and_their_files_go(lake: Session, tmp_path: Path) -> None:
+def test_snapshots_expire_and_their_files_are_removed(lake: Session, tmp_path: Path) -> None:
     lake.execute("CREATE TABLE gone (i INTEGER); INSERT INTO gone VALUES (1); DROP TABLE gone")
     lake.execute("CREATE TABLE kept AS SELECT 1 AS i")
     before = sorted((tmp_path / "data").rglob("*.parquet"))
@@ -337,7 +337,7 @@ def test_files_are_merged_rewritten_and_flushed(lake: Session) -> None:
     assert done[-1] == "delete_orphaned_files"
 
 
-def test_procedures_change_nothing_that_is_read_only(dry: Session, tmp_path: Path) -> None:
+def test_procedures_refuse_read_only_catalogs(dry: Session, tmp_path: Path) -> None:
     dry.attach(f"ducklake:{tmp_path / 'meta.db'}", "fixed", catalog="sales", read_only=True)
     for call in (
         "set_option('parquet_version', 1)",
@@ -350,7 +350,7 @@ def test_procedures_change_nothing_that_is_read_only(dry: Session, tmp_path: Pat
             dry.execute(f"CALL fixed.{call}")
 
 
-def test_macros_are_not_called(dry: Session) -> None:
+def test_macros_cannot_be_called(dry: Session) -> None:
     dry.execute("CREATE MACRO plus(a) AS a + 1; CREATE MACRO several() AS TABLE SELECT 1 AS x")
     for name in ("plus", "lake.main.several"):
         with pytest.raises(InvalidInput, match=f"The macro '{name}' cannot be called"):
@@ -361,11 +361,11 @@ def test_macros_are_not_called(dry: Session) -> None:
 
 
 def rows(lake: Session, text: str) -> list[Row]:
-    """What a query gives."""
+    """Return the rows of a query."""
     return [tuple(row) for row in lake.sql(text).collect()]
 
 
-def test_functions_in_queries(lake: Session) -> None:
+def test_functions_can_be_used_in_queries(lake: Session) -> None:
     lake.execute("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2)")
     found = """
         SELECT lake.current_snapshot() AS now, last.id, s.snapshot_id, s.changes['tables_created'],
@@ -419,7 +419,7 @@ def test_change_feeds_in_both_forms(lake: Session) -> None:
         lake.sql("SELECT * FROM lake.table_changes('nope', 1, 7)")
 
 
-def test_files_of_a_table_now_and_then(lake: Session, tmp_path: Path) -> None:
+def test_files_of_a_table_are_listed_now_and_in_the_past(lake: Session, tmp_path: Path) -> None:
     lake.execute(
         "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE a = 1"
     )

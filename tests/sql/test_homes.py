@@ -1,4 +1,4 @@
-"""Names in stored queries are of the catalog that holds them, whichever catalog is in use."""
+"""Names in stored queries, which refer to the storing catalog, whatever the current one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SETUP = """
 
 @pytest.fixture
 def homes(lake: Session, metadata: str) -> Session:
-    """A session that uses the catalog `lake`, beside the catalog `b` with tables of equal names."""
+    """Return a session that uses the catalog `lake`, beside `b` with the same table names."""
     lake.execute(_SETUP.format(metadata=metadata))
     return lake
 
@@ -35,7 +35,7 @@ def value(session: Session, text: str) -> str:
     return str(row[0])
 
 
-def test_names_in_a_view_are_of_its_own_catalog_and_schema(homes: Session) -> None:
+def test_names_in_a_view_refer_to_its_own_catalog_and_schema(homes: Session) -> None:
     homes.execute(
         "CREATE VIEW b.v AS SELECT * FROM tt; CREATE VIEW b.s.v AS SELECT * FROM tt;"
         "CREATE VIEW b.m AS SELECT named() AS x; CREATE VIEW b.w AS SELECT * FROM s.tt;"
@@ -50,14 +50,14 @@ def test_names_in_a_view_are_of_its_own_catalog_and_schema(homes: Session) -> No
         assert dict(homes.sql(union).collect()) == dict(zip(names, wanted, strict=True))
 
 
-def test_view_of_a_table_that_only_the_catalog_in_use_has_is_refused(homes: Session) -> None:
+def test_view_of_a_table_that_only_the_current_catalog_has_is_refused(homes: Session) -> None:
     with pytest.raises(NotFound, match="only_lake"):
         homes.execute("CREATE VIEW b.v AS SELECT * FROM only_lake")
     with pytest.raises(NotFound, match="only_lake"):
         homes.execute("CREATE MACRO b.m() AS TABLE SELECT * FROM only_lake")
 
 
-def test_names_in_a_macro_are_of_its_own_catalog(homes: Session) -> None:
+def test_names_in_a_macro_refer_to_its_own_catalog(homes: Session) -> None:
     homes.execute(
         "CREATE MACRO b.scalar() AS (SELECT max(x) FROM tt); CREATE MACRO b.other() AS named();"
         "CREATE MACRO b.listed() AS TABLE SELECT * FROM tt;"
@@ -68,7 +68,7 @@ def test_names_in_a_macro_are_of_its_own_catalog(homes: Session) -> None:
     assert value(homes, "FROM b.argument((SELECT max(x) FROM tt))") == "blake"
 
 
-def test_names_in_definitions_of_other_clients_are_of_their_own_catalog(
+def test_names_in_definitions_of_other_clients_refer_to_their_own_catalog(
     homes: Session, metadata: str
 ) -> None:
     homes.execute("CREATE VIEW b.v AS SELECT * FROM b.tt; CREATE MACRO b.m() AS (SELECT x FROM tt)")
@@ -84,7 +84,9 @@ def test_names_in_definitions_of_other_clients_are_of_their_own_catalog(
         assert value(other, "SELECT x || b.m() FROM b.v") == "bb"
 
 
-def test_time_of_a_table_is_one_of_its_own_catalog(homes: Session, metadata: str) -> None:
+def test_time_travel_uses_snapshots_of_the_catalog_of_the_table(
+    homes: Session, metadata: str
+) -> None:
     version = homes.snapshots("b")[-1].snapshot_id
     homes.execute("INSERT INTO b.tt VALUES ('later')")
     homes.execute(

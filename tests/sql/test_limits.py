@@ -1,4 +1,4 @@
-"""Statements that would take long to read are refused, and can be cancelled while they are read."""
+"""Statements that would take long to parse are refused, and parsing can be cancelled."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LARGE = {
 
 @pytest.fixture
 def shop(dry: Session) -> Session:
-    """A lake with macros that call each other twice."""
+    """Return a lake with macros that each call the previous one twice."""
     dry.execute("CREATE MACRO m0() AS 1; CREATE MACRO double(x) AS x + x")
     for n in range(1, 30):
         dry.execute(f"CREATE MACRO m{n}() AS m{n - 1}() + m{n - 1}()")
@@ -66,7 +66,7 @@ def test_large_statements_are_refused_before_spark(shop: Session, name: str) -> 
         shop.execute(LARGE[name])
 
 
-def test_queries_that_grow_when_they_are_bound_are_refused(lake: Session) -> None:
+def test_queries_that_grow_during_binding_are_refused(lake: Session) -> None:
     lake.execute("CREATE TABLE t(id INT); CREATE VIEW v0 AS SELECT id FROM t")
     for n in range(1, 9):
         lake.execute(f"CREATE VIEW v{n} AS SELECT a.id FROM v{n - 1} a, v{n - 1} b")
@@ -78,14 +78,14 @@ def test_queries_that_grow_when_they_are_bound_are_refused(lake: Session) -> Non
             with pytest.raises(InvalidInput, match="reads more than 500 tables"):
                 lake.execute(text)
     for deep in (" || ".join(["'a'"] * 3000), "+".join(["1"] * 3000)):
-        with pytest.raises(InvalidInput):  # of Python, or of Spark
+        with pytest.raises(InvalidInput):  # by Python, or by Spark
             lake.execute(f"SELECT {deep}")
     aliases = ", ".join(f"a{n} + a{n} AS a{n + 1}" for n in range(30))
     with pytest.raises(InvalidInput, match="expression nodes"):
         lake.execute(f"SELECT 1 AS a0, {aliases}")
 
 
-def test_a_long_literal_is_one_word() -> None:
+def test_a_long_literal_is_one_token() -> None:
     check_text("SELECT length('" + "a, " * MOST_TOKENS + "')")
     with pytest.raises(InvalidInput, match="tokens"):
         check_text("SELECT " + "a, " * MOST_TOKENS)
@@ -104,7 +104,7 @@ def test_parsing_ends_when_the_statement_is_cancelled() -> None:
 
 
 class Impatient(Guard):
-    """Guard that cancels a statement while it is read."""
+    """A guard that cancels a statement while it is parsed."""
 
     def proceed(self) -> None:
         raise Cancelled("The statement was cancelled.", reason="cancelled")

@@ -1,4 +1,4 @@
-"""Macros: parameters, defaults, overloads, and that they hold under other aliases and in forks."""
+"""Macros: parameters, defaults and overloads, also under other aliases and in forks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bodies(session: Session, name: str, type: str = "scalar") -> list[str]:
 
 @pytest.fixture
 def shop(lake: Session) -> Session:
-    """A table to read."""
+    """Return a lake with a table to read."""
     lake.execute("CREATE TABLE t(id INT, name VARCHAR); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     return lake
 
@@ -35,13 +35,13 @@ def test_scalar_macros_have_defaults_and_overloads(shop: Session) -> None:
         shop.execute("SELECT area(1, 2, 3)")
 
 
-def test_arguments_keep_their_meaning(shop: Session) -> None:
+def test_expressions_as_arguments_keep_their_precedence(shop: Session) -> None:
     shop.execute("CREATE MACRO twice(start) AS start * 2")
     shop.execute("CREATE MACRO four(x) AS twice(x) + twice(x)")
     assert rows(shop, "SELECT twice(1 + 2), four(id + 1) FROM t ORDER BY id") == [(6, 8), (6, 12)]
 
 
-def test_parameters_are_filled_in_before_methods(shop: Session) -> None:
+def test_parameters_are_replaced_before_method_calls(shop: Session) -> None:
     shop.execute("CREATE MACRO m1(i, n := 2) AS substr(i, 1, n).rpad(n, ' ')")
     shop.execute("CREATE MACRO m2(x) AS x.upper().lower() || (x || 'b').upper()")
     text = "SELECT m1('abc') AS a, m1('a', n := 3) AS b, m2(name) AS c FROM t WHERE id = 1"
@@ -106,7 +106,7 @@ def test_macros_are_replaced_and_dropped(shop: Session) -> None:
         ("CREATE TEMP MACRO m() AS 1", Unsupported, "CREATE TEMP MACRO"),
     ],
 )
-def test_macro_that_cannot_be_is_refused(
+def test_invalid_macros_are_refused(
     shop: Session, statement: str, kind: type[Exception], error: str
 ) -> None:
     before = shop.snapshots("lake")[-1].snapshot_id

@@ -1,4 +1,4 @@
-"""Many sessions in one process, each with names, settings and transactions of its own."""
+"""Many sessions in one process, each with its own names, settings and transactions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SESSIONS = 16
 
 @pytest.fixture
 def sessions(engine: Engine, metadata: str, tmp_path: Path) -> Iterator[list[Session]]:
-    """Sessions that call catalogs of their own by the same name."""
+    """Yield sessions that attach different catalogs under the same name."""
     opened = []
     for number in range(SESSIONS):
         session = Session(engine.spark)
@@ -32,7 +32,7 @@ def sessions(engine: Engine, metadata: str, tmp_path: Path) -> Iterator[list[Ses
 
 
 def work(session: Session, number: int) -> list[tuple[object, ...]]:
-    """Statements of one session: all of them name the same table, `t`."""
+    """Run the statements of one session, which all use the same names."""
     session.execute("CREATE TABLE t (id INTEGER, who INTEGER)")
     session.execute("PREPARE add AS INSERT INTO t VALUES ($1, $2)")
     session.execute(f"CREATE MACRO double(x) AS x * 2 + {number}")

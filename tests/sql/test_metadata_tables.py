@@ -1,4 +1,4 @@
-"""The tables of the metastore in SQL, on every backend, and what is attached as tables."""
+"""Tables of the metastore in SQL on every backend, and listings of attached catalogs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.sql.test_functions import rows
 
 
 def read(session: Session, *parts: str) -> list[dict[str, Any]]:
-    """All rows of a table of the metastore."""
+    """Return all rows of a table of the metastore."""
     found = find_metadata_table(session, parts)
     assert found is not None
     return list(found.to_pylist())
@@ -27,7 +27,7 @@ def read(session: Session, *parts: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def anywhere(place: Place, tmp_path: Path) -> Any:
-    """A session on a metastore of each backend, with one table that has a row in it."""
+    """Yield a session on a metastore of each backend, with one table with a row."""
     with Session() as session:
         session.attach(
             place.uri,
@@ -45,7 +45,7 @@ def anywhere(place: Place, tmp_path: Path) -> Any:
         assert session._engine is None
 
 
-# Of some columns, the type that they have wherever they are.
+# The types of some columns, equal in all tables.
 TYPES = {
     "depth": pa.int64(),
     "delete_file_id": pa.int64(),
@@ -101,7 +101,7 @@ def test_only_tables_of_the_metastore_can_be_read(anywhere: Session) -> None:
     assert find_metadata_table(anywhere, ("ducklake_table",)) is None
 
 
-def test_the_metastore_goes_by_another_name(dry: Session, tmp_path: Path) -> None:
+def test_the_metastore_can_have_another_alias(dry: Session, tmp_path: Path) -> None:
     uri = f"ducklake:{tmp_path / 'meta.db'}"
     dry.execute(f"ATTACH '{uri}' AS twin (CATALOG 'sales', METADATA_CATALOG 'meta')")
     assert len(read(dry, "meta", "ducklake_catalog")) == 1
@@ -111,7 +111,7 @@ def test_the_metastore_goes_by_another_name(dry: Session, tmp_path: Path) -> Non
             dry.attach(uri, alias, catalog="sales", metadata_catalog=name)
 
 
-def test_metadata_in_queries(lake: Session) -> None:
+def test_metadata_tables_can_be_used_in_queries(lake: Session) -> None:
     lake.execute("CREATE TABLE t (a INTEGER); CALL lake.fork_catalog('x')")
     assert rows(
         lake,
@@ -125,10 +125,10 @@ def test_metadata_in_queries(lake: Session) -> None:
     ) == [("sales", "t", 1), ("x", None, 3)]
 
 
-# What is attached
+# Listings of attached catalogs
 
 
-def test_information_schema(dry: Session) -> None:
+def test_information_schema_lists_attached_catalogs(dry: Session) -> None:
     dry.execute("COMMENT ON TABLE t IS 'rows'; COMMENT ON COLUMN t.a IS 'key'")
     dry.execute("ALTER TABLE t ADD COLUMN c DECIMAL(9, 2) DEFAULT 1.5")
 
@@ -158,7 +158,7 @@ def test_information_schema(dry: Session) -> None:
     assert find(dry, ("main", "tables")) is None
 
 
-def test_functions_that_list(dry: Session, tmp_path: Path) -> None:
+def test_listing_functions(dry: Session, tmp_path: Path) -> None:
     def listed(name: str) -> list[dict[str, Any]]:
         found = call(dry, (name,))
         assert found is not None
@@ -185,7 +185,7 @@ def test_listings_see_the_open_transaction(dry: Session) -> None:
     assert sizes == {"fresh": 0, "t": 2, "u": 0}
 
 
-def test_listings_in_queries(lake: Session) -> None:
+def test_listings_can_be_used_in_queries(lake: Session) -> None:
     lake.execute("CREATE TABLE t (a INTEGER); CREATE VIEW v (x) AS SELECT a FROM t")
     views = "SELECT view_name, sql FROM duckdb_views()"
     assert rows(lake, views) == [("v", "CREATE VIEW v(x) AS SELECT a FROM lake.main.t;")]

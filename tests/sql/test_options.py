@@ -1,4 +1,4 @@
-"""Options: all of them, where they can be set, to what, and how they are listed."""
+"""Options: their scopes, values and listing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forklake import Session
 from forklake.errors import InvalidInput, NotFound
 from tests.sql.test_functions import called, columns
 
-# option -> (default, a value to set, the form in which it is kept)
+# option -> (default, a value to set, its stored form)
 OPTIONS: dict[str, tuple[str | None, str, str]] = {
     "data_inlining_row_limit": ("0", "25", "25"),
     "target_file_size": ("512MB", "'1GB'", "1000000000"),
@@ -63,23 +63,24 @@ Options = dict[tuple[str, str, str | None], str | None]
 
 
 def listed(session: Session) -> Options:
-    """The values of options by name and scope."""
+    """Return the values of options by name and scope."""
     rows = called(session, "CALL lake.options()")
     return {(name, scope, entry): value for name, _, value, scope, entry in rows}
 
 
-def test_all_are_listed_with_their_defaults(dry: Session, tmp_path: Path) -> None:
+def test_all_options_are_listed_with_their_defaults(dry: Session, tmp_path: Path) -> None:
     names = ["option_name", "description", "value", "scope", "scope_entry"]
     assert columns(dry, "CALL lake.options()") == names
     assert all(row[1] for row in called(dry, "CALL lake.options()"))
     expected = {(name, "GLOBAL", None): value for name, (value, *_) in OPTIONS.items()}
-    assert listed(dry) == expected | {("data_inlining_row_limit", "GLOBAL", None): "10"}  # attached
+    # Of the attachment.
+    assert listed(dry) == expected | {("data_inlining_row_limit", "GLOBAL", None): "10"}
     dry.attach(f"ducklake:{tmp_path / 'meta.db'}", "plain", catalog="sales")
     plain = {row[0]: row[2] for row in called(dry, "CALL plain.options()")}
     assert plain == {name: value for name, (value, *_) in OPTIONS.items()}
 
 
-def test_each_is_set_where_it_may_be(dry: Session) -> None:
+def test_options_are_set_in_each_allowed_scope(dry: Session) -> None:
     expected: Options = {}
     for name, (_, value, kept) in OPTIONS.items():
         dry.execute("CALL lake.set_commit_message('me', 'so that none is refused')")
@@ -94,7 +95,7 @@ def test_each_is_set_where_it_may_be(dry: Session) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE_CATALOG))
-def test_some_are_of_the_whole_catalog(dry: Session, name: str) -> None:
+def test_some_options_apply_to_whole_catalogs_only(dry: Session, name: str) -> None:
     value = OPTIONS[name][1]
     for scope in ("schema => 's2'", "table_name => 't'"):
         with pytest.raises(InvalidInput, match=f"'{name}' cannot be set for a"):
@@ -114,14 +115,14 @@ def test_bad_names_and_values_are_refused(
     assert listed(dry) == before
 
 
-def test_options_of_what_is_not_there(dry: Session) -> None:
+def test_options_of_missing_objects_are_refused(dry: Session) -> None:
     with pytest.raises(NotFound, match="Schema 'nope' does not exist"):
         dry.execute("CALL lake.set_option('parquet_version', 1, schema => 'nope')")
     with pytest.raises(NotFound, match=r"'main\.nope' does not exist"):
         dry.execute("CALL lake.set_option('parquet_version', 1, table_name => 'nope')")
 
 
-def test_null_takes_an_option_away(dry: Session) -> None:
+def test_null_removes_an_option(dry: Session) -> None:
     set_it = "CALL lake.set_option('parquet_version', {}, table_name => 's2.u')"
     dry.execute(set_it.format(1))
     assert listed(dry)["parquet_version", "TABLE", "s2.u"] == "1"
@@ -136,7 +137,7 @@ def test_options_are_part_of_a_transaction_and_of_history(dry: Session) -> None:
     assert listed(dry)["parquet_compression", "GLOBAL", None] == "snappy"
 
 
-def test_the_narrower_scope_wins(dry: Session) -> None:
+def test_the_narrower_scope_applies(dry: Session) -> None:
     dry.execute("CALL lake.set_option('data_inlining_row_limit', 0)")
     dry.execute("CALL lake.set_option('data_inlining_row_limit', 5, schema => 's2')")
     dry.execute("INSERT INTO s2.u VALUES (1)")

@@ -1,7 +1,7 @@
-"""What texts are read as: the statements of `parsing.txt`, errors, several statements at once.
+"""Parsing: the statements of `parsing.txt`, errors, and several statements in one text.
 
-A block of the file is a statement and, after `=>`, its node: the class and its arguments, names as
-they are, texts in quotes.
+A block of the file is a statement and, after `=>`, its node: the class and its arguments, names
+unquoted, texts in quotes.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ def test_statement_becomes_its_node(
     assert not caplog.records
 
 
-def test_one_text_has_many_statements() -> None:
+def test_one_text_may_have_many_statements() -> None:
     text = "BEGIN;\n-- one\nINSERT INTO t VALUES (1); SELECT ';' /* ; */;\nEND; ; CHECKPOINT"
     kinds = [type(node) for node in parse(text)]
     assert kinds == [exp.Transaction, exp.Insert, exp.Select, exp.Commit, nodes.Checkpoint]
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "-- nothing", "/* nothing */", ";", ";;\n;"])
-def test_text_of_nothing_has_no_statements(text: str) -> None:
+def test_empty_texts_have_no_statements(text: str) -> None:
     assert parse(text) == []
 
 
@@ -120,7 +120,7 @@ def test_text_of_nothing_has_no_statements(text: str) -> None:
         ("VACUUM", "unknown statement VACUUM"),
     ],
 )
-def test_syntax_error_tells_where_and_what(text: str, error: str) -> None:
+def test_syntax_error_has_position_and_reason(text: str, error: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         parse(text)
     assert error in raised.value.message
@@ -137,17 +137,17 @@ def test_syntax_error_tells_where_and_what(text: str, error: str) -> None:
         ("DELETE FROM t RETURNING a", "RETURNING"),
     ],
 )
-def test_clauses_that_a_lake_has_not_are_refused(text: str, clause: str) -> None:
+def test_unsupported_clauses_are_refused(text: str, clause: str) -> None:
     with pytest.raises(Unsupported, match=clause):
         parse(text)
 
 
-def test_deep_nesting_is_refused_not_fatal() -> None:
+def test_deep_nesting_is_refused_without_crashing() -> None:
     with pytest.raises(InvalidInput, match="nested too deeply"):
         parse("SELECT " + "(" * 5000 + "1" + ")" * 5000)
 
 
-# What is read off nodes
+# Properties of nodes
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_deep_nesting_is_refused_not_fatal() -> None:
     ],
 )
 @pytest.mark.parametrize("dialect", ["duckdb", "spark"])
-def test_all_spellings_of_time_travel_are_one(
+def test_all_spellings_of_time_travel_are_equivalent(
     clause: str, kind: str, value: str, dialect: str
 ) -> None:
     for text in (f"t {clause}", f"t {clause} x", f"t {clause} AS x", f"t x {clause}"):
@@ -180,7 +180,7 @@ def test_all_spellings_of_time_travel_are_one(
             assert nodes.time_travel(table) is None
 
 
-def test_words_of_time_travel_are_names_elsewhere() -> None:
+def test_keywords_of_time_travel_are_names_elsewhere() -> None:
     (query,) = parse("SELECT version, timestamp, snapshot FROM version AS at WHERE at.version = 1")
     (table,) = query.find_all(exp.Table)
     assert (table.name, table.alias) == ("version", "at")
@@ -196,7 +196,7 @@ def test_words_of_time_travel_are_names_elsewhere() -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["f", "lake.f", "lake.main.f", '"odd name"."an f"'])
-def test_calls_are_read_the_same_everywhere(text: str, name: str) -> None:
+def test_calls_are_parsed_the_same_everywhere(text: str, name: str) -> None:
     (statement,) = parse(text.format(f"{name}(1, 'x', schema => 's', Table_Name := 't')"))
     found = statement
     if isinstance(statement, exp.Select):
@@ -214,13 +214,13 @@ def test_equals_names_an_argument_of_a_relation_only() -> None:
     assert len(nodes.function_call(query.expressions[0])[1]) == 1
 
 
-def test_argument_is_not_given_twice() -> None:
+def test_duplicate_arguments_are_refused() -> None:
     (call,) = parse("CALL f(a => 1, A := 2)")
     with pytest.raises(InvalidInput, match="'a' of f is given twice"):
         nodes.function_call(call)
 
 
-def test_simple_statements_are_read_in_two_milliseconds() -> None:
+def test_simple_statements_are_parsed_in_two_milliseconds() -> None:
     texts = [
         "SELECT a, b FROM lake.main.t AT SNAPSHOT 5 WHERE a > 1 AND b = 'x' ORDER BY a LIMIT 10",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b')",

@@ -1,4 +1,4 @@
-"""Names in queries: tables at moments, WITH, views, other catalogs, and Spark's dialect."""
+"""Names in queries: time travel, WITH, views, other catalogs, and the Spark dialect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.sql.test_changing import rows
 
 @pytest.fixture
 def history(lake: Session) -> tuple[Session, list[int]]:
-    """A table with a few versions, and their snapshots."""
+    """Return a session with a table of a few versions, and their snapshots."""
     lake.execute("CREATE TABLE t (id INTEGER)")
     versions = []
     for number in range(3):
@@ -21,7 +21,7 @@ def history(lake: Session) -> tuple[Session, list[int]]:
     return lake, versions
 
 
-def test_every_spelling_of_time_travel(history: tuple[Session, list[int]]) -> None:
+def test_every_spelling_of_time_travel_works(history: tuple[Session, list[int]]) -> None:
     lake, (first, second, _) = history
     then = lake.snapshots("lake")[-2].snapshot_time.isoformat(" ")
     for clause, expected in [
@@ -40,7 +40,7 @@ def test_every_spelling_of_time_travel(history: tuple[Session, list[int]]) -> No
     assert rows(lake, both) == [(1,)]
 
 
-def test_moments_that_are_none_are_refused(history: tuple[Session, list[int]]) -> None:
+def test_invalid_times_are_refused(history: tuple[Session, list[int]]) -> None:
     lake, _ = history
     with pytest.raises(NotFound, match="No snapshot found at version 99"):
         lake.sql("FROM t AT (VERSION => 99)")
@@ -50,7 +50,7 @@ def test_moments_that_are_none_are_refused(history: tuple[Session, list[int]]) -
         lake.sql("FROM t AT (VERSION => id)")
 
 
-def test_names_of_with_come_before_tables(history: tuple[Session, list[int]]) -> None:
+def test_names_of_with_take_precedence_over_tables(history: tuple[Session, list[int]]) -> None:
     lake, _ = history
     assert rows(lake, "WITH t AS (SELECT 7 AS id) SELECT id FROM t") == [(7,)]
     assert rows(lake, "WITH t AS (SELECT max(id) AS id FROM t) SELECT id FROM t") == [(2,)]
@@ -76,13 +76,13 @@ def test_one_statement_sees_one_snapshot(history: tuple[Session, list[int]]) -> 
     other.close()
 
 
-def test_columns_by_all_their_names(history: tuple[Session, list[int]]) -> None:
+def test_columns_are_found_by_all_qualified_names(history: tuple[Session, list[int]]) -> None:
     lake, _ = history
     text = "SELECT lake.main.t.id, main.t.id, t.id, id, T.ID FROM lake.main.t WHERE main.t.id = 2"
     assert rows(lake, text) == [(2, 2, 2, 2, 2)]
 
 
-def test_tables_of_several_catalogs(history: tuple[Session, list[int]]) -> None:
+def test_tables_of_several_catalogs_are_joined(history: tuple[Session, list[int]]) -> None:
     lake, _ = history
     lake.fork("lake", "other", attach_as="other")
     lake.execute("DELETE FROM other.t WHERE id = 0")
@@ -93,7 +93,7 @@ def test_tables_of_several_catalogs(history: tuple[Session, list[int]]) -> None:
     assert rows(lake, "SELECT count(*) FROM lake.t") == [(3,)]
 
 
-def test_wrong_names_tell_what_was_meant(history: tuple[Session, list[int]]) -> None:
+def test_errors_for_wrong_names_suggest_similar_ones(history: tuple[Session, list[int]]) -> None:
     lake, _ = history
     lake.execute("CREATE TABLE customers (id INTEGER)")
     with pytest.raises(NotFound, match=r"Table 'lake\.main\.customer' does not exist") as raised:
@@ -105,13 +105,13 @@ def test_wrong_names_tell_what_was_meant(history: tuple[Session, list[int]]) -> 
         lake.sql("FROM nope.t")
 
 
-def test_the_dialect_of_spark(history: tuple[Session, list[int]]) -> None:
+def test_queries_in_the_spark_dialect(history: tuple[Session, list[int]]) -> None:
     lake, (first, *_) = history
 
     def spark(text: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in lake.sql(text, dialect="spark").collect()]
 
-    # Lists begin with 0 in Spark.
+    # Lists begin with index 0 in Spark.
     assert spark("SELECT array(1, 2, 3)[0], size(array(1)), `id` FROM t WHERE id = 2") == [
         (1, 1, 2)
     ]
@@ -131,7 +131,7 @@ def test_the_dialect_of_spark(history: tuple[Session, list[int]]) -> None:
         lake.sql("SELECT 1", dialect="mysql")
 
 
-def test_several_statements_and_none(lake: Session) -> None:
+def test_texts_with_several_statements_and_with_none(lake: Session) -> None:
     kinds = [result.kind for result in lake.run("CREATE TABLE a (i INT); -- note\n; FROM a;")]
     assert kinds == ["CREATE TABLE", "SELECT"]
     with pytest.raises(InvalidInput, match="no statement"):

@@ -1,7 +1,7 @@
-"""Random typed expressions have the value, type and errors that they have in DuckDB.
+"""Random typed expressions, whose values, types and errors must equal those of DuckDB.
 
-A few hundred in each run of the suite, with a seed that a failure prints.
-FORKLAKE_EXPRESSIONS=20000 compares more, and other ones each time; FORKLAKE_SEED sets the seed.
+Each run of the suite compares a few hundred, with a seed that a failure prints.
+FORKLAKE_EXPRESSIONS=20000 compares more, newly chosen each time; FORKLAKE_SEED sets the seed.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _MOST_TOGETHER = 200
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as found:
         found.execute("SET TimeZone = 'UTC'")
-        # It evaluates functions for the smallest and greatest values, with their errors.
+        # This optimizer evaluates functions for the minimum and maximum, and raises their errors.
         found.execute("SET disabled_optimizers = 'statistics_propagation'")
         yield found
 
 
 def _counts(wanted: int) -> dict[str, int]:
-    """Return how many expressions of each family make so many, by the numbers of signatures."""
+    """Return how many expressions to make per family, in proportion to its signatures."""
     total = sum(len(signatures(family)) for family in FAMILIES)
     return {family: wanted * len(signatures(family)) // total + 1 for family in FAMILIES}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200 if WANTED else 600)
-def test_random_expressions_mean_what_they_mean_in_duckdb(
+def test_random_expressions_equal_those_of_duckdb(
     connection: duckdb.DuckDBPyConnection, lake: Session
 ) -> None:
     lake.execute("CALL lake.set_option('data_inlining_row_limit', 100)")
@@ -70,7 +70,7 @@ def test_random_expressions_mean_what_they_mean_in_duckdb(
     assert len(report.compared) >= (WANTED or SMALL)
 
 
-def test_every_difference_is_announced_in_the_documents() -> None:
+def test_every_difference_is_documented() -> None:
     listed = Path("docs/sql.md").read_text().split("## Differences from DuckDB", 1)[1]
     plain = " ".join(listed.split())
     assert [one.words for one in DOCUMENTED if one.words not in plain] == []

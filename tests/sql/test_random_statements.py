@@ -1,7 +1,7 @@
-"""Random statements give in the lake what they give in DuckDB: the same rows, the same tables.
+"""Random statements, which must give the same rows and tables in the lake and in DuckDB.
 
-A few of them run always; FORKLAKE_TEST_RANDOM_STATEMENTS=2000 runs so many, with other seeds.
-Statements that are refused, here or by DuckDB, are counted, and must be few.
+A few of them always run; FORKLAKE_TEST_RANDOM_STATEMENTS=2000 runs that many, with other seeds.
+Statements that the lake or DuckDB refuses are counted, and must be few.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Both:
         return {name: kind_of_type(kind) or "other" for name, kind, *_ in found}
 
     def outcome(self, number: int) -> tuple[str, str]:
-        """Run the next statement, a change every third time: what came out, and its text."""
+        """Run the next statement, every third a change, and return the outcome and the text."""
         if number % 3 < 2:
             text = self.statements.query((), 3).text
             return self._compared(text, text), text
@@ -84,7 +84,7 @@ class Both:
         return f"differs\n    DuckDB: {left[:10]}\n    lake:   {right[:10]}"
 
     def _restore(self, table: str, rows: pa.Table) -> None:
-        """Bring a table to the rows that it has in DuckDB."""
+        """Reset a table to the rows that it has in DuckDB."""
         if not table:
             return
         self.session.execute(f"TRUNCATE TABLE {table}")
@@ -102,7 +102,7 @@ def duck() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_statements_do_what_they_do_in_duckdb(
+def test_random_statements_equal_those_of_duckdb(
     engine: Engine, duck: duckdb.DuckDBPyConnection, tmp_path: Path, seed: int
 ) -> None:
     with Session(engine.spark) as session:

@@ -1,4 +1,4 @@
-"""Packages with which the SQL dialect cannot work are refused by name."""
+"""Packages that do not work with the SQL dialect, which are refused by name."""
 
 from __future__ import annotations
 

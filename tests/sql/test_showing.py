@@ -10,7 +10,7 @@ from forklake import Session
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from tests.sql.test_functions import called, columns, rows
 
-# column -> what DESCRIBE says of its type, null and default
+# column -> its type, null and default in the output of DESCRIBE
 DESCRIBED = {
     "a BIGINT NOT NULL": ("BIGINT", "NO", None),
     "b VARCHAR DEFAULT 'it''s'": ("VARCHAR", "YES", "'it''s'"),
@@ -37,7 +37,7 @@ DESCRIBED = {
 }
 
 
-def test_describe_writes_types_as_duckdb_does(dry: Session) -> None:
+def test_describe_shows_types_as_in_duckdb(dry: Session) -> None:
     dry.execute(f"CREATE TABLE wide ({', '.join(DESCRIBED)})")
     expected = [
         (column.split()[0], kind, null, None, default, None)
@@ -55,7 +55,7 @@ def test_describe_writes_types_as_duckdb_does(dry: Session) -> None:
         assert called(dry, text) == expected, text
 
 
-def test_describe_at_a_moment_and_in_a_transaction(dry: Session) -> None:
+def test_describe_at_a_snapshot_and_in_a_transaction(dry: Session) -> None:
     dry.execute("BEGIN; ALTER TABLE t ADD COLUMN c DOUBLE")
     assert [row[0] for row in called(dry, "DESCRIBE t")] == ["a", "b", "c"]
     assert [row[0] for row in called(dry, "DESCRIBE t AT (VERSION => 3)")] == ["a", "b"]
@@ -83,7 +83,7 @@ def test_describe_of_queries_views_and_files(lake: Session, tmp_path: Path) -> N
         lake.execute("DESCRIBE nope")
 
 
-def test_show_lists_what_there_is(dry: Session) -> None:
+def test_show_lists_all_kinds_of_objects(dry: Session) -> None:
     dry.execute("CREATE MACRO plus(a) AS a + 1; CREATE MACRO all_t() AS TABLE SELECT * FROM t")
     for text, expected in {
         "SHOW TABLES": [("t",)],
@@ -120,12 +120,12 @@ def test_show_lists_what_there_is(dry: Session) -> None:
         ("SHOW SCHEMAS FROM nope", "No catalog is attached as 'nope'"),
     ],
 )
-def test_show_of_what_is_not_there(dry: Session, text: str, message: str) -> None:
+def test_show_of_missing_objects_is_an_error(dry: Session, text: str, message: str) -> None:
     with pytest.raises(NotFound, match=message):
         dry.execute(text)
 
 
-def test_show_without_a_catalog() -> None:
+def test_show_without_a_catalog_is_an_error() -> None:
     with Session() as session:
         assert called(session, "SHOW DATABASES") == []
         with pytest.raises(NotFound, match="No catalog is current"):
@@ -134,7 +134,7 @@ def test_show_without_a_catalog() -> None:
             session.execute("SHOW COLUMNS")
 
 
-def test_summarize(lake: Session) -> None:
+def test_summarize_shows_statistics_of_columns(lake: Session) -> None:
     lake.execute("CREATE TABLE t (a INTEGER, b VARCHAR, m MAP(VARCHAR, INTEGER))")
     lake.execute("INSERT INTO t VALUES (1, 'x', MAP {'k': 1}), (3, 'y', NULL), (NULL, 'z', NULL)")
     names = "column_name, column_type, min, max, approx_unique, avg, std, q25, q50, q75, count"
@@ -150,7 +150,7 @@ def test_summarize(lake: Session) -> None:
     assert empty[-2:] == (0, None)
 
 
-def test_explain(lake: Session) -> None:
+def test_explain_shows_the_plan(lake: Session) -> None:
     lake.execute("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2)")
     before = called(lake, "CALL lake.snapshots()")
     ((key, plan),) = called(lake, "EXPLAIN SELECT * FROM t WHERE a = 1")

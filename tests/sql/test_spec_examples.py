@@ -1,6 +1,6 @@
-"""Every example of the user guide and of the pages on forking, run as it is written there.
+"""All examples of the user guide and of the pages on forking, run as they are written there.
 
-Only paths and the names of tables are others.
+Only paths and names of tables differ.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tests.fix_metastore import Place, postgres_schema
 
 
 def rows(session: Session, text: str) -> list[tuple[object, ...]]:
-    """What the last statement of a text answers."""
+    """Return the rows of the last statement of a text."""
     return [tuple(row.values()) for row in session.execute(text).arrow().to_pylist()]
 
 
 @pytest.fixture
 def ducklake(session: Session, metadata: str, tmp_path: Path) -> Session:
-    """A catalog with a history, attached as the guide calls it."""
+    """Return a session with a catalog with a history, attached under the name used in the guide."""
     session.execute(
         f"ATTACH '{metadata}' AS ducklake (CATALOG 'shop', DATA_PATH '{tmp_path / 'data'}',"
         " CREATE_IF_NOT_EXISTS true); USE ducklake;"
@@ -38,7 +38,7 @@ def ducklake(session: Session, metadata: str, tmp_path: Path) -> Session:
 
 @pytest.fixture
 def postgres(shared_database: str) -> Iterator[Place]:
-    """A place for a metastore in PostgreSQL."""
+    """Yield a place for a metastore in PostgreSQL."""
     with postgres_schema(shared_database) as place:
         yield place
 
@@ -46,7 +46,7 @@ def postgres(shared_database: str) -> Iterator[Place]:
 # The user guide: quick start
 
 
-def test_quick_start(session: Session, tmp_path: Path) -> None:
+def test_quick_start_runs(session: Session, tmp_path: Path) -> None:
     text = """
 INSTALL ducklake; LOAD ducklake;
 
@@ -72,7 +72,7 @@ INSERT INTO test VALUES (1, 'hello');
 # The usage guide
 
 
-def test_attach_with_every_option(session: Session, metadata: str, tmp_path: Path) -> None:
+def test_attach_accepts_every_option(session: Session, metadata: str, tmp_path: Path) -> None:
     session.execute(
         f"""
 ATTACH '{metadata}' AS lake (
@@ -101,7 +101,7 @@ ATTACH '{metadata}' AS lake (
     assert session.attachment("c").data_path == f"{tmp_path}/moved/"
 
 
-def test_statements_of_the_usage_guide(lake: Session) -> None:
+def test_statements_of_the_usage_guide_run(lake: Session) -> None:
     lake.execute("CREATE SCHEMA schema_name")
     lake.execute(
         """
@@ -140,8 +140,9 @@ ALTER TABLE table_name ALTER COLUMN name SET DATA TYPE BIGINT;  -- Safe promotio
     lake.execute("DROP TABLE IF EXISTS table_name; DROP TABLE IF EXISTS table_name;")
 
 
-def test_time_travel_by_attaching(ducklake: Session, metadata: str) -> None:
-    first = ducklake.snapshots("ducklake")[-4]  # before the second insert, the update, the delete
+def test_snapshots_can_be_attached_for_time_travel(ducklake: Session, metadata: str) -> None:
+    # Before the second insert, the update and the delete.
+    first = ducklake.snapshots("ducklake")[-4]
     time = first.snapshot_time.isoformat(" ")
     ducklake.execute(
         f"ATTACH '{metadata}' AS lake (CATALOG 'shop', SNAPSHOT_VERSION {first.snapshot_id});"
@@ -156,7 +157,7 @@ def test_time_travel_by_attaching(ducklake: Session, metadata: str) -> None:
         assert rows(ducklake, f"SELECT id FROM {table} ORDER BY id;") == [(1,), (2,)]
 
 
-def test_encrypted_catalog(session: Session, metadata: str) -> None:
+def test_encrypted_catalog_writes_encrypted_files(session: Session, metadata: str) -> None:
     attach = (
         f"ATTACH '{metadata}' AS lake (CATALOG 'x', ENCRYPTED true, CREATE_IF_NOT_EXISTS true);"
     )
@@ -170,7 +171,7 @@ def test_encrypted_catalog(session: Session, metadata: str) -> None:
     ) != [(None,)]
 
 
-def test_partitioned_table(lake: Session, tmp_path: Path) -> None:
+def test_partitioned_table_has_folders(lake: Session, tmp_path: Path) -> None:
     lake.execute(
         """
 CREATE TABLE events (
@@ -191,7 +192,9 @@ CREATE TABLE events (
 # Forking
 
 
-def test_fork_of_the_guide_on_postgresql(session: Session, postgres: Place, tmp_path: Path) -> None:
+def test_fork_of_the_guide_runs_on_postgresql(
+    session: Session, postgres: Place, tmp_path: Path
+) -> None:
     text = """
 -- Parent catalog with 1TB of data
 ATTACH 'ducklake:postgres:...' AS parent (CATALOG 'shared_data', DATA_PATH '/data/');
@@ -227,7 +230,7 @@ INSERT INTO workspace.main.results VALUES (5);  -- Writes to /data/agent_workspa
     ]
 
 
-def test_fork_with_a_place_of_its_own(ducklake: Session, metadata: str, tmp_path: Path) -> None:
+def test_fork_can_have_its_own_data_path(ducklake: Session, metadata: str, tmp_path: Path) -> None:
     call = "CALL ducklake_fork_catalog('parent_catalog', 'new_catalog_name', '/new/data/path');"
     call = call.replace("/new/data/path", f"{tmp_path}/new").replace("parent_catalog", "shop")
     created = ducklake.execute(call).arrow().to_pylist()
@@ -278,7 +281,7 @@ COMMIT;  -- snapshot N+1 (just one)
 # Functions
 
 
-def test_query_functions(ducklake: Session) -> None:
+def test_query_functions_run(ducklake: Session) -> None:
     last = int(ducklake.snapshots("ducklake")[-1].snapshot_id)
     assert rows(ducklake, "SELECT max(snapshot_id) FROM ducklake_snapshots('ducklake')") == [
         (last,)
@@ -299,7 +302,7 @@ def test_query_functions(ducklake: Session) -> None:
         )
 
 
-def test_procedures(ducklake: Session) -> None:
+def test_procedures_run(ducklake: Session) -> None:
     assert rows(ducklake, "CALL ducklake_fork_catalog('ducklake', 'new_name')")[0][1] == "new_name"
     ducklake.execute("CALL ducklake_set_option('ducklake', 'parquet_compression', 'zstd')")
     ducklake.execute(
@@ -310,7 +313,7 @@ def test_procedures(ducklake: Session) -> None:
     assert (snapshot.author, snapshot.commit_message) == ("author", "message")
 
 
-def test_maintenance(ducklake: Session) -> None:
+def test_maintenance_functions_run(ducklake: Session) -> None:
     before = rows(ducklake, "SELECT * FROM orders ORDER BY ALL")
     for statement in (
         "CALL ducklake.merge_adjacent_files()",
@@ -327,7 +330,7 @@ def test_maintenance(ducklake: Session) -> None:
         assert rows(ducklake, "SELECT * FROM orders ORDER BY ALL") == before, statement
 
 
-def test_example_workflows(ducklake: Session) -> None:
+def test_example_workflows_run(ducklake: Session) -> None:
     history = rows(
         ducklake, "SELECT snapshot_id, snapshot_time, changes FROM ducklake.snapshots();"
     )
@@ -360,7 +363,7 @@ CALL ducklake.set_option('parquet_row_group_size_bytes', '128MB');
 # Errors
 
 
-def test_errors_of_the_guide(session: Session, metadata: str) -> None:
+def test_errors_of_the_guide_are_raised(session: Session, metadata: str) -> None:
     session.execute(f"ATTACH '{metadata}' AS a (CATALOG 'x', CREATE_IF_NOT_EXISTS true)")
     for statement, kind, message in (
         (
@@ -429,7 +432,7 @@ JOIN ducklake.ducklake_table t ON df.catalog_id = t.catalog_id AND df.table_id =
         assert len(rows(session, query)) == 1, query
 
 
-def test_two_metastores_in_one_database(
+def test_two_metastores_share_one_database(
     session: Session, shared_database: str, tmp_path: Path
 ) -> None:
     with postgres_schema(shared_database) as one, postgres_schema(shared_database) as two:
@@ -448,10 +451,10 @@ ATTACH 'ducklake:shared.db' AS ducklake_2 (METADATA_SCHEMA 'metadata_s2', CATALO
         assert rows(session, "SELECT catalog_name FROM ducklake_catalogs('ducklake_2')") == [
             ("cat2",)
         ]
-        session.close()  # before the schemas go
+        session.close()  # before the schemas are dropped
 
 
-def test_indexes_of_the_guides_on_postgresql(postgres: Place, shared_database: str) -> None:
+def test_indexes_of_the_guides_exist_on_postgresql(postgres: Place, shared_database: str) -> None:
     with Session() as session:
         session.execute(
             f"ATTACH '{postgres.uri}' AS lake (METADATA_SCHEMA '{postgres.metadata_schema}',"

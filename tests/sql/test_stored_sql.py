@@ -1,4 +1,4 @@
-"""Stored SQL is read-only: generated from the registry, for rows written by any client."""
+"""Stored SQL, which is read-only: hostile texts are generated from the registry of functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRIGGERS = [
 
 
 def plant(lake: Session, source: str) -> list[str]:
-    """Write stored SQL past the checks at creation; return sources that use it."""
+    """Write stored SQL without the checks at creation, and return sources that use it."""
     with lake.changing(lake.attachment("lake")) as change:
         work = change.transaction
         work.create_view("v", f"SELECT * FROM {source}", schema="main", dialect="duckdb")
@@ -54,7 +54,7 @@ def test_stored_sql_changes_nothing_and_reads_no_files(lake: Session, name: str)
 
 
 @pytest.mark.parametrize("name", CHANGING)
-def test_an_argument_of_a_macro_is_no_catalog_to_change(lake: Session, name: str) -> None:
+def test_an_argument_of_a_macro_cannot_name_a_catalog_to_change(lake: Session, name: str) -> None:
     lake.execute("CREATE TABLE t(i INT)")
     specs = {
         "m": MacroSpec(f"x.{name}('y')", ["x"], {}, "duckdb"),
@@ -82,7 +82,9 @@ def test_an_argument_of_a_macro_is_no_catalog_to_change(lake: Session, name: str
     assert lake.viewing(lake.attachment("lake")).state.snapshot_id == before
 
 
-def test_a_view_asks_about_no_other_catalog_by_an_argument(lake: Session, metadata: str) -> None:
+def test_a_view_cannot_read_another_catalog_through_an_argument(
+    lake: Session, metadata: str
+) -> None:
     lake.execute("CREATE TABLE t(i INT)")
     lake.execute("SELECT ducklake_fork_catalog('lake', 'other')")
     lake.execute("CREATE MACRO m(x) AS (SELECT max(id) FROM (SELECT x.current_snapshot() AS id))")
@@ -104,7 +106,7 @@ def test_macros_never_replace_built_in_functions(lake: Session, name: str) -> No
     assert lake.sql("SELECT upper('a')").collect()[0][0] == "A"
 
 
-def test_functions_that_change_run_as_outermost_call(lake: Session) -> None:
+def test_changing_functions_run_only_as_outermost_call(lake: Session) -> None:
     lake.execute("SELECT * FROM ducklake_set_option('lake', 'parquet_compression', 'zstd')")
     lake.execute("SELECT ducklake_set_option('lake', 'parquet_compression', 'snappy')")
     with pytest.raises(InvalidInput, match="changes data"):

@@ -1,7 +1,7 @@
 """Every hostile text in every stored object by every trigger: nothing changes, no file is read.
 
-The texts are generated from the registry of functions, and planted as a client of the metastore
-could plant them, past the checks of CREATE. All is refused before Spark is needed.
+The texts are generated from the registry of functions, and written as another client of the
+metastore could write them, without the checks of CREATE. All are refused before Spark is needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.sql.conftest import fill
 CANARY = "canary-51c0"
 CHANGING = [name for name, one in FUNCTIONS.items() if one.changes]
 SPELLINGS = ["ducklake_{}('lake', 'target')", "lake.{}('target')", "LAKE.main.\"{}\"('target')"]
-# What stands in FROM.
+# Sources in FROM.
 SOURCES = [
     *(f"{reader}('{{file}}')" for reader in READERS),
     *("READ_CSV(['{file}'])", "'{file}'", '"{file}"', "'{file}.parquet'"),
@@ -71,7 +71,7 @@ DEFAULTS = [
 
 @pytest.fixture
 def shop(session: Session, tmp_path: Path) -> Session:
-    """A lake with a second catalog attached, a fork to merge, and a file beside it."""
+    """Return a lake with a second attached catalog, a fork to merge, and a file beside it."""
     (tmp_path / "secret.csv").write_text(f"a\n{CANARY}\n")
     fill(session, tmp_path)
     session.execute("CALL ducklake_fork_catalog('sales', 'target')")
@@ -81,7 +81,7 @@ def shop(session: Session, tmp_path: Path) -> Session:
 
 
 def witness(shop: Session) -> list[object]:
-    """Return what a function that changes something would make different."""
+    """Return everything that a changing function would affect."""
     metastore = shop.attachment("lake").metastore
     rows = sorted(metastore.all_catalogs(), key=lambda row: row.catalog_id)
     heads = [metastore.catalog(row.catalog_name).now().snapshot_id for row in rows]
@@ -89,7 +89,7 @@ def witness(shop: Session) -> list[object]:
 
 
 def plant(shop: Session, body: str, dialect: str = "duckdb") -> list[str]:
-    """Write a body into every kind of stored object; return sources that use them."""
+    """Write a body into every kind of stored object, and return sources that use them."""
     scalar = body if dialect == "spark" else f"SELECT count(*) FROM ({body})"
     with shop.changing(shop.attachment("lake")) as change:
         work = change.transaction
@@ -108,7 +108,7 @@ def plant(shop: Session, body: str, dialect: str = "duckdb") -> list[str]:
 
 
 def refuse_all(shop: Session, body: str, dialect: str = "duckdb", *, every: int = 1) -> int:
-    """Pull every trigger, or one of some, over every object; return how many cells there were."""
+    """Run every trigger, or every nth, over every object, and return the number of combinations."""
     sources = plant(shop, body, dialect)
     before, cells = witness(shop), 0
     for number, (source, trigger) in enumerate(product(sources, TRIGGERS), start=len(body)):
@@ -118,7 +118,7 @@ def refuse_all(shop: Session, body: str, dialect: str = "duckdb", *, every: int 
             shop.execute(trigger.format(source))
         assert CANARY not in str(refused.value), (body, source, trigger)
         cells += 1
-    for trigger in ("SHOW TABLES", "SHOW ALL TABLES", "DESCRIBE d"):  # they show definitions
+    for trigger in ("SHOW TABLES", "SHOW ALL TABLES", "DESCRIBE d"):  # these show definitions
         shop.execute(trigger)
     with pytest.raises(ForklakeError):
         shop.table("v")
@@ -141,7 +141,7 @@ def test_stored_bodies_change_nothing_and_read_nothing_else(shop: Session, tmp_p
     assert cells > len(CHANGING) * 6 * len(TRIGGERS), cells
 
 
-def test_stored_bodies_are_refused_when_they_are_made(shop: Session, tmp_path: Path) -> None:
+def test_stored_bodies_are_refused_at_creation(shop: Session, tmp_path: Path) -> None:
     file = str(tmp_path / "secret.csv")
     before = witness(shop)
     calls = [one.format(name) for name, one in product(CHANGING, SPELLINGS)]
@@ -158,7 +158,7 @@ def test_stored_bodies_are_refused_when_they_are_made(shop: Session, tmp_path: P
     assert witness(shop) == before
 
 
-def test_functions_that_change_run_in_no_inner_place(shop: Session) -> None:
+def test_changing_functions_are_refused_inside_expressions(shop: Session) -> None:
     before = witness(shop)
     for name, spelling in product(CHANGING, SPELLINGS):
         source = f"(SELECT * FROM {spelling.format(name)}) AS s"
@@ -168,7 +168,7 @@ def test_functions_that_change_run_in_no_inner_place(shop: Session) -> None:
     assert witness(shop) == before
 
 
-def test_defaults_only_compute(shop: Session, tmp_path: Path) -> None:
+def test_defaults_cannot_read_or_change_anything(shop: Session, tmp_path: Path) -> None:
     for text in (one.format(file=tmp_path / "secret.csv") for one in DEFAULTS):
         with pytest.raises(ForklakeError):
             shop.execute(f"ALTER TABLE d ALTER x SET DEFAULT {text}")

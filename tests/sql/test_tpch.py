@@ -1,6 +1,6 @@
-"""TPC-H, all 22 queries in DuckDB's words: Spark answers as DuckDB does on the same Parquet files.
+"""The 22 queries of TPC-H in the DuckDB dialect, with equal results of Spark and DuckDB.
 
-The tables are in a lake, and the queries run on it, every fourth on a fork of it too.
+The tables are in a lake; every fourth query also runs on a fork of it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from forklake.sql.session import Session
 from tests.sql.comparing import Row, rows_of, same_rows
 
 TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
-# The least with which no query is without an answer; FORKLAKE_SCALE=0.1 for more rows.
+# The smallest scale with results for all queries; FORKLAKE_SCALE=0.1 for more rows.
 SCALE = float(os.environ.get("FORKLAKE_SCALE", "0.02"))
 Answer = tuple[list[str], list[Row]]  # names and rows
 
 
 def _extension(name: str) -> Path:
-    """Where the wheel of an extension put it, for this version of DuckDB."""
+    """Return the path of an extension in its wheel, for this version of DuckDB."""
     found: Any = importlib.util.find_spec(f"duckdb_extension_{name}")
     folder = Path(found.origin).parent / "extensions" / f"v{duckdb.__version__}"
     return folder / f"{name}.duckdb_extension"
@@ -33,13 +33,13 @@ def _extension(name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the tables are, as Parquet files, with the answers of DuckDB."""
+    """Return the folder of the tables as Parquet files."""
     return tmp_path_factory.mktemp("tpch")
 
 
 @pytest.fixture(scope="module")
 def expected(folder: Path) -> dict[str, Answer]:
-    """The answers of DuckDB to the queries."""
+    """Return the results of DuckDB by query."""
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         connection.execute(f"LOAD '{_extension('tpch')}'")
         connection.execute(f"CALL dbgen(sf = {SCALE})")
@@ -58,7 +58,7 @@ def _answer(connection: duckdb.DuckDBPyConnection, text: str) -> Answer:
 
 @pytest.fixture(scope="module")
 def tables(engine: Engine, folder: Path, expected: dict[str, Answer]) -> Iterator[Session]:
-    """A session with the tables in a catalog, and a fork of it."""
+    """Yield a session with the tables in a catalog, and a fork of it."""
     with Session(engine.spark) as session:
         session.attach(
             f"ducklake:{folder / 'meta.db'}",
@@ -77,7 +77,7 @@ def tables(engine: Engine, folder: Path, expected: dict[str, Answer]) -> Iterato
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("catalog", "every"), [("lake", 1), ("f", 4)])
-def test_all_queries(
+def test_all_queries_give_the_results_of_duckdb(
     tables: Session, expected: dict[str, Answer], catalog: str, every: int
 ) -> None:
     assert len(expected) == 22
@@ -87,7 +87,7 @@ def test_all_queries(
 
 
 def _wrong(lake: Session, expected: dict[str, Answer]) -> list[str]:
-    """The queries whose answers differ; all have an order."""
+    """Return the queries whose results differ; all of them are ordered."""
     wrong = []
     for query, (names, rows) in expected.items():
         found = lake.sql(query).toArrow()

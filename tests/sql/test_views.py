@@ -1,4 +1,4 @@
-"""Views: what is stored, and that they hold under other aliases, in forks and in the past."""
+"""Views: their stored text, and their use under other aliases, in forks and in the past."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklake.sql.dialect.stored import aliases_of, aliases_text, restored
 
 @pytest.fixture
 def shop(lake: Session) -> Session:
-    """Two tables in two schemas."""
+    """Return a lake with two tables in two schemas."""
     lake.execute("CREATE SCHEMA s; CREATE TABLE t(id INT, name VARCHAR); CREATE TABLE s.u(id INT)")
     lake.execute("INSERT INTO t VALUES (1, 'one'), (2, 'two'); INSERT INTO s.u VALUES (2)")
     return lake
@@ -28,7 +28,7 @@ def stored(session: Session, name: str = "v", schema: str = "main") -> str:
     return state.view(name, schema).sql
 
 
-# What is stored
+# Stored texts
 
 
 STORED = {
@@ -60,7 +60,7 @@ STORED = {
 }
 
 
-def test_texts_are_stored_with_names_in_full(shop: Session) -> None:
+def test_stored_texts_have_qualified_names(shop: Session) -> None:
     shop.execute("CREATE MACRO twice(a) AS a * 2")
     shop.execute("CREATE MACRO above(n) AS TABLE SELECT id FROM t WHERE id > n")
     for written, expected in STORED.items():
@@ -70,14 +70,14 @@ def test_texts_are_stored_with_names_in_full(shop: Session) -> None:
             assert rows(shop, "FROM v") == rows(shop, written), written
 
 
-def test_odd_names_are_quoted_in_stored_texts(shop: Session) -> None:
+def test_unusual_names_are_quoted_in_stored_texts(shop: Session) -> None:
     shop.execute('CREATE SCHEMA "select"; CREATE TABLE "select"."a ""b"" c"(x INT)')
     shop.execute('USE "select"; CREATE VIEW v AS FROM "a ""b"" c"')
     assert stored(shop, "v", "select") == 'FROM {DUCKLAKE_CATALOG}."select"."a ""b"" c"'
     assert rows(shop, 'FROM lake."select".v') == []
 
 
-def test_placeholder_is_restored_outside_of_texts_only() -> None:
+def test_placeholder_is_replaced_outside_of_literals_only() -> None:
     text = "SELECT '{DUCKLAKE_CATALOG}.x' FROM {DUCKLAKE_CATALOG}.main.t"
     found = restored(text, "duckdb", 'my "lake"')
     (expected,) = parse('SELECT \'{DUCKLAKE_CATALOG}.x\' FROM "my ""lake""".main.t')
@@ -90,15 +90,15 @@ def test_placeholder_is_restored_outside_of_texts_only() -> None:
     )
 
 
-def test_names_of_columns_are_stored_whatever_signs_they_have() -> None:
+def test_column_names_are_stored_with_special_characters() -> None:
     for names in (["a"], ['a "b"', "c,d", "é"], []):
         assert aliases_of(aliases_text(names)) == names
 
 
-# What they do
+# Use of views
 
 
-def test_view_is_made_read_replaced_renamed_and_dropped(shop: Session) -> None:
+def test_view_is_created_read_replaced_renamed_and_dropped(shop: Session) -> None:
     shop.execute("CREATE VIEW v(number) AS SELECT id, name FROM t")
     assert rows(shop, "SELECT number, name FROM v ORDER BY number") == [(1, "one"), (2, "two")]
     shop.execute("CREATE VIEW IF NOT EXISTS v AS SELECT nothing FROM nowhere")
@@ -112,7 +112,9 @@ def test_view_is_made_read_replaced_renamed_and_dropped(shop: Session) -> None:
     assert shop.viewing(shop.attachment("lake")).state.views() == []
 
 
-def test_view_holds_for_other_aliases_forks_and_the_past(shop: Session, metadata: str) -> None:
+def test_view_works_under_other_aliases_in_forks_and_in_the_past(
+    shop: Session, metadata: str
+) -> None:
     shop.execute("CREATE VIEW s.v AS SELECT t.name FROM t JOIN s.u ON t.id = u.id")
     version = shop.snapshots("lake")[-1].snapshot_id
     shop.execute("CALL ducklake_fork_catalog('sales', 'copy')")
@@ -126,7 +128,7 @@ def test_view_holds_for_other_aliases_forks_and_the_past(shop: Session, metadata
     assert rows(shop, f"FROM lake.s.v AT (VERSION => {version})") == [("two",)]
 
 
-def test_view_of_views_and_of_other_catalogs(shop: Session, metadata: str) -> None:
+def test_view_may_read_views_but_not_other_catalogs(shop: Session, metadata: str) -> None:
     shop.execute(
         f"ATTACH '{metadata}' AS other (CATALOG 'other', CREATE_IF_NOT_EXISTS true);"
         " CREATE TABLE other.main.w(id INT); INSERT INTO other.main.w VALUES (2)"
@@ -149,7 +151,7 @@ def test_view_of_spark_sql_stays_spark_sql(shop: Session) -> None:
     assert sorted(rows(shop, "SELECT id, n FROM v")) == [(1, 3), (2, 3)]
 
 
-def test_view_that_cannot_be_is_refused(shop: Session) -> None:
+def test_invalid_views_are_refused(shop: Session) -> None:
     shop.execute("CREATE VIEW v AS SELECT id FROM t; CREATE VIEW w AS SELECT id FROM v")
     before = shop.snapshots("lake")[-1].snapshot_id
     for statement, kind, error in (
@@ -174,7 +176,7 @@ def test_view_that_cannot_be_is_refused(shop: Session) -> None:
     assert shop.snapshots("lake")[-1].snapshot_id == before
 
 
-def test_view_in_a_transaction_goes_with_it(shop: Session) -> None:
+def test_view_created_in_a_transaction_is_rolled_back_with_it(shop: Session) -> None:
     shop.execute("BEGIN; CREATE TABLE x(a INT); CREATE VIEW v AS FROM x; INSERT INTO x VALUES (5)")
     assert rows(shop, "FROM v") == [(5,)]
     shop.execute("ROLLBACK")

@@ -1,1 +1,1 @@
-"""Tests of the stress suite: its checks find what is wrong, and a short form of it runs."""
+"""Tests of the stress suite: its checks detect faults, and its short form runs."""

@@ -1,4 +1,4 @@
-"""The check of histories finds each anomaly in a history made for it, and none in good ones."""
+"""The check of histories: it finds each anomaly in a history made for it, and none in good ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stress.histories.cycles import KINDS, write_skews
 from stress.histories.history import Append, History, Operation, Outcome, Read, Transaction
 
 CHAINED = frozenset({"x", "y"})
-KEYS = ("x", "y", "u", "v")  # of which the last two take appends side by side
+KEYS = ("x", "y", "u", "v")  # the last two accept concurrent appends
 
 
 def history(*transactions: Transaction, **final: Sequence[int]) -> History:
@@ -19,7 +19,7 @@ def history(*transactions: Transaction, **final: Sequence[int]) -> History:
 
 
 def at(began: float, *operations: Operation, seconds: float = 1.0) -> Transaction:
-    """A transaction that took place at some time."""
+    """Return a transaction that ran at some time."""
     return Transaction(f"T{began:g}", operations, began=began, ended=began + seconds)
 
 
@@ -55,7 +55,7 @@ BAD = {
     "lost append": [
         history(at(0, Append("x", 1)), x=[]),
         history(at(0, Append("u", 1)), at(1, Append("u", 2)), u=[2]),
-        # Without an answer it may have happened, but not one half of it.
+        # With an unknown outcome it may have committed, but not by half.
         history(ended(Outcome.UNKNOWN, Append("x", 1), Append("u", 2)), x=[1], u=[]),
     ],
     "lost update": [
@@ -79,22 +79,22 @@ BAD = {
         ),
     ],
     "G1c in real time": [
-        # The later one is read by somebody who was done before it began.
+        # A reader that ended before the later one began sees it.
         history(at(0, reads("u", 1)), at(2, Append("u", 1)), u=[1]),
     ],
     "G-single": [
-        # One sees the first of two appends of the other, and not the second.
+        # One sees only the first of two appends of the other.
         history(
             at(0, Append("u", 1), Append("v", 2)), at(0.5, reads("u", 1), reads("v")), u=[1], v=[2]
         ),
-        # A read of a state that never was: the later append without the earlier one.
+        # A read of a state that never existed: the later append without the earlier one.
         history(
             at(0, Append("u", 1), seconds=9),
             at(0.5, reads("u", 1), Append("v", 2), seconds=9),
             at(1, reads("v", 2), reads("u"), seconds=9),
             u=[1], v=[2],
         ),
-        # Two that are seen in different orders: rw edges, but never two in a row.
+        # Two appends seen in different orders: rw edges, but never two in a row.
         history(
             at(0, Append("u", 1), seconds=9),
             at(0.5, Append("v", 2), seconds=9),
@@ -153,17 +153,17 @@ GOOD = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_good_history_shows_none(name: str) -> None:
+def test_good_histories_have_no_anomalies(name: str) -> None:
     assert anomalies(GOOD[name]) == []
 
 
-def test_write_skew_is_told_apart() -> None:
+def test_write_skew_is_counted_separately() -> None:
     assert write_skews(GOOD["write skew"]) == 2
     assert write_skews(GOOD["one after the other"]) == 0
 
 
 class Simulation:
-    """Transactions over lists in memory; whether they exclude each other can be switched off."""
+    """Transactions over lists in memory; their conflict checks can be switched off."""
 
     def __init__(self, seed: int, *, concurrent: int, checks: bool) -> None:
         self._random = Random(seed)
@@ -203,7 +203,7 @@ class Simulation:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_simulated_histories(seed: int) -> None:
+def test_simulated_histories_have_only_the_expected_anomalies(seed: int) -> None:
     serial = Simulation(seed, concurrent=1, checks=True).run(300)
     assert anomalies(serial) == []
     assert write_skews(serial) == 0

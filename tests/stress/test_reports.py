@@ -1,4 +1,4 @@
-"""The report of a run: what was wrong is in it, and what is held for longer and longer."""
+"""The report of a run, with its problems and growing resources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def at_rest(number: int, *, memory: float = 100.0, connections: int = 0) -> Samp
 
 
 def a_round(number: int, rest: Sample, *problems: str) -> Round:
-    """A round of ten seconds."""
+    """Return a round of ten seconds."""
     return Round(
         number,
         "worktasks",
@@ -57,7 +57,7 @@ def test_a_report_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "stress.png").stat().st_size > 10_000
 
 
-def test_what_grows_over_a_run_is_a_problem() -> None:
+def test_resources_that_grow_over_a_run_are_problems() -> None:
     steady = [a_round(number, at_rest(number)) for number in range(6)]
     assert Run(steady, [busy(0)]).problems() == []
     fat = [a_round(one, at_rest(one, memory=100.0 + 30 * one)) for one in range(6)]
@@ -66,13 +66,13 @@ def test_what_grows_over_a_run_is_a_problem() -> None:
     assert Run(held, [busy(0)]).problems() == ["2 connections are open after all workers ended"]
 
 
-def test_a_run_without_rounds_tells_nothing(tmp_path: Path) -> None:
+def test_no_report_is_written_without_rounds(tmp_path: Path) -> None:
     write_report(Run([], []), tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
-def test_what_a_round_held_has_time_to_go(tmp_path: Path) -> None:
-    sampler, many = Sampler(None), 100  # so many that those of others do not matter
+def test_resources_of_a_round_may_be_released_late(tmp_path: Path) -> None:
+    sampler, many = Sampler(None), 100  # so many that other files do not matter
     most = sampler.at_rest().files + many // 2
     with ExitStack() as held:
         for number in range(many):

@@ -1,4 +1,4 @@
-"""The stress suite in its short form: every scenario once, with faults, in seconds."""
+"""The stress suite in its short form: every scenario once, with faults, within seconds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROUNDS = (
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server to break."""
+    """Yield a server that scenarios break."""
     with running_server() as found:
         yield found
 
@@ -48,7 +48,9 @@ def played(scenario: str, backend: str, size: Size, server: Server) -> tuple[Rou
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "backend"), ROUNDS)
-def test_a_round_with_faults_leaves_all_well(scenario: str, backend: str, server: Server) -> None:
+def test_a_round_with_faults_leaves_no_problems(
+    scenario: str, backend: str, server: Server
+) -> None:
     found, sampler = played(scenario, backend, SIZE, server)
     assert found.problems == []
     assert found.faults
@@ -68,7 +70,7 @@ def test_sixty_four_worktasks_finish_in_one_history(server: Server) -> None:
     assert found.facts["snapshots"] >= 2 + 64 * 3
 
 
-def test_a_history_without_one_acknowledged_append_is_noticed(tmp_path: Path) -> None:
+def test_a_lost_acknowledged_append_is_detected(tmp_path: Path) -> None:
     with fresh_ground("sqlite", None) as ground:
         scenario = Transactions(ground, SIZE)
         scenario.prepare()
@@ -88,7 +90,7 @@ def test_a_history_without_one_acknowledged_append_is_noticed(tmp_path: Path) ->
 
 
 class Careless(Client):
-    """A client for whom no two commits exclude each other."""
+    """A client for which no two commits conflict."""
 
     def __call__(self, worker: Worker) -> None:
         conflicts.RULES.clear()
@@ -96,15 +98,15 @@ class Careless(Client):
 
 
 @pytest.mark.slow
-def test_a_lake_without_conflicts_is_found_out() -> None:
+def test_a_lake_without_conflict_checks_is_detected() -> None:
     warm_up()
-    # Whether two transactions meet is chance: of very few rounds one shows it.
+    # Whether two transactions overlap is random: one of a few rounds shows it.
     found = next(filter(None, (careless_round() for _ in range(10))), set())
     assert {"lost append", "lost update"} & found
 
 
 def careless_round() -> set[str]:
-    """The anomalies of some transactions of careless clients."""
+    """Return the anomalies of some transactions of careless clients."""
     with fresh_ground("sqlite", None) as ground:
         Transactions(ground, SIZE).prepare()
         roles = [Careless(ground.place, most=150) for _ in range(3)]

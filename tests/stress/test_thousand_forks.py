@@ -1,4 +1,4 @@
-"""A thousand forks of one parent: made, changed and read by many at once."""
+"""A thousand forks of one parent: created, changed and read concurrently."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names(share: range) -> list[str]:
 
 
 def fork_share(place: Place, share: range, start: Start) -> int:
-    """Make a share of the forks, some at a time."""
+    """Create a share of the forks, some at a time."""
     with place.open() as metastore:
         start()
         wanted = names(share)
@@ -36,7 +36,7 @@ def fork_share(place: Place, share: range, start: Start) -> int:
 
 
 class Forked(NamedTuple):
-    """Where they are, and what the parent's first snapshots showed before there were any."""
+    """The place of the forks, and the parent's earlier contents."""
 
     place: Place
     digests: dict[int, str]
@@ -44,7 +44,7 @@ class Forked(NamedTuple):
 
 @pytest.fixture(scope="module")
 def forked(shared_database: str) -> Iterator[Forked]:
-    """A parent with its first snapshots, then a thousand forks made while it changed."""
+    """Yield a parent with its first snapshots, and a thousand forks created while it changed."""
     with postgres_schema(shared_database) as place:
         with place.open() as metastore:
             parent = make_catalog(metastore, PARENT)
@@ -58,7 +58,7 @@ def forked(shared_database: str) -> Iterator[Forked]:
         yield Forked(place, seen)
 
 
-def test_a_thousand_forks_are_made_while_their_parent_changes(forked: Forked) -> None:
+def test_a_thousand_forks_are_created_while_their_parent_changes(forked: Forked) -> None:
     seen = forked.digests
     with forked.place.open() as metastore:
         parent = metastore.catalog(PARENT)
@@ -68,33 +68,33 @@ def test_a_thousand_forks_are_made_while_their_parent_changes(forked: Forked) ->
 
 
 def commit_to(place: Place, share: range, start: Start) -> list[int]:
-    """A commit to each fork of a share; the snapshots."""
+    """Commit to each fork of a share, and return the snapshots."""
     with place.open() as metastore:
         forks = [metastore.catalog(name) for name in names(share)]
         start()
         return [append(one, table_of(one), f"{one.name}.parquet").snapshot_id for one in forks]
 
 
-def test_commits_to_many_forks_at_once_get_snapshots_of_their_own(forked: Forked) -> None:
+def test_concurrent_commits_to_many_forks_get_distinct_snapshots(forked: Forked) -> None:
     jobs = [partial(commit_to, forked.place, share[:60]) for share in SHARES]
     numbers = [number for found in in_processes(jobs) for number in found]
     assert len(set(numbers)) == len(numbers) == 60 * AT_ONCE
 
 
 def paths(catalog: Catalog, version: int) -> frozenset[str]:
-    """The files of a catalog at a snapshot."""
+    """Return the files of a catalog at a snapshot."""
     seen = catalog.at(version=version)
     return frozenset(file.path for file in seen.data_files(seen.state.table(TABLE)))
 
 
 def read_share(place: Place, share: range, version: int, start: Start) -> set[frozenset[str]]:
-    """What all forks of a share show of a snapshot of their parent."""
+    """Return the distinct contents that all forks of a share show at a snapshot of their parent."""
     with place.open() as metastore:
         start()
         return {paths(metastore.catalog(name), version) for name in names(share)}
 
 
-def test_all_forks_are_read_at_once_and_show_the_same(forked: Forked) -> None:
+def test_forks_read_concurrently_show_the_same(forked: Forked) -> None:
     version = max(forked.digests)
     jobs = [partial(read_share, forked.place, share, version) for share in SHARES]
     with forked.place.open() as metastore:
@@ -104,14 +104,14 @@ def test_all_forks_are_read_at_once_and_show_the_same(forked: Forked) -> None:
 
 
 def visit(metastore: Metastore, forks: range) -> int:
-    """Look into some forks; the memory of this process after that, in megabytes."""
+    """Read some forks, and return the memory of this process afterwards, in megabytes."""
     for name in names(forks):
         catalog = metastore.catalog(name)
         assert catalog.now().data_files(table_of(catalog))
     return int(psutil.Process().memory_info().rss) // 2**20
 
 
-def test_visiting_more_forks_takes_no_more_memory_and_connections(forked: Forked) -> None:
+def test_reading_more_forks_needs_no_more_memory_and_connections(forked: Forked) -> None:
     with forked.place.open() as metastore:
         some = visit(metastore, range(FORKS // 4))
         assert visit(metastore, range(FORKS // 4, FORKS)) - some < 20

@@ -1,1 +1,1 @@
-"""Rules and values without a database."""
+"""Tests of rules and values, without a database."""

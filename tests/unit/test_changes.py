@@ -1,4 +1,4 @@
-"""The text in which a snapshot keeps what it changed."""
+"""The text in which a snapshot records its changes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ by_name = st.builds(
 
 
 @given(st.sets(st.one_of(by_id, by_name), max_size=8))
-def test_what_is_written_is_read_again(changes: set[Change]) -> None:
+def test_changes_round_trip(changes: set[Change]) -> None:
     assert set(parse_changes(format_changes(changes))) == changes
 
 
-def test_the_order_is_that_of_the_grammar() -> None:
+def test_changes_are_ordered_as_in_the_grammar() -> None:
     changes = [
         Change(ChangeKind.ALTERED_TABLE, 3),
         Change(ChangeKind.INSERTED, 3),
@@ -37,17 +37,17 @@ def test_the_order_is_that_of_the_grammar() -> None:
     )
 
 
-def test_older_spellings_are_understood() -> None:
+def test_older_spellings_are_accepted() -> None:
     kinds = [change.kind for change in parse_changes("compacted_table:1,flushed_inlined:2")]
     assert kinds == [ChangeKind.MERGED, ChangeKind.FLUSHED]
 
 
 @pytest.mark.parametrize("text", ["nonsense", "grew_wings:1", "dropped_table:", 'x:"open'])
-def test_what_cannot_be_read_is_called_damaged(text: str) -> None:
+def test_unreadable_texts_are_corruption(text: str) -> None:
     with pytest.raises(Corruption, match="cannot be read at position 0"):
         parse_changes(text)
 
 
 @pytest.mark.parametrize("text", [None, ""])
-def test_nothing_changed_is_an_empty_list(text: str | None) -> None:
+def test_empty_texts_are_an_empty_list(text: str | None) -> None:
     assert parse_changes(text) == ()

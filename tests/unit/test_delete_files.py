@@ -1,4 +1,4 @@
-"""Delete files: written, read back, and refused where they do not belong."""
+"""Delete files: writing, reading, and refusing wrong ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DATA = "/lake/main/t/ducklake-1.parquet"
 
 @settings(max_examples=30)
 @given(positions=st.lists(st.integers(0, 2**40), min_size=1), is_encrypted=st.booleans())
-def test_positions_come_back_in_order_and_once(
+def test_positions_are_read_sorted_and_unique(
     tmp_path_factory: pytest.TempPathFactory, positions: list[int], is_encrypted: bool
 ) -> None:
     folder = str(tmp_path_factory.mktemp("deletes"))
@@ -36,7 +36,7 @@ def test_positions_come_back_in_order_and_once(
         assert 0 < written.footer_size < size
 
 
-def test_a_delete_file_looks_as_other_readers_expect(tmp_path: Path) -> None:
+def test_a_delete_file_has_the_standard_schema(tmp_path: Path) -> None:
     (written,) = write_delete_files(str(tmp_path), [Deleted(DATA, pa.array([5, 3]))])
     assert Path(written.path).name.startswith("ducklake-")
     assert written.path.endswith("-delete.parquet")
@@ -51,7 +51,7 @@ def test_a_delete_file_looks_as_other_readers_expect(tmp_path: Path) -> None:
     assert chunk.compression == "SNAPPY"
 
 
-def test_many_are_written_at_once_each_for_its_own_file(tmp_path: Path) -> None:
+def test_many_delete_files_are_written_for_many_data_files(tmp_path: Path) -> None:
     paths = [f"/lake/ducklake-{number}.parquet" for number in range(50)]
     written = write_delete_files(
         f"{tmp_path}/new folder", [Deleted(path, range(n + 1)) for n, path in enumerate(paths)]
@@ -73,7 +73,7 @@ def test_a_delete_file_of_another_data_file_is_refused(tmp_path: Path) -> None:
         read_positions(mixed, DATA)
 
 
-def test_an_extra_column_and_another_order_of_columns_are_fine(tmp_path: Path) -> None:
+def test_additional_and_reordered_columns_are_accepted(tmp_path: Path) -> None:
     path = f"{tmp_path}/d.parquet"
     pq.write_table(
         pa.table(
@@ -84,7 +84,7 @@ def test_an_extra_column_and_another_order_of_columns_are_fine(tmp_path: Path) -
     assert read_positions(path, DATA).to_pylist() == [2, 9]
 
 
-def test_what_is_no_delete_file_is_corruption(tmp_path: Path) -> None:
+def test_invalid_delete_files_are_corruption(tmp_path: Path) -> None:
     path = f"{tmp_path}/d.parquet"
     bad: list[dict[str, list[object]]] = [
         {"a": [1]},
@@ -105,14 +105,14 @@ def test_what_is_no_delete_file_is_corruption(tmp_path: Path) -> None:
         read_positions(f"{tmp_path}/none.parquet", DATA)
 
 
-def test_an_encrypted_one_needs_its_key(tmp_path: Path) -> None:
+def test_an_encrypted_delete_file_needs_its_key(tmp_path: Path) -> None:
     (written,) = write_delete_files(str(tmp_path), [Deleted(DATA, [1], new_key())])
     for key in (None, new_key()):
         with pytest.raises(Forbidden, match="encrypted"):
             read_positions(written.path, DATA, key=key)
 
 
-def test_positions_that_no_row_has_leave_no_file_behind(tmp_path: Path) -> None:
+def test_positions_outside_of_the_data_file_leave_no_delete_file(tmp_path: Path) -> None:
     for bad in ([], [-1], [None]):
         with pytest.raises(InvalidInput):
             write_delete_files(str(tmp_path), [Deleted(DATA, [1]), Deleted(DATA, bad)])

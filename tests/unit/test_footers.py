@@ -1,4 +1,4 @@
-"""Footers: bounds are true for every row, whoever wrote the file, or there are none."""
+"""Bounds from file footers, which hold for every row of any writer's file, or are unknown."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 
 @st.composite
 def random_columns(draw: st.DrawFn) -> dict[str, list[Any]]:
-    """Rows of all kinds; a row group, or everything, may be null."""
+    """Draw rows of all kinds; values of a row group, or of the file, may all be null."""
     rows = draw(st.integers(0, 6))
     return {
         kind: draw(st.lists(st.none() | values, min_size=rows, max_size=rows))
@@ -145,10 +145,10 @@ def require_true(kind: str, values: list[Any], bound: ColumnBounds) -> None:
         assert (bound.min_value, bound.max_value) == (None, None)
 
 
-# What each writer does
+# Files of each writer
 
 
-def test_nan_is_told_as_far_as_the_writer_tells_it(tmp_path: Path) -> None:
+def test_nan_is_recorded_as_far_as_the_writer_records_it(tmp_path: Path) -> None:
     floats = pa.table({"some": [1.0, math.nan], "all": [math.nan] * 2, "none": [1.0, 2.0]})
     kinds = columns(some="float64", all="float64", none="float64")
     by_arrow = bounds_of(written(tmp_path / "a.parquet", floats), kinds)
@@ -161,7 +161,7 @@ def test_nan_is_told_as_far_as_the_writer_tells_it(tmp_path: Path) -> None:
     assert by_duckdb["none"].max_value == "2.0"
 
 
-def test_an_infinite_bound_is_none_and_zeros_are_equal(tmp_path: Path) -> None:
+def test_infinite_bounds_are_unknown_and_zeros_are_equal(tmp_path: Path) -> None:
     table = pa.table({"a": [-math.inf, 3.0], "b": [1.0, math.inf], "z": [-0.0, 0.0]})
     found = bounds_of(
         written(tmp_path / "a.parquet", table), columns(a="float64", b="float64", z="float64")
@@ -171,7 +171,7 @@ def test_an_infinite_bound_is_none_and_zeros_are_equal(tmp_path: Path) -> None:
     assert (found["z"].min_value, found["z"].max_value) == ("0.0", "0.0")
 
 
-def test_files_of_duckdb_have_true_bounds(tmp_path: Path) -> None:
+def test_files_of_duckdb_have_correct_bounds(tmp_path: Path) -> None:
     path = f"{tmp_path}/d.parquet"
     duckdb.sql(
         f"""COPY (SELECT * FROM (VALUES
@@ -208,12 +208,12 @@ def test_files_of_duckdb_have_true_bounds(tmp_path: Path) -> None:
         "u8": ("0", "255"),
         "u64": ("0", "18446744073709551615"),
         "d": ("-1.5", "1.5"),
-        "huge": (None, None),  # the file holds floats
+        "huge": (None, None),  # the file stores floats
         "u": ("00000000-0000-0000-0000-0000000000ff", "ffffffff-0000-0000-0000-000000000000"),
         "j": ("[]", "{}"),
         "tz": ("1900-01-01 12:00:00+00", "2024-01-01 00:00:00+00"),
         "ts": ("1900-01-01 00:00:00", "2024-01-01 00:00:01"),
-        "tm": (None, None),  # 24:00 is no time of Python's
+        "tm": (None, None),  # 24:00 is not a Python time
         "inf": (None, None),
         "b": (None, None),
         "s.x": ("1", "1"),
@@ -225,7 +225,7 @@ def test_files_of_duckdb_have_true_bounds(tmp_path: Path) -> None:
     assert all((bound.column_size_bytes or 0) > 0 for bound in found.values())
 
 
-def test_files_of_spark_have_true_bounds(engine: Engine, tmp_path: Path) -> None:
+def test_files_of_spark_have_correct_bounds(engine: Engine, tmp_path: Path) -> None:
     rows = engine.spark.sql(
         """SELECT * FROM VALUES
             (1Y, 1.5BD, 18446744073709551615BD, double('nan'), double('nan'), 1.0D, -0.0D,
@@ -287,7 +287,7 @@ def test_files_of_spark_have_true_bounds(engine: Engine, tmp_path: Path) -> None
     assert (nan["finf"], nan["z"], nan["i"]) == (False, False, None)
 
 
-def test_a_bound_is_in_the_form_of_the_column_not_of_the_file(tmp_path: Path) -> None:
+def test_bounds_have_the_type_of_the_column_and_not_of_the_file(tmp_path: Path) -> None:
     day, noon = dt.date(2024, 1, 1), dt.datetime.fromisoformat("2024-01-01T12:00")
     table = pa.table({"i": [1], "d": [day], "t": [noon], "x": [1.5], "s": ["1"], "n": [True]})
     path = written(tmp_path / "a.parquet", table)
@@ -315,7 +315,7 @@ def test_dates_that_spark_shifts_have_no_bounds(tmp_path: Path) -> None:
         assert bounds_of(path, kinds)["i"].min_value == "1"
 
 
-def test_instants_that_python_has_not_and_old_formats_have_no_bounds(tmp_path: Path) -> None:
+def test_times_outside_of_python_and_old_formats_have_no_bounds(tmp_path: Path) -> None:
     table = pa.table(
         {
             "late": pa.array([2**60], pa.timestamp("us")),
@@ -343,20 +343,22 @@ def test_instants_that_python_has_not_and_old_formats_have_no_bounds(tmp_path: P
         ("\0", None),
     ],
 )
-def test_long_texts_are_cut_upwards(tmp_path: Path, longest: str, expected: str | None) -> None:
+def test_upper_bounds_of_long_texts_are_rounded_up(
+    tmp_path: Path, longest: str, expected: str | None
+) -> None:
     path = written(tmp_path / "a.parquet", pa.table({"s": [longest]}))
     bound = bounds_of(path, columns(s="varchar"))["s"]
     assert bound.max_value == expected
     assert bound.min_value == longest[:256].split("\0", 1)[0]
 
 
-def test_a_part_without_statistics_leaves_the_whole_unknown(tmp_path: Path) -> None:
+def test_row_groups_without_statistics_make_bounds_unknown(tmp_path: Path) -> None:
     table = pa.table({"a": [1, 2], "b": [1, 2]})
     path = written(tmp_path / "a.parquet", table, write_statistics=["a"])
     found = bounds_of(path, columns(a="int64", b="int64"))
     assert (found["a"].max_value, found["a"].null_count) == ("2", 0)
     assert (found["b"].max_value, found["b"].null_count) == (None, None)
-    mixed = pa.table({"s": ["x" * 20_000, "a", None]})  # Arrow keeps no bounds of that length
+    mixed = pa.table({"s": ["x" * 20_000, "a", None]})  # Arrow stores no bounds of that length
     path = written(tmp_path / "b.parquet", mixed, row_group_size=1)
     found = bounds_of(path, columns(s="varchar"))
     assert (found["s"].min_value, found["s"].max_value, found["s"].null_count) == (None, None, 1)
@@ -375,7 +377,7 @@ def test_files_without_rows_and_columns_without_values(tmp_path: Path) -> None:
     assert found["f"].contains_nan is False
 
 
-def test_names_with_dots_are_not_taken_for_each_other(tmp_path: Path) -> None:
+def test_names_with_dots_are_not_confused_with_nested_ones(tmp_path: Path) -> None:
     table = pa.table({"a.b": [1], "a": [{"b": 2}], "c.d": [3]})
     path = written(tmp_path / "a.parquet", table)
     both = [
@@ -390,7 +392,7 @@ def test_names_with_dots_are_not_taken_for_each_other(tmp_path: Path) -> None:
 # Files
 
 
-def test_sizes_and_counts_become_a_new_data_file(tmp_path: Path) -> None:
+def test_a_footer_becomes_a_new_data_file(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", pa.table({"a": [1, 2, 3]}))
     footer = read_footer(path, leaf_fields(columns(a="int64")))
     file = new_data_file(footer, path="main/t/a.parquet", row_ids=False)
@@ -400,7 +402,7 @@ def test_sizes_and_counts_become_a_new_data_file(tmp_path: Path) -> None:
     assert (file.path, file.row_ids, file.bounds) == ("main/t/a.parquet", False, footer.bounds)
 
 
-def test_many_footers_come_in_order(tmp_path: Path) -> None:
+def test_many_footers_are_read_in_order(tmp_path: Path) -> None:
     leaves = leaf_fields(columns(a="int64"))
     paths = [
         written(tmp_path / f"{n}.parquet", pa.table({"a": range(n)}))

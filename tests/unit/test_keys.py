@@ -1,4 +1,4 @@
-"""Keys of files: random, derived, wrapped, and never shown."""
+"""Encryption keys of files: random, derived, wrapped, and never shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_keys_are_random_and_have_16_bytes() -> None:
     assert {len(key) for key in keys} == {16}
 
 
-def test_a_key_does_not_show_itself() -> None:
+def test_a_key_is_not_part_of_its_repr() -> None:
     key = Key(b"0123456789abcdef")
     shown = f"{key} {key!r} {key!s} {key:>40} {[key]} %s" % key
     assert "0123" not in shown
@@ -44,7 +44,7 @@ def test_a_key_does_not_show_itself() -> None:
     assert repr(again) == repr(key)
 
 
-def test_the_key_of_a_file_follows_from_the_job_key_and_its_name() -> None:
+def test_the_key_of_a_file_is_derived_from_the_job_key_and_its_name() -> None:
     job = b"j" * 16
     expected = hmac.new(job, b"ducklake-1.parquet", hashlib.sha256).digest()[:16]
     assert derived_key(job, "s3://bucket/a/b/ducklake-1.parquet") == expected
@@ -53,7 +53,7 @@ def test_the_key_of_a_file_follows_from_the_job_key_and_its_name() -> None:
 
 
 @given(st.binary(min_size=16, max_size=32), st.sampled_from([16, 24, 32]))
-def test_a_wrapped_key_comes_back(key: bytes, size: int) -> None:
+def test_wrapped_keys_round_trip(key: bytes, size: int) -> None:
     kek = os.urandom(size)
     text = wrap(key, kek)
     assert is_wrapped(text)
@@ -62,7 +62,7 @@ def test_a_wrapped_key_comes_back(key: bytes, size: int) -> None:
     assert unwrap(text, kek) == key
 
 
-def test_without_a_key_encryption_key_the_text_is_plain_base64() -> None:
+def test_without_a_key_encryption_key_keys_are_stored_as_base64() -> None:
     key = new_key()
     assert wrap(key, None) == base64.b64encode(key).decode()
     assert unwrap(wrap(key, None), None) == key

@@ -1,4 +1,4 @@
-"""One form for each folder and file, however its path is written."""
+"""Normal forms of folder and file paths, whatever their spelling."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from forklake.model.data_paths import enclosed_range, list_enclosing, list_spell
         ("s3://bucket/a%20b", "s3://bucket/a%20b/"),
     ],
 )
-def test_a_data_path_is_stored_in_one_form(path: str, stored: str) -> None:
+def test_data_paths_are_normalized(path: str, stored: str) -> None:
     assert normalize_data_path(path) == stored == normalize_data_path(stored)
 
 
 @pytest.mark.parametrize("path", ["hdfs:/x", "s3:/bucket/x", "s3://", "file:x/y", "File:./x"])
-def test_half_an_address_is_no_folder(path: str) -> None:
+def test_incomplete_addresses_are_refused(path: str) -> None:
     with pytest.raises(InvalidInput, match="is neither a folder nor an address"):
         normalize_data_path(path)
     assert normalize_data_path("/x/s3:/y") == "/x/s3:/y/"
@@ -50,11 +50,11 @@ def test_relative_paths_and_symbolic_links_are_resolved(
 
 
 @pytest.mark.parametrize("path", ["s3a://b/x/f.parquet", "S3N://b//x/f.parquet"])
-def test_schemes_that_mean_the_same_lead_to_one_location(path: str) -> None:
+def test_equivalent_schemes_are_one_location(path: str) -> None:
     assert location_of(path) == "s3://b/x/f.parquet"
 
 
-def test_the_folders_around_a_data_path() -> None:
+def test_enclosing_folders_and_spellings_of_a_data_path_are_listed() -> None:
     assert list_enclosing("/") == list_enclosing("s3://b/") == []
     assert list_enclosing("/lake/sales/") == ["/", "/lake/"]
     assert list_enclosing("s3://b/lake/sales/") == ["s3://b/", "s3://b/lake/"]
@@ -63,14 +63,14 @@ def test_the_folders_around_a_data_path() -> None:
 
 
 @pytest.mark.parametrize("path", ["/lake/sales/", "/lake/é/", "/lake/\U0001f600/a"])
-def test_the_range_within_a_data_path(path: str) -> None:
+def test_paths_within_a_data_path_are_a_range(path: str) -> None:
     after, before = enclosed_range("/lake/")
     assert after < path < before
     assert not after < "/lake/" < before
     assert not after < "/lake-2/" < before
 
 
-def test_files_of_delta_and_iceberg_tables_are_told_by_their_logs() -> None:
+def test_files_of_delta_and_iceberg_tables_are_recognized_by_their_logs() -> None:
     paths = [
         "/x/delta/_delta_log/00000000000000000000.json",
         "/x/delta/part=1/a.parquet",

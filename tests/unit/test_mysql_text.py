@@ -1,4 +1,4 @@
-"""What is said to MySQL: addresses, values, and statements in its words."""
+"""Translation for MySQL: addresses, values, and statements."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ WORDS = {
 
 
 @pytest.mark.parametrize("sql", WORDS)
-def test_the_common_words_become_theirs(sql: str) -> None:
+def test_statements_are_translated_to_mysql(sql: str) -> None:
     form = form_of(sql)
     assert (form.text, form.before) == (WORDS[sql], "")
     assert form.is_definition is sql.startswith("CREATE")
 
 
-def test_rows_that_go_are_locked_and_read_before() -> None:
+def test_returning_becomes_a_preceding_select_for_update() -> None:
     form = form_of("DELETE FROM t WHERE a = :a AND b < 2 RETURNING a, b")
     assert form.before == "SELECT a, b FROM t WHERE a = %(a)s AND b < 2 FOR UPDATE"
     assert form.text == "DELETE FROM t WHERE a = %(a)s AND b < 2"
@@ -69,7 +69,7 @@ class Word(StrEnum):
         ((), "(NULL)"),
     ],
 )
-def test_values_are_written_out(value: Any, written: str) -> None:
+def test_values_are_written_as_literals(value: Any, written: str) -> None:
     assert literal(value) == written
 
 

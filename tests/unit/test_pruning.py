@@ -1,4 +1,4 @@
-"""Whether a file may match: the cases that are easy to get wrong."""
+"""Whether a file may match a predicate: the cases that are easy to get wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ C = ColumnId(1)
 
 
 def may(predicate: Predicate, kind: str, low: str | None, high: str | None, **more: object) -> bool:
-    """Whether a file with these bounds may match."""
+    """Return whether a file with these bounds may match."""
     counts = {"value_count": 10, "null_count": 0} | more
     bounds = ColumnBounds(C, min_value=low, max_value=high, **counts)  # type: ignore[arg-type]
     return matches(predicate, {C: kind}, {C: bounds})
@@ -40,7 +40,7 @@ def may(predicate: Predicate, kind: str, low: str | None, high: str | None, **mo
         ("int64", "9", "10", "<", "9", False),
         ("int64", "5", "5", "!=", "5", False),
         ("int64", "5", "6", "!=", "5", True),
-        ("int64", "5", "6", "=", "5.5", True),  # not a value of the type: nothing is said
+        ("int64", "5", "6", "=", "5.5", True),  # not a value of the type: nothing can be pruned
         ("int64", "x", "6", "<", "0", True),
         ("int64", "x", "6", ">", "7", False),
         ("uint64", "18446744073709551614", "18446744073709551614", "=", "18446744073709551615", 0),
@@ -51,7 +51,7 @@ def may(predicate: Predicate, kind: str, low: str | None, high: str | None, **mo
         ("varchar", "a", "b", "=", "B", False),
         ("varchar", "a", "z", "=", "\u00e9", False),
         ("varchar", "\uffff", "\uffff", "<", "\U0001f600", True),  # by code point
-        ("varchar", "a", "a" * 16, "=", "a" * 20, True),  # the bound may be cut
+        ("varchar", "a", "a" * 16, "=", "a" * 20, True),  # the bound may be truncated
         ("varchar", "a", "a" * 15, "=", "a" * 20, False),
         ("varchar", "a" * 16, "a" * 16, "!=", "a" * 16, True),
         ("boolean", "false", "false", "=", "true", False),
@@ -89,13 +89,13 @@ def may(predicate: Predicate, kind: str, low: str | None, high: str | None, **mo
         ("interval", "1 day", "1 day", "=", "2 days", True),
     ],
 )
-def test_comparisons(
+def test_comparisons_use_bounds(
     kind: str, low: str, high: str, operator: str, value: str, expected: bool
 ) -> None:
     assert may(Compare(C, operator, value), kind, low, high) is bool(expected)
 
 
-def test_nulls_fulfil_nothing_but_is_null() -> None:
+def test_nulls_match_only_is_null() -> None:
     nulls = {"null_count": 10}
     for predicate in (Compare(C, "=", "1"), Compare(C, "!=", "1"), In(C, ("1",)), IsNotNull(C)):
         assert not may(predicate, "int64", None, None, **nulls)
@@ -114,7 +114,7 @@ def test_nan_is_greater_than_everything() -> None:
     assert may(Compare(C, "=", "nan"), "float64", "1.0", "2.0", contains_nan=None)
 
 
-def test_a_negation_is_the_opposite_for_values_and_nothing_for_nulls() -> None:
+def test_negations_match_values_but_not_nulls() -> None:
     assert not may(Not(Compare(C, "<", "5")), "int64", "1", "4")
     assert may(Not(Compare(C, "<", "5")), "int64", "1", "5")
     assert not may(Not(In(C, ("5", "6"))), "int64", "5", "5")
@@ -124,7 +124,7 @@ def test_a_negation_is_the_opposite_for_values_and_nothing_for_nulls() -> None:
     assert may(Not(Or((StartsWith(C, "a"), Anything()))), "varchar", "a", "a")
 
 
-def test_prefixes() -> None:
+def test_prefixes_use_bounds() -> None:
     assert may(StartsWith(C, "ab"), "varchar", "aa", "abc")
     assert not may(StartsWith(C, "ab"), "varchar", "ac", "b")
     assert not may(StartsWith(C, "ab"), "varchar", "a", "aa")
@@ -134,7 +134,7 @@ def test_prefixes() -> None:
     assert after_prefix("\U0010ffff") == ""
 
 
-def test_what_is_not_known_may_match() -> None:
+def test_files_with_unknown_bounds_may_match() -> None:
     assert matches(Compare(C, "=", "1"), {C: "int64"}, {})
     assert matches(Compare(C, "=", "1"), {}, {C: ColumnBounds(C, min_value="5", max_value="5")})
     assert may(Or((Compare(C, "=", "9"), Anything())), "int64", "1", "1")

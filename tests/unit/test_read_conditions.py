@@ -1,4 +1,4 @@
-"""A recorded read covers every row on which the outcome of its query may depend."""
+"""Recorded reads, which cover every row on which the outcome of a query may depend."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_read_covers_all_rows_that_fulfill_its_condition(seed: int) -> None:
                 covers = may_cover(asked, _stored(row), fields)
                 assert covers or (number,) not in found, f"{condition}: {row}"
                 left_out += not covers
-    assert left_out > 500  # or the conditions would narrow nothing
+    assert left_out > 500  # otherwise the conditions would narrow nothing
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_read_covers_all_rows_that_fulfill_its_condition(seed: int) -> None:
         "SELECT * FROM t FULL JOIN u ON true WHERE t.i = 1",
         "SELECT * FROM t POSITIONAL JOIN u WHERE t.i = 1",
         "SELECT * FROM t ASOF JOIN u ON t.l >= u.l WHERE t.i = 1",
-        "SELECT * FROM t, u WHERE i = 1",  # of either
+        "SELECT * FROM t, u WHERE i = 1",  # of either table
         "SELECT * FROM t WHERE i = 1 OR l = (SELECT 1)",
         "SELECT * FROM t WHERE i + 1 = 1",
         "SELECT max(i) FILTER (WHERE i = 1) FROM t",

@@ -1,4 +1,4 @@
-"""File systems: paths and URIs, and what is done with files."""
+"""File systems: paths, URIs, and operations on files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from forklake.files.systems import (
         ("file://localhost/a", "/a"),
     ],
 )
-def test_local_paths_are_taken_as_they_are_and_uris_are_decoded(path: str, inside: str) -> None:
+def test_local_paths_are_kept_and_uris_decoded(path: str, inside: str) -> None:
     assert file_system(path)[1] == inside
     assert is_local(path)
 
@@ -62,13 +62,13 @@ def test_files_are_written_found_listed_and_removed(tmp_path: Path) -> None:
     assert not exists(names[1])
 
 
-def test_listed_paths_begin_as_the_folder_was_given(tmp_path: Path) -> None:
+def test_listed_paths_begin_with_the_given_folder(tmp_path: Path) -> None:
     write(f"{tmp_path}/x", b"")
     assert [file.path for file in list_files(f"file:{tmp_path}")] == [f"file:{tmp_path}/x"]
     assert list_files(f"{tmp_path}/none") == []
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_files_are_named(tmp_path: Path) -> None:
     missing = f"{tmp_path}/none.parquet"
     for look in (size, open_input):
         with pytest.raises(NotFound, match=r"none\.parquet"):
@@ -79,7 +79,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_unavailable_and_says_so() -> None:
+def test_a_full_disk_is_reported_as_unavailable() -> None:
     system, inside = file_system("/dev/full")
     with (
         pytest.raises(Unavailable, match="No space is left") as error,
@@ -90,14 +90,14 @@ def test_a_full_disk_is_unavailable_and_says_so() -> None:
     assert "/lake/x.parquet" in str(error.value)
 
 
-def test_a_folder_that_is_a_file_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_a_forklake_error(tmp_path: Path) -> None:
     write(f"{tmp_path}/x", b"")
     with pytest.raises((Unavailable, NotFound)) as error:
         write(f"{tmp_path}/x/y", b"")
     assert f"{tmp_path}/x/y" in str(error.value)
 
 
-def test_the_first_error_of_many_comes_through(tmp_path: Path) -> None:
+def test_the_first_of_many_errors_is_raised(tmp_path: Path) -> None:
     write(f"{tmp_path}/0", b"12")
     with pytest.raises(NotFound, match="/1"):
         in_parallel(size, [f"{tmp_path}/{number}" for number in range(3)])

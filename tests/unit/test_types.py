@@ -1,4 +1,4 @@
-"""Types: the lake's, Spark's, Arrow's and Parquet's, and back; literal defaults."""
+"""Conversion of types between the lake, Spark, Arrow and Parquet; literal defaults."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def tree(kind: ColumnType | str, name: str, ids: count[int]) -> Field:
-    """A column of a type whose physical names differ from the logical ones."""
+    """Return a column of a type whose physical names differ from the logical ones."""
     kind = scalar(kind) if isinstance(kind, str) else kind
     column_id = ColumnId(next(ids))
     parts = tuple(tree(part, part_name, ids) for part_name, part in kind.fields)
@@ -95,13 +95,13 @@ types = st.recursive(
 )
 
 
-def test_every_type_is_held_or_refused() -> None:
+def test_every_type_is_supported_or_refused() -> None:
     assert set(TYPES) | set(NOT_HELD) == SCALARS
     assert not set(TYPES) & set(NOT_HELD)
 
 
 @given(types)
-def test_a_type_comes_back_as_one_that_spark_holds_alike(kind: ColumnType) -> None:
+def test_types_round_trip_to_types_with_the_same_spark_type(kind: ColumnType) -> None:
     require_supported(kind)
     schema = StructType([StructField("c", spark_type(kind), False, {"comment": "why"})])
     (spec,) = column_specs(schema)
@@ -112,7 +112,7 @@ def test_a_type_comes_back_as_one_that_spark_holds_alike(kind: ColumnType) -> No
     assert again.type == spec.type
 
 
-def test_the_usual_types_come_back_as_themselves() -> None:
+def test_common_types_round_trip_exactly() -> None:
     same = "boolean int8 int16 int32 int64 float32 float64 varchar blob date timestamp timestamptz"
     for name in (*same.split(), "time", "decimal(7,3)", "decimal(38,0)", "decimal(20,0)"):
         (spec,) = column_specs(StructType([StructField("c", spark_type(ColumnType(name)))]))
@@ -123,15 +123,15 @@ def test_the_usual_types_come_back_as_themselves() -> None:
 
 
 @given(types)
-def test_arrow_has_the_types_that_spark_hands_over(kind: ColumnType) -> None:
+def test_arrow_types_equal_those_that_spark_produces(kind: ColumnType) -> None:
     fields = [column(kind)]
-    # Spark says of Parquet's fixed names which may be null; that is not part of the type.
+    # Spark marks the fixed names of Parquet as nullable or not; that is not part of the type.
     theirs = to_arrow_schema(logical_schema(fields), timezone="UTC")
     assert arrow_schema(fields).field("c").type == theirs.field("c").type
 
 
 @given(types)
-def test_field_ids_name_every_node_once_by_its_path(kind: ColumnType) -> None:
+def test_field_ids_identify_every_node_once_by_its_path(kind: ColumnType) -> None:
     field = column(kind)
     ids = field_ids([field])
     assert ids["c_0"] == field.column_id
@@ -142,7 +142,7 @@ def nodes(field: Field) -> list[Field]:
     return [field, *(node for part in field.fields for node in nodes(part))]
 
 
-def test_paths_are_those_of_the_parquet_schema() -> None:
+def test_paths_equal_those_of_the_parquet_schema() -> None:
     kind = struct(x="int32", y=list_of(struct(z="date")), m=map_of("varchar", list_of("int8")))
     assert field_ids([column(kind)]) == {
         "c_0": 1,
@@ -157,7 +157,7 @@ def test_paths_are_those_of_the_parquet_schema() -> None:
     }
 
 
-def test_a_dot_in_a_name_never_makes_one_id_of_two() -> None:
+def test_dots_in_names_never_merge_two_ids() -> None:
     dotted = Field(ColumnId(1), "a.b", "a.b", "int32", True, None, None, None)
     plain = Field(ColumnId(3), "b", "b", "int32", True, None, None, None)
     group = Field(ColumnId(2), "a", "a", "struct", True, None, None, None, (plain,))
@@ -166,7 +166,7 @@ def test_a_dot_in_a_name_never_makes_one_id_of_two() -> None:
         field_ids([dotted, group])
 
 
-def test_files_have_physical_names_and_anything_may_be_null() -> None:
+def test_physical_schemas_have_physical_names_and_nullable_fields() -> None:
     kind = struct(x="int64", l=list_of(struct(y="uint8")))
     field = column(kind, "s")
     inner = StructType([StructField("y_0", ShortType())])
@@ -178,7 +178,7 @@ def test_files_have_physical_names_and_anything_may_be_null() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(NOT_HELD))
-def test_a_type_that_spark_lacks_is_refused_wherever_it_is(kind: str) -> None:
+def test_types_unknown_to_spark_are_refused_at_any_depth(kind: str) -> None:
     bad = ColumnType(kind)
     with pytest.raises(Unsupported, match=f"unsupported type for data: {kind}") as error:
         require_supported(bad)
@@ -206,7 +206,7 @@ def test_a_type_that_spark_lacks_is_refused_wherever_it_is(kind: str) -> None:
         StringType("UNICODE_CI"),
     ],
 )
-def test_a_column_of_spark_that_no_table_holds_is_named_by_its_path(kind: DataType) -> None:
+def test_unsupported_spark_types_are_named_by_their_path(kind: DataType) -> None:
     inner = StructType([StructField("x", MapType(StringType(), ArrayType(kind)))])
     for schema, path in (
         (StructType([StructField("c", kind)]), "c"),
@@ -237,7 +237,7 @@ DEFAULTS: list[tuple[str, str, Any]] = [
 ]
 
 
-def test_literal_defaults_have_the_value_that_their_text_says(engine: Engine) -> None:
+def test_literal_defaults_are_parsed(engine: Engine) -> None:
     fields = [column(kind, f"c{number}") for number, (kind, _, _) in enumerate(DEFAULTS)]
     texts = [text for _, text, _ in DEFAULTS]
     pairs = list(zip(texts, fields, strict=True))
@@ -256,7 +256,7 @@ def test_literal_defaults_have_the_value_that_their_text_says(engine: Engine) ->
     ]
 
 
-def test_a_default_that_does_not_fit_names_its_column() -> None:
+def test_the_error_for_a_misfit_default_names_its_column() -> None:
     with pytest.raises(InvalidInput, match=r"'price'.*decimal\(4,2\)"):
         literal("100", column("decimal(4,2)", "price"))
     with pytest.raises(Unsupported):
@@ -264,7 +264,7 @@ def test_a_default_that_does_not_fit_names_its_column() -> None:
     assert literal(None, column("int32")) is None
 
 
-def test_spark_writes_what_the_table_of_types_says(engine: Engine, tmp_path: Path) -> None:
+def test_files_of_spark_match_the_table_of_types(engine: Engine, tmp_path: Path) -> None:
     fields = [column(name, name) for name in TYPES]
     rows = engine.spark.createDataFrame([], physical_schema(fields)).coalesce(1)
     rows.write.parquet(f"{tmp_path}/all")
@@ -277,7 +277,7 @@ def test_spark_writes_what_the_table_of_types_says(engine: Engine, tmp_path: Pat
 
 
 def in_parquet(node: Any) -> str:
-    """A node of a Parquet schema as the table of types writes it."""
+    """Return a node of a Parquet schema in the notation of the table of types."""
     length = f"({node.length})" if node.physical_type == "FIXED_LEN_BYTE_ARRAY" else ""
     match json.loads(node.logical_type.to_json()):
         case {"Type": "Int", "bitWidth": bits, "isSigned": signed}:

@@ -1,4 +1,4 @@
-"""Values as text: they come back, and compare as the values do."""
+"""Values as text: round trips, and comparisons in the order of the values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ pairs = st.sampled_from(sorted(VALUES)).flatmap(
 
 
 @given(pairs)
-def test_a_value_comes_back_from_its_text(case: tuple[str, Any, Any]) -> None:
+def test_values_round_trip_through_text(case: tuple[str, Any, Any]) -> None:
     kind, value, _ = case
     text = to_text(kind, value)
     assert text is not None
@@ -50,7 +50,7 @@ def test_a_value_comes_back_from_its_text(case: tuple[str, Any, Any]) -> None:
 
 
 @given(pairs)
-def test_texts_are_ordered_as_the_values_are(case: tuple[str, Any, Any]) -> None:
+def test_texts_have_the_order_of_their_values(case: tuple[str, Any, Any]) -> None:
     kind, one, other = case
     compare = comparable(kind)
     first, second = to_text(kind, one), to_text(kind, other)
@@ -63,9 +63,9 @@ def test_texts_are_ordered_as_the_values_are(case: tuple[str, Any, Any]) -> None
     assert (compare(first) == compare(second)) == (one == other)
 
 
-# The nearest neighbours of each other, which a random pair never is.
+# Direct neighbors, which a random pair never is.
 @given(st.datetimes(), st.sampled_from([1, 10, 100_000, 500_000]), st.booleans())
-def test_instants_that_are_close_are_ordered(
+def test_neighboring_timestamps_are_ordered(
     at: dt.datetime, microseconds: int, has_zone: bool
 ) -> None:
     kind = "timestamptz" if has_zone else "timestamp"
@@ -114,12 +114,12 @@ def test_instants_that_are_close_are_ordered(
         ("date", dt.datetime(2024, 1, 1, tzinfo=dt.UTC), None),
     ],
 )
-def test_texts(kind: str, value: Any, text: str | None) -> None:
+def test_values_have_the_expected_texts(kind: str, value: Any, text: str | None) -> None:
     assert to_text(kind, value) == text
 
 
 @given(st.datetimes(timezones=st.just(dt.UTC)), st.times(), st.dates())
-def test_times_are_written_as_duckdb_does(at: dt.datetime, clock: dt.time, day: dt.date) -> None:
+def test_times_are_formatted_as_in_duckdb(at: dt.datetime, clock: dt.time, day: dt.date) -> None:
     texts = (to_text("timestamptz", at), to_text("time", clock), to_text("date", day))
     back = duckdb.execute(
         "SELECT epoch_us(?::TIMESTAMPTZ), ?::TIME::VARCHAR, ?::DATE::VARCHAR", list(texts)
@@ -156,7 +156,7 @@ def test_times_are_written_as_duckdb_does(at: dt.datetime, clock: dt.time, day: 
         ("blob", "é"),
     ],
 )
-def test_a_text_that_does_not_fit_is_refused(kind: str, text: str) -> None:
+def test_misfit_texts_are_refused(kind: str, text: str) -> None:
     with pytest.raises(InvalidInput, match=kind.split("(", maxsplit=1)[0]):
         from_text(kind, text)
 
@@ -177,11 +177,11 @@ def test_a_text_that_does_not_fit_is_refused(kind: str, text: str) -> None:
         ("blob", "", b""),
     ],
 )
-def test_a_text_may_be_written_in_other_ways(kind: str, text: str, value: Any) -> None:
+def test_alternative_texts_are_accepted(kind: str, text: str, value: Any) -> None:
     assert from_text(kind, text) == value
 
 
-def test_types_without_texts_say_so() -> None:
+def test_types_without_texts_are_refused() -> None:
     for kind in ("struct", "list", "map", "interval", "timetz", "timestamp_ns"):
         with pytest.raises(Unsupported, match=kind):
             from_text(kind, "x")

@@ -35,13 +35,13 @@ def test_a_name_is_refused_or_kept_readable(name: str) -> None:
     assert quoted(kept)[1:-1].replace('""', '"') == kept
 
 
-def test_folders_are_names_where_that_is_safe() -> None:
+def test_folders_use_the_name_where_that_is_safe() -> None:
     assert folder_for("orders_2-b", "u") == "orders_2-b/"
     assert [folder_for(name, "u") for name in ("a/b", "..", "ü", "a b")] == ["u/"] * 4
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1), st.text())
-def test_a_prefix_ends_where_no_name_begins_with_it(prefix: str, rest: str) -> None:
+def test_the_end_of_a_prefix_is_greater_than_all_names_with_it(prefix: str, rest: str) -> None:
     ends = _after_prefix(prefix)
     if ends:
         assert prefix <= prefix + rest < ends
@@ -77,11 +77,11 @@ def test_types_print_as_they_are_stored() -> None:
         ("int32", "varchar", False),
     ],
 )
-def test_a_type_may_only_grow(old: str, new: str, is_fine: bool) -> None:
+def test_types_may_only_be_widened(old: str, new: str, is_fine: bool) -> None:
     assert is_wider(old, new) is is_fine
 
 
-def test_there_are_seventeen_options_and_each_takes_its_default() -> None:
+def test_all_seventeen_options_accept_their_default() -> None:
     assert len(OPTIONS) == 17
     for name, rule in OPTIONS.items():
         if rule.default is not None:
@@ -121,7 +121,7 @@ def test_a_file_may_have_a_colon_in_its_name(
     assert parse_uri("foo:bar") == Target("sqlite", "foo:bar")
 
 
-def test_addresses_name_a_backend_and_a_place() -> None:
+def test_addresses_have_a_backend_and_a_location() -> None:
     assert parse_uri("ducklake:postgres:host=x dbname=y") == Target("postgresql", "host=x dbname=y")
     assert parse_uri("postgresql://u@h/d") == Target("postgresql", "postgresql://u@h/d")
     assert parse_uri("ducklake:duckdb:/x/y.db") == Target("duckdb", "/x/y.db")
@@ -153,7 +153,7 @@ def test_bounds_hold_for_every_file(pairs: list[tuple[int, int]]) -> None:
     assert after.contains_null is False
 
 
-def test_bounds_that_are_once_unknown_stay_unknown() -> None:
+def test_unknown_bounds_stay_unknown() -> None:
     column = (TableId(1), ColumnId(1), "int32")
     known = ColumnBounds(ColumnId(1), value_count=5, null_count=0, min_value="1", max_value="2")
     unknown = ColumnBounds(ColumnId(1), value_count=5, null_count=0)
@@ -167,7 +167,7 @@ def test_bounds_that_are_once_unknown_stay_unknown() -> None:
     assert widened(None, (TableId(1), ColumnId(1), "struct"), [known]).min_value is None
 
 
-def test_whether_there_is_a_nan_is_known_only_while_every_file_tells() -> None:
+def test_nan_is_unknown_once_a_file_does_not_record_it() -> None:
     column = (TableId(1), ColumnId(1), "float64")
     without, having, silent = (
         ColumnBounds(ColumnId(1), value_count=5, null_count=0, contains_nan=told)
@@ -185,7 +185,7 @@ def test_whether_there_is_a_nan_is_known_only_while_every_file_tells() -> None:
     assert widened(whole, (TableId(1), ColumnId(1), "int32"), [silent]) == whole
 
 
-def test_every_error_has_a_status_and_an_exit_code_of_its_own() -> None:
+def test_every_error_has_its_own_status_and_exit_code() -> None:
     family = [
         kind
         for kind in vars(errors).values()

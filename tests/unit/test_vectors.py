@@ -1,4 +1,4 @@
-"""Deletion vectors: they come back, and what is damaged is told by name."""
+"""Deletion vectors: round trips, and named errors for damaged ones."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def put(folder: Path, data: bytes, number: UUID = NUMBER) -> Vector:
 
 
 @given(data=st.binary())
-def test_bytes_come_back_from_z85_with_zeros_at_the_end(data: bytes) -> None:
+def test_bytes_round_trip_through_z85_with_zero_padding(data: bytes) -> None:
     text = z85.encode(data)
     assert z85.decode(text) == data + bytes(-len(data) % 4)
     assert len(text) == -(-len(data) // 4) * 5
 
 
-def test_z85_has_the_alphabet_of_zeromq() -> None:
+def test_z85_uses_the_zeromq_alphabet() -> None:
     assert z85.encode(bytes.fromhex("864fd26fb559f75b")) == "HelloWorld"
 
 
 @pytest.mark.parametrize("text", ["1234", "123~5", "é1234", "#####", "12 45", "123_5"])
-def test_what_is_no_z85_is_refused(text: str) -> None:
+def test_invalid_z85_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         z85.decode(text)
 
@@ -79,13 +79,13 @@ def test_what_is_no_z85_is_refused(text: str) -> None:
 
 
 @given(rows=positions)
-def test_positions_come_back_from_the_log(rows: list[int]) -> None:
+def test_inline_positions_round_trip(rows: list[int]) -> None:
     vector = inline_vector(rows)
     assert vector.cardinality == len(set(rows))
     assert read(vector) == sorted(set(rows))
 
 
-def test_positions_come_back_from_a_file(tmp_path: Path) -> None:
+def test_positions_in_a_file_round_trip(tmp_path: Path) -> None:
     for rows in ([0], [5, 3, 5, 2**40], range(0, 100_000, 2), pa.array([9, 1, 7])[1:]):
         vector = put(tmp_path, write_vector(rows))
         assert vector.offset == 1
@@ -116,14 +116,14 @@ def test_an_absolute_path_is_a_uri() -> None:
     assert vector_path("p", "file:///a%20b/v.bin", "/t") == "file:///a%20b/v.bin"
 
 
-def test_a_vector_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_vector_is_named(tmp_path: Path) -> None:
     vector = vector_in_file(NUMBER, write_vector([1]))
     with pytest.raises(NotFound, match=f"deletion_vector_{NUMBER}"):
         read(vector, str(tmp_path))
 
 
 def resealed(data: bytes, change: Callable[[bytearray], None]) -> bytes:
-    """The file with another vector of the same size, and its checksum."""
+    """Return the file with a changed vector of the same size, and with its checksum."""
     inside = bytearray(data[5:-4])
     change(inside)
     return data[:5] + bytes(inside) + struct.pack(">I", crc32(inside))
@@ -151,7 +151,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_a_damaged_file_is_told_by_name(tmp_path: Path, case: str) -> None:
+def test_a_damaged_file_is_named(tmp_path: Path, case: str) -> None:
     data, fault = DAMAGED[case]
     vector = put(tmp_path, WHOLE)
     (tmp_path / f"deletion_vector_{NUMBER}.bin").write_bytes(data)
@@ -172,13 +172,13 @@ BAD: dict[str, tuple[Vector, type[ForklakeError], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_the_log_says_must_be_so(case: str) -> None:
+def test_vectors_must_match_their_description_in_the_log(case: str) -> None:
     vector, error, fault = BAD[case]
     with pytest.raises(error, match=fault):
         read(vector, "/t")
 
 
-def test_a_place_outside_the_file_is_refused(tmp_path: Path) -> None:
+def test_an_offset_outside_of_the_file_is_refused(tmp_path: Path) -> None:
     vector = put(tmp_path, WHOLE)
     for offset in (-1, 0, 2, 10**6):
         with pytest.raises(Corruption):
@@ -186,13 +186,13 @@ def test_a_place_outside_the_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [[-1], [None]])
-def test_positions_that_no_row_has_are_refused(rows: list[int]) -> None:
+def test_positions_outside_of_the_file_are_refused(rows: list[int]) -> None:
     with pytest.raises(InvalidInput):
         write_vector(rows)
 
 
 @needs_corpus
-def test_vectors_of_others_have_as_many_positions_as_their_logs_say() -> None:
+def test_vectors_of_other_writers_have_the_cardinality_in_their_logs() -> None:
     count = 0
     for table in corpus_tables("ok"):
         for kind, body in commit_actions(table):

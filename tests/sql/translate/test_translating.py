@@ -1,4 +1,4 @@
-"""The translation itself: what stays as it is, what is asked of Spark, what never changes."""
+"""Translation of queries into Spark SQL."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from forklake.sql.translate.functions import ALIASES, FUNCTIONS, aggregates
 
 
 def translated(text: str, columns: list[str] | None = None) -> str:
-    """The text in Spark SQL; without columns, none may be asked for."""
+    """Return the text in Spark SQL; without `columns`, no columns may be looked up."""
 
     def columns_of(relation: str) -> list[str]:
-        assert columns is not None, f"asked for the columns of {relation}"
+        assert columns is not None, f"unexpected lookup of the columns of {relation}"
         return columns
 
     [statement] = parse(text)
@@ -32,11 +32,11 @@ def translated(text: str, columns: list[str] | None = None) -> str:
         "SELECT t.a, u.b FROM t JOIN u ON t.k = u.k LEFT JOIN v ON u.k = v.k",
     ],
 )
-def test_plain_columns_and_comparisons_stay_as_they_are(text: str) -> None:
+def test_plain_columns_and_comparisons_are_unchanged(text: str) -> None:
     assert translated(text) == text
 
 
-def test_a_query_is_not_changed() -> None:
+def test_translation_does_not_modify_its_input() -> None:
     [statement] = parse("SELECT len(x)[1], * EXCLUDE (a) FROM t WHERE x ~ 'a'")
     before = statement.sql("duckdb")
     to_spark(statement, columns_of=lambda _: [])
@@ -50,16 +50,16 @@ def test_a_bare_expression_is_translated() -> None:
     assert text == "1 + _duck_divide_whole(a, 2) * _duck_length(b)"
 
 
-def test_text_is_taken_as_it_is_written() -> None:
+def test_text_literals_are_translated_verbatim() -> None:
     assert translated(r"SELECT 'a\nb' AS x") == r"SELECT 'a\\nb' AS x"
     assert translated('SELECT "odd`name" FROM t') == "SELECT `odd``name` FROM t"
 
 
-def test_columns_are_asked_for_only_where_they_matter() -> None:
+def test_columns_are_looked_up_only_where_needed() -> None:
     assert translated("SELECT a AS b, c AS d FROM t WHERE a > 1") == (
         "SELECT a AS b, c AS d FROM t WHERE a > 1"
     )
-    # A column of the table comes before a name of SELECT.
+    # A column of the table takes precedence over a name of SELECT.
     text = "SELECT a + 1 AS b FROM t WHERE b > 1"
     assert translated(text, ["a"]) == "SELECT a + 1 AS b FROM t WHERE (a + 1) > 1"
     assert translated(text, ["a", "b"]) == text
@@ -71,7 +71,7 @@ def test_nulls_come_last_in_both_directions() -> None:
     )
 
 
-def test_every_other_name_stands_for_a_function() -> None:
+def test_every_alias_refers_to_a_function() -> None:
     for name, meaning in ALIASES.items():
         assert name not in FUNCTIONS, f"{name} is an alias and a function"
         assert meaning in CALLED - set(ALIASES), f"{name} stands for nothing"
@@ -80,7 +80,7 @@ def test_every_other_name_stands_for_a_function() -> None:
         assert meaning in aggregates.AGGREGATES, f"{name} stands for nothing"
 
 
-def test_predicates_reach_the_files(engine: Engine, tmp_path: object) -> None:
+def test_predicates_are_pushed_down_to_files(engine: Engine, tmp_path: object) -> None:
     path = f"{tmp_path}/rows.parquet"
     spark = engine.spark
     spark.sql("SELECT id AS a, date'2024-01-01' AS d, 'x' AS s FROM range(10)").write.parquet(path)
@@ -98,14 +98,14 @@ def test_predicates_reach_the_files(engine: Engine, tmp_path: object) -> None:
         assert pushed in plan, plan
 
 
-def test_registering_again_does_nothing(engine: Engine) -> None:
+def test_repeated_registration_has_no_effect(engine: Engine) -> None:
     session = engine.new_session()
     dispatch.register(session)
     dispatch.register(session)
     assert session.spark.sql("SELECT _duck_length('abc') AS n").first() == (3,)
 
 
-def test_without_a_java_machine_it_is_refused() -> None:
+def test_registration_needs_a_java_virtual_machine() -> None:
     class Remote:
         spark = object
         is_native = False
