@@ -134,10 +134,10 @@ def test_only_one_module_decides_visibility() -> None:
         ("SQLITE_ERROR", Corruption),  # of our statements: a table or column is missing
     ],
 )
-def test_errors_of_sqlite_that_say_nothing_about_the_file_are_no_damage(
+def test_sqlite_errors_without_evidence_of_damage_are_not_corruption(
     tmp_path: Path, name: str, expected: type[ForklakeError]
 ) -> None:
-    reason = sqlite3.OperationalError("what SQLite says")
+    reason = sqlite3.OperationalError("a message of SQLite")
     reason.sqlite_errorname = name
     database = SqliteDatabase(str(tmp_path / "metastore.db"))
     assert type(database._translate_error(reason)) is expected

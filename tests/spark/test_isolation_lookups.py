@@ -25,7 +25,7 @@ LOOKUPS: dict[str, tuple[Lookup, str]] = {
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Iterator[Session]:
-    """A session that uses a new catalog with a table `t`, whose rows are in the metastore."""
+    """Yield a session on a new catalog with a table `t` of inlined rows."""
     with Session() as found:
         found.attach(
             f"ducklake:{tmp_path / 'meta.db'}", "lake", catalog="sales", create_if_not_exists=True

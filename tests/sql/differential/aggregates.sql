@@ -39,3 +39,4 @@ SELECT bool_and(NULL::BOOLEAN) AS a, sum(NULL::INT) AS b, count(NULL) AS c;
 SELECT kind, name, grouping(kind, name) AS g, grouping(name) AS n FROM items GROUP BY CUBE (kind, name) ORDER BY ALL;
 SELECT kind, grouping(kind) * 2 AS g, count(*) FROM items GROUP BY ROLLUP (kind) HAVING grouping(kind) < 2 ORDER BY ALL;
 SELECT region, item, count(*), grouping(region, item), grouping_id(item, region), grouping(item) FROM sales GROUP BY CUBE (region, item) ORDER BY ALL;
+SELECT mode() WITHIN GROUP (ORDER BY x) FROM (VALUES (1), (2), (2), (NULL)) AS v(x);

@@ -29,3 +29,4 @@ SELECT id FROM items ORDER BY weight DESC, id;
 SELECT id FROM items ORDER BY price NULLS FIRST, id DESC;
 SELECT atan2(x, y), atan2(y, x), atan2(x, 1) FROM (VALUES (-0.0::DOUBLE, 0.0::DOUBLE), (-0.0::DOUBLE, -0.0::DOUBLE), (0::DOUBLE, -0.0::DOUBLE), (1.5::DOUBLE, -0.0::DOUBLE), (NULL, 1::DOUBLE), ('nan'::DOUBLE, 1::DOUBLE), ('inf'::DOUBLE, '-inf'::DOUBLE)) AS v(x, y);
 SELECT price / 1e1+1, id // 1e1-1, id % 1e1+1e1, 2 ** 1e0+1, -1e0+1 FROM items;
+SELECT h % 5, (h % 5) // 2, -h % 3 // 2, h // 2 // 2, (u % 5) // 2, (h % i) // 2 FROM (VALUES (7::HUGEINT, 8::UBIGINT, 4), (-9::HUGEINT, 18446744073709551615::UBIGINT, -5), (NULL, NULL, 0)) AS v(h, u, i);

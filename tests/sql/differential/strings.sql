@@ -40,3 +40,4 @@ SELECT id FROM items WHERE name > 'a' ORDER BY name, id;
 SELECT name FROM items ORDER BY name DESC, id;
 SELECT array_to_string(['a', 'b', NULL], ','), array_to_string([], ',');
 SELECT string_split(s, NULL), string_split_regex(s, NULL), string_split(s, sep), string_split_regex(s, sep), split_part(s, sep, 1) FROM (VALUES ('a,b', ','), ('a,b', NULL), (NULL, ','), ('', NULL), (NULL, NULL)) AS v(s, sep);
+SELECT regexp_replace(s, 'X', '1\q2', 'g'), regexp_replace(s, 'X', '1\q2'), regexp_replace(s, 'X', '1\', 'g'), regexp_replace(s, 'X', '1\5z', 'g'), regexp_replace(s, '(X)', '<\1\\>\z', 'g') FROM (VALUES ('aXbX'), ('b'), (NULL)) AS v(s);

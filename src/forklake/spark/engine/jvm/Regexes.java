@@ -74,7 +74,7 @@ public final class Regexes {
         String whole = text.toString();
         String replacement = by.toString();
         Matcher matcher = compiled.matcher(new Watched(whole, 0));
-        if (!isReplacement(replacement, matcher.groupCount())) {
+        if (!isReplacement(replacement, matcher.groupCount(), all)) {
             return text; // RE2 changes nothing in this case
         }
         StringBuilder made = new StringBuilder();
@@ -128,13 +128,14 @@ public final class Regexes {
             && Character.isHighSurrogate(text.charAt(place - 1));
     }
 
-    /** Return whether all escapes in a replacement are valid and refer to existing groups. */
-    private static boolean isReplacement(String by, int groups) {
+    /** Return whether groups in a replacement exist, and other escapes are allowed if present. */
+    private static boolean isReplacement(String by, int groups, boolean mayBreakOff) {
         for (int i = 0; i < by.length(); i++) {
             if (by.charAt(i) == '\\') {
                 i++;
                 char next = i < by.length() ? by.charAt(i) : ' ';
-                if (next != '\\' && (next < '0' || next > '9' || next - '0' > groups)) {
+                boolean isGroup = next >= '0' && next <= '9';
+                if (isGroup ? next - '0' > groups : next != '\\' && !mayBreakOff) {
                     return false;
                 }
             }
@@ -142,16 +143,23 @@ public final class Regexes {
         return true;
     }
 
+    /** Append a replacement, up to an escape that means nothing. */
     private static void append(StringBuilder made, String by, Matcher matcher) {
         for (int i = 0; i < by.length(); i++) {
             char c = by.charAt(i);
             if (c != '\\') {
                 made.append(c);
-            } else if (by.charAt(++i) == '\\') {
+                continue;
+            }
+            i++;
+            char next = i < by.length() ? by.charAt(i) : ' ';
+            if (next == '\\') {
                 made.append('\\');
-            } else {
-                String group = matcher.group(by.charAt(i) - '0');
+            } else if (next >= '0' && next <= '9') {
+                String group = matcher.group(next - '0');
                 made.append(group == null ? "" : group);
+            } else {
+                return;
             }
         }
     }

@@ -55,6 +55,7 @@ NUMBERS: dict[str, Template | tuple[Template, ...]] = {
     "unary -": by_type(("decimal", "java_negate(_0)"), ("any", "-_0")),
     "%": by_type(
         ("integer, integer", "_0 % nullif(_1, 0)"),
+        ("integer|huge, integer|huge", "cast(_0 % nullif(_1, 0) as decimal(38, 0))"),
         ("float, number", "java_remainder(cast(_0 as double), cast(_1 as double))"),
         ("number, float", "java_remainder(cast(_0 as double), cast(_1 as double))"),
         ("number, number", "_0 % nullif(_1, 0)"),
