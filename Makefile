@@ -43,11 +43,12 @@ $(CLASSES): $(READY)
 	$(BIN)/python -m tests.fix_java $@
 
 .PHONY: lint
-lint: setup  ## Check style, formatting, types and layers.
+lint: setup  ## Check style, formatting, types, layers and language.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_language.py
 
 .PHONY: stress
 stress: setup  ## Stress a lake for some minutes, with faults; STRESS_ARGS="--minutes 60" for longer.
