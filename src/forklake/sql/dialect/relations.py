@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -38,6 +39,12 @@ class Relations(Definitions):
                 value = self._parse_bitwise() or self.raise_error("Expected a snapshot or a time")
                 return self.expression(exp.HistoricalData(this="AT", kind=kind, expression=value))
         return super()._parse_historical_data()
+
+    def _parse_table(self, *options: Any, **named: Any) -> exp.Expr | None:
+        found = super()._parse_table(*options, **named)
+        if found is not None and found.args.get("rows_from"):
+            self.raise_error("ROWS FROM is not supported")  # it would hide calls of functions
+        return found
 
     def _parse_placeholder(self) -> exp.Expr | None:
         """Record the offset: values are bound in the order of the text, not of the tree."""
