@@ -19,9 +19,9 @@ def has_room() -> bool:
     """Return whether such a file system exists, allows programs, and has enough memory."""
     if not os.access(MEMORY, os.W_OK):
         return False
-    told = os.statvfs(MEMORY)
-    room = min(told.f_bavail * told.f_frsize, psutil.virtual_memory().available)
-    return room >= ROOM and not told.f_flag & os.ST_NOEXEC
+    reported = os.statvfs(MEMORY)
+    room = min(reported.f_bavail * reported.f_frsize, psutil.virtual_memory().available)
+    return room >= ROOM and not reported.f_flag & os.ST_NOEXEC
 
 
 def pytest_configure() -> None:

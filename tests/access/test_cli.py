@@ -97,9 +97,9 @@ def test_invalid_commands_name_the_problem_and_change_nothing(cli: CommandLine) 
     cli.ok("access", "init")
     cli.ok("access", "principal", "add", "ada")
     before = cli.document("access", "audit")["entries"]
-    for arguments, code, said in BAD:
+    for arguments, code, stated in BAD:
         found, error = cli.error("access", *arguments)
-        assert (found, said in error["message"]) == (code, True), error
+        assert (found, stated in error["message"]) == (code, True), error
     after = cli.document("access", "audit")["entries"]
     done = [one for one in after if one["outcome"] == "done" and one not in before]
     assert [one["operation"] for one in done] == ["principal.act"]
@@ -111,10 +111,10 @@ def test_without_tables_the_error_names_the_init_command(cli: CommandLine) -> No
 
 
 def test_every_command_has_an_example(cli: CommandLine) -> None:
-    said = cli.ok("access", "--help").out.partition("Commands:")[2]
-    assert "..." not in said
-    names = [line.split()[0] for line in said.splitlines() if line]
+    stated = cli.ok("access", "--help").out.partition("Commands:")[2]
+    assert "..." not in stated
+    names = [line.split()[0] for line in stated.splitlines() if line]
     for name in names:
-        told = cli.ok("access", name, "--help").out
+        reported = cli.ok("access", name, "--help").out
         if name not in {"principal", "key"}:
-            assert f"  forklake access {name}" in told
+            assert f"  forklake access {name}" in reported

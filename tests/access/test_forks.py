@@ -131,12 +131,12 @@ def test_forking_needs_the_fork_right_and_a_prefix_for_the_name(family: World) -
     with pytest.raises(NotFound):
         access.fork(family.carol, "bob-1", ["carol-1"])
     access.grant(family.alice, "alice-1", "carol", "forker")
-    said = []
+    stated = []
     for name in ("bob-1", "bob-nothing", "carol=1"):  # taken, free, and not quite her own prefix
         with pytest.raises(Forbidden) as caught:
             access.fork(family.carol, "alice-1", ["carol-1", name])
-        said.append(str(caught.value).replace(f"'{name}'", "…"))
-    assert len(set(said)) == 1
+        stated.append(str(caught.value).replace(f"'{name}'", "…"))
+    assert len(set(stated)) == 1
     assert family.metastore.find("carol-1") is None
     assert access.fork(family.carol, "alice-1", ["carol-1"])[1] == 1
 

@@ -51,14 +51,14 @@ def test_owners_create_rename_and_drop_catalogs(world: World) -> None:
 def test_errors_for_names_outside_of_the_prefix_reveal_nothing(world: World) -> None:
     access = world.access
     access.create(world.bob, ["bob-1"])
-    said = set()
+    stated = set()
     for name in ("bob-1", "bob-2", "x"):
         with pytest.raises(Forbidden) as caught:
             access.create(world.alice, ["alice-1", name])
-        said.add(str(caught.value).replace(f"'{name}'", "…"))
+        stated.add(str(caught.value).replace(f"'{name}'", "…"))
         with pytest.raises(Forbidden):
             access.create(world.alice, [name], if_not_exists=True)
-    assert len(said) == 1
+    assert len(stated) == 1
     assert world.metastore.find("alice-1") is None
     with pytest.raises(AlreadyExists):
         access.create(world.bob, ["bob-1"])
@@ -85,17 +85,17 @@ def test_hidden_and_missing_catalogs_get_the_same_errors(world: World) -> None:
         "limit": lambda name: access.catalog_limit(world.alice, name),
     }
     for what, act in acts.items():
-        told = []
+        reported = []
         for name in ("bob-1", "bob-2", "\0", "a/b", ""):
             before = len(world.entries())
             with pytest.raises(NotFound) as caught:
                 act(name)
             assert len(world.entries()) == before + 1, what  # whether it exists or not
             error = caught.value
-            told.append(
+            reported.append(
                 (error.message.replace(f"'{name}'", "…"), error.remedy, list(error.details))
             )
-        assert all(one == told[0] for one in told), what
+        assert all(one == reported[0] for one in reported), what
     assert access.drop(world.alice, ["bob-1", "bob-2"], if_exists=True) == 0
     assert world.metastore.find("bob-1") is not None
 

@@ -675,7 +675,7 @@ def test_repeated_setup_keeps_tokens_valid_and_strangers_out(server: Server) -> 
         tenants.set_up(metastore, role="postgres")
 
 
-def test_the_owner_of_a_metastore_needs_no_superuser(server: Server) -> None:
+def test_the_owner_of_a_metastore_need_not_be_a_superuser(server: Server) -> None:
     with server.owner() as connection:
         connection.execute("DROP ROLE IF EXISTS lake_owner")
         connection.execute("CREATE ROLE lake_owner LOGIN CREATEROLE")

@@ -45,9 +45,9 @@ def test_a_fresh_metastore_has_no_findings(metastore: Metastore) -> None:
 def test_objects_missing_in_older_versions_are_reported_and_added(metastore: Metastore) -> None:
     run(metastore, "DROP TABLE ducklake_catalog_lease")
     run(metastore, "DROP VIEW dl_txn_actions")
-    told = found(metastore, "schema")
-    assert any("table ducklake_catalog_lease is missing" in one for one in told)
-    assert any("view dl_txn_actions is missing" in one for one in told)
+    reported = found(metastore, "schema")
+    assert any("table ducklake_catalog_lease is missing" in one for one in reported)
+    assert any("view dl_txn_actions is missing" in one for one in reported)
     # A check that needs a missing table reports that it could not run.
     (one,) = examine(metastore, [CHECKS["expired catalogs"]])
     assert (one.weight, one.words[:20]) == (Weight.ADVICE, "This check failed: T")
@@ -84,12 +84,12 @@ def test_overdue_maintenance_is_found(metastore: Metastore) -> None:
 
 def test_differing_clocks_are_found(metastore: Metastore) -> None:
     assert found(metastore, "clock") == []
-    told = found(metastore, "clock", seconds=-1)
+    reported = found(metastore, "clock", seconds=-1)
     # Theirs is the clock of this machine.
     if metastore.database.dialect.name in {"sqlite", "duckdb"}:
-        assert told == []
+        assert reported == []
     else:
-        (one,) = told
+        (one,) = reported
         assert one.startswith("The clock of the database is 0.")
         assert one.endswith("the clock of this machine.")
 
@@ -112,8 +112,8 @@ def test_failed_and_lagging_mirrors_are_found(metastore: Metastore) -> None:
         " operation, transaction_id) VALUES (:number, 7, 1, 103, 0, 'WRITE', 'x')",
         number=number,
     )
-    told = "The delta mirror of table 7 of the catalog 'lake' is FAILED: disk full"
-    assert found(metastore, "mirrors") == [told]
+    reported = "The delta mirror of table 7 of the catalog 'lake' is FAILED: disk full"
+    assert found(metastore, "mirrors") == [reported]
     assert found(metastore, "lag of mirrors") == []
     run(metastore, "UPDATE dl_mirror_status SET mirrored_version = 2, state = 'LAGGING'")
     assert found(metastore, "mirrors") == []
@@ -129,11 +129,11 @@ def test_unreachable_data_paths_are_found(metastore: Metastore, tmp_path: Path) 
     for name, path in (("good", good), ("wrong", wrong), ("new", str(tmp_path / "new"))):
         metastore.create_catalog(name, data_path=path)
     a_table(metastore.create_catalog("lost", data_path=lost), files=["a.parquet"])
-    told = sorted(found(metastore, "data paths"))
-    assert len(told) == 2
-    assert "lost" in told[0]
-    assert told[0].endswith("it does not exist, although files were written to it.")
-    assert told[1].endswith("it is a file, not a folder.")
+    reported = sorted(found(metastore, "data paths"))
+    assert len(reported) == 2
+    assert "lost" in reported[0]
+    assert reported[0].endswith("it does not exist, although files were written to it.")
+    assert reported[1].endswith("it is a file, not a folder.")
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -147,8 +147,8 @@ def test_nested_data_paths_are_found(metastore: Metastore) -> None:
             " WHERE catalog_name = 'inner'"
         )
         connection.commit()
-    (told,) = found(metastore, "nested data paths")
-    assert told.startswith("The data path 'file:///lake/outer/' lies within '/lake/'")
+    (reported,) = found(metastore, "nested data paths")
+    assert reported.startswith("The data path 'file:///lake/outer/' lies within '/lake/'")
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -176,7 +176,7 @@ def test_a_damaged_file_is_found(tmp_path: Path) -> None:
         file.seek((page - 1) * size)
         file.write(b"\xff" * size)
     with forklake.open(f"ducklake:{path}") as metastore:
-        told = examine(metastore, own)
-    assert told[0].check == "integrity"
-    assert told[0].weight is Weight.SERIOUS
-    assert told[-1].words.startswith("The journal mode is delete,")
+        reported = examine(metastore, own)
+    assert reported[0].check == "integrity"
+    assert reported[0].weight is Weight.SERIOUS
+    assert reported[-1].words.startswith("The journal mode is delete,")

@@ -142,8 +142,8 @@ def test_faults_of_a_partitioned_metastore_are_found(postgres_dsn: str) -> None:
                 "ALTER TABLE ducklake_data_file_002 RESET (autovacuum_vacuum_scale_factor)"
             )
             admin.execute("SELECT pg_stat_force_next_flush()")
-        told = [one.words for one in found(metastore, "statistics", rows=300)]
-        assert told == ["The table ducklake_inlined_delete was never analyzed."]
+        reported = [one.words for one in found(metastore, "statistics", rows=300)]
+        assert reported == ["The table ducklake_inlined_delete was never analyzed."]
         assert complete(metastore.database) == [
             "ducklake_data_file_path",
             "ducklake_data_file_002",
@@ -161,13 +161,13 @@ def test_bad_server_settings_are_found() -> None:
             other.execute("SELECT pg_create_physical_replication_slot('forgotten', true)")
             other.execute("BEGIN; CREATE TABLE x (y int); PREPARE TRANSACTION 'half'")
             extra = [psycopg.connect(server.dsn()) for _ in range(8)]
-            told = {one.check: one for one in examine(metastore, CHECKS)}
+            reported = {one.check: one for one in examine(metastore, CHECKS)}
             half = found(metastore, "prepared transactions", seconds=0)
             for one in extra:
                 one.close()
             other.execute("ROLLBACK PREPARED 'half'")
     serious = {"durability", "autovacuum", "replication slots", "connections"}
-    assert {name for name, one in told.items() if one.weight is Weight.SERIOUS} == serious
-    assert set(told) - serious == {"lost commits"}
-    assert "replication slot forgotten" in told["replication slots"].words
+    assert {name for name, one in reported.items() if one.weight is Weight.SERIOUS} == serious
+    assert set(reported) - serious == {"lost commits"}
+    assert "replication slot forgotten" in reported["replication slots"].words
     assert half[0].words.startswith("The prepared transaction 'half' has been waiting")

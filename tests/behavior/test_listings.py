@@ -98,8 +98,8 @@ def listed(metastore: Metastore) -> set[tuple[int, int]]:
 def numbers_looked_up(view: Snapshotted, table: Table, predicate: Predicate) -> int | None:
     """Return how many files are looked up by id, or None if no listing is used."""
     with view.reading() as reader:
-        asked = question(predicate, {ID: "int64", DAY: "date", NAME: "varchar"})
-        statements = listings.likely_files(reader, table.table_id, asked)
+        requested = question(predicate, {ID: "int64", DAY: "date", NAME: "varchar"})
+        statements = listings.likely_files(reader, table.table_id, requested)
     if statements is None:
         return None
     numbers = statements[0].parameters["files"]

@@ -112,8 +112,8 @@ def _snapshot(transaction: Transaction) -> int:
 
 
 def _history(catalog: Catalog, snapshots: list[int]) -> list[Any]:
-    said = {one.snapshot_id: one.changes for one in catalog.snapshots()}
-    kinds = [sorted(one.kind.value for one in said[SnapshotId(number)]) for number in snapshots]
+    stated = {one.snapshot_id: one.changes for one in catalog.snapshots()}
+    kinds = [sorted(one.kind.value for one in stated[SnapshotId(number)]) for number in snapshots]
     return [*kinds, *(_seen(catalog, number) for number in snapshots)]
 
 

@@ -22,8 +22,8 @@ def test_serious_findings_exit_with_one_until_init_repairs_them(
     assert done.code == 1
     assert done.lines[0].startswith("serious: schema: The table ducklake_catalog_lease is missing")
     assert done.lines[1].startswith("  Run: forklake init.")
-    said = cli.ok("init").lines
-    assert said[0].endswith(
+    stated = cli.ok("init").lines
+    assert stated[0].endswith(
         "Added or updated: ducklake_catalog_lease, ducklake_catalog_lease_expires."
     )
     cli.ok("doctor")

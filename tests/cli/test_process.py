@@ -106,9 +106,9 @@ class TestHelp:
     def test_has_an_example_of_every_command(self, cli: CommandLine) -> None:
         commands = cli.ok("--help").out.partition("Commands:")[2]
         for name in (line.split()[0] for line in commands.splitlines() if line):
-            said = cli.ok(name, "--help").out
-            assert f"  forklake {name}" in said
-            assert "--json" in said
+            stated = cli.ok(name, "--help").out
+            assert f"  forklake {name}" in stated
+            assert "--json" in stated
 
     def test_shows_the_version(self, cli: CommandLine) -> None:
         assert cli.ok("--version").lines == [f"forklake {version('forklake')}"]

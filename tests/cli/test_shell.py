@@ -121,8 +121,8 @@ class TestPrompt:
 class TestDotCommands:
     def test_help_lists_them_all(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
         shell.enter(".help")
-        said = capsys.readouterr().out
-        assert [one for one in COMMANDS.values() if one.usage not in said] == []
+        stated = capsys.readouterr().out
+        assert [one for one in COMMANDS.values() if one.usage not in stated] == []
 
     def test_list_catalogs_and_tables(
         self, shell: Shell, capsys: pytest.CaptureFixture[str]

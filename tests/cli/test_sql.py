@@ -49,8 +49,8 @@ def sql(nowhere: CommandLine, tmp_path: Path) -> Sql:
 
 class TestStatements:
     def test_run_one_after_the_other(self, sql: Sql) -> None:
-        said = sql.ok("CREATE TABLE a (x INTEGER); DROP TABLE t", "CREATE TABLE b (x INTEGER)")
-        assert said.splitlines() == ["CREATE TABLE", "DROP TABLE", "CREATE TABLE"]
+        stated = sql.ok("CREATE TABLE a (x INTEGER); DROP TABLE t", "CREATE TABLE b (x INTEGER)")
+        assert stated.splitlines() == ["CREATE TABLE", "DROP TABLE", "CREATE TABLE"]
 
     def test_may_attach_catalogs(self, sql: Sql, nowhere: CommandLine) -> None:
         text = (
@@ -92,9 +92,9 @@ class TestForms:
     def test_of_several_results(self, sql: Sql) -> None:
         text = "USE lake; SHOW TABLES; CREATE TABLE u (x INTEGER); SHOW TABLES"
         decoder = json.JSONDecoder()
-        said = sql.ok("--json", text)
-        first, end = decoder.raw_decode(said)
-        second, _ = decoder.raw_decode(said[end:].lstrip())
+        stated = sql.ok("--json", text)
+        first, end = decoder.raw_decode(stated)
+        second, _ = decoder.raw_decode(stated[end:].lstrip())
         assert (len(first), len(second)) == (1, 2)
 
     def test_of_changes(self, sql: Sql) -> None:

@@ -32,7 +32,7 @@ class Role:
     number: int
 
     def __call__(self, start: Start) -> Counter[str]:
-        told: Counter[str] = Counter()
+        reported: Counter[str] = Counter()
         random = Random(self.number)
         with self.place.open() as metastore:
             files = Lake(metastore, self.folder)
@@ -40,18 +40,18 @@ class Role:
             start()
             for count in for_seconds(self.seconds):
                 with suppress(Conflict):
-                    self.act(files, random, count, told)
-                told[type(self).__name__] += 1
-        return told
+                    self.act(files, random, count, reported)
+                reported[type(self).__name__] += 1
+        return reported
 
-    def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
+    def act(self, files: Lake, random: Random, count: int, reported: Counter[str]) -> None:
         raise NotImplementedError
 
 
 class Writer(Role):
     """Adds files, and replaces all files by one."""
 
-    def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
+    def act(self, files: Lake, random: Random, count: int, reported: Counter[str]) -> None:
         catalog = files.metastore.catalog(random.choice(CATALOGS))
         name = f"{self.number}-{count}"
         if random.random() < 0.7:
@@ -69,7 +69,7 @@ class Writer(Role):
 class Forker(Role):
     """Forks catalogs and forks, now or at a snapshot, reads the fork, and drops old forks."""
 
-    def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
+    def act(self, files: Lake, random: Random, count: int, reported: Counter[str]) -> None:
         mine = [f"fork-{self.number}-{one}" for one in range(max(0, count - 4), count)]
         parent = files.metastore.find(random.choice([*CATALOGS, *mine]))
         if parent is None:
@@ -81,9 +81,9 @@ class Forker(Role):
         try:
             fork = files.metastore.fork(parent.catalog_name, name, at=at, mode=mode)
         except NotFound:
-            told["a fork point had expired"] += 1
+            reported["a fork point had expired"] += 1
         else:
-            look(files.metastore, fork.name, None, told)
+            look(files.metastore, fork.name, None, reported)
         if random.random() < 0.2:
             with suppress(NotFound):
                 files.metastore.materialize(name)
@@ -94,60 +94,62 @@ class Forker(Role):
 class Traveller(Role):
     """Reads catalogs and forks at current and past snapshots."""
 
-    def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
+    def act(self, files: Lake, random: Random, count: int, reported: Counter[str]) -> None:
         rows = files.metastore.catalogs()
         name = random.choice(rows).catalog_name
         with suppress(NotFound):
             catalog = files.metastore.catalog(name)
             past = [one.snapshot_id for one in catalog.snapshots()]
-            look(files.metastore, name, random.choice([None, *past]), told)
+            look(files.metastore, name, random.choice([None, *past]), reported)
 
 
 class Expirer(Role):
     """Expires snapshots of catalogs and forks, and reclaims dropped catalogs."""
 
-    def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
+    def act(self, files: Lake, random: Random, count: int, reported: Counter[str]) -> None:
         name = random.choice([row.catalog_name for row in files.metastore.catalogs()])
         with suppress(NotFound):
             catalog = files.metastore.catalog(name)
             past = [one.snapshot_id for one in catalog.snapshots()]
             chosen = past[:-3] if random.random() < 0.5 else random.sample(past, len(past) // 2)
-            told["expired"] += len(catalog.expire_snapshots(versions=chosen))
+            reported["expired"] += len(catalog.expire_snapshots(versions=chosen))
         if count % 5 == 0:
-            told["reclaimed"] += len(files.metastore.reclaim_dropped(3, cleanup_all=True).catalogs)
+            reported["reclaimed"] += len(
+                files.metastore.reclaim_dropped(3, cleanup_all=True).catalogs
+            )
 
 
 class Cleaner(Role):
     """Removes files at once, and removes orphans."""
 
-    def act(self, files: Lake, random: Random, count: int, told: Counter[str]) -> None:
+    def act(self, files: Lake, random: Random, count: int, reported: Counter[str]) -> None:
         name = random.choice([row.catalog_name for row in files.metastore.catalogs()])
         with suppress(NotFound):
             catalog = files.metastore.catalog(name)
-            told["removed"] += len(catalog.cleanup_old_files(cleanup_all=True))
-            told["orphans"] += len(catalog.delete_orphaned_files(older_than=GRACE))
+            reported["removed"] += len(catalog.cleanup_old_files(cleanup_all=True))
+            reported["orphans"] += len(catalog.delete_orphaned_files(older_than=GRACE))
 
 
 ROLES = (Writer, Writer, Forker, Traveller, Expirer, Cleaner)
 
 
-def look(metastore: Metastore, name: str, version: int | None, told: Counter[str]) -> None:
+def look(metastore: Metastore, name: str, version: int | None, reported: Counter[str]) -> None:
     """Read all files of a table; one may be missing only if its snapshot is gone as well."""
     try:
         catalog = metastore.catalog(name)
         seen = catalog.now() if version is None else catalog.at(version=version)
         found = seen.scan_files(seen.state.table("t"))
     except NotFound:
-        told["a snapshot had expired"] += 1
+        reported["a snapshot had expired"] += 1
         return
     for file in found:
         try:
             assert pq.read_metadata(file.path).num_rows == file.file.record_count
         except FileNotFoundError:
             if _is_there(metastore, name, seen.snapshot_id):
-                told[f"LOST {file.path} of {name} at {seen.snapshot_id}"] += 1
+                reported[f"LOST {file.path} of {name} at {seen.snapshot_id}"] += 1
             return
-    told["read"] += 1
+    reported["read"] += 1
 
 
 def _is_there(metastore: Metastore, name: str, snapshot: int) -> bool:

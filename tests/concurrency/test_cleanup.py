@@ -29,16 +29,19 @@ def test_no_visible_file_is_removed(place: Place, tmp_path: Path) -> None:
         files = Lake(metastore, folder)
         for name in CATALOGS:
             files.append(files.create(name))
-        told: Counter[str] = Counter()
+        reported: Counter[str] = Counter()
         for first in range(0, SECONDS, SECONDS_OF_A_ROUND):
             seconds = min(SECONDS - first, SECONDS_OF_A_ROUND)
             jobs = [
                 role(place, folder, seconds, 100 * first + number)
                 for number, role in enumerate(ROLES)
             ]
-            told += sum(in_processes(jobs), Counter())
-        assert not [what for what in told if what.startswith("LOST")], told
-        assert min(told["read"], told["expired"], told["removed"], told["reclaimed"]) > 0, told
+            reported += sum(in_processes(jobs), Counter())
+        assert not [what for what in reported if what.startswith("LOST")], reported
+        assert (
+            min(reported["read"], reported["expired"], reported["removed"], reported["reclaimed"])
+            > 0
+        ), reported
 
         raw = RawFiles(RawMetastore(place))
         needed = {

@@ -28,39 +28,39 @@ class Person:
         """Path of the session."""
         return f"/v1/sessions/{self.session}"
 
-    def run(self, sql: str, **said: Any) -> dict[str, Any]:
+    def run(self, sql: str, **stated: Any) -> dict[str, Any]:
         """Run a statement, and return its state after at most 30 seconds."""
         answer = self.client.post(
-            f"{self.path}/statements", json={"sql": sql, "wait_seconds": 30, **said}
+            f"{self.path}/statements", json={"sql": sql, "wait_seconds": 30, **stated}
         )
         assert answer.status_code in (200, 202), answer.text
         found: dict[str, Any] = answer.json()
         return found
 
-    def done(self, sql: str, **said: Any) -> dict[str, Any]:
+    def done(self, sql: str, **stated: Any) -> dict[str, Any]:
         """Run a statement that must succeed."""
-        found = self.run(sql, **said)
+        found = self.run(sql, **stated)
         assert found["state"] == "done", found
         return found
 
-    def refused(self, sql: str, **said: Any) -> str:
+    def refused(self, sql: str, **stated: Any) -> str:
         """Run a statement that must fail, and return the code of its error."""
-        found = self.run(sql, **said)
+        found = self.run(sql, **stated)
         assert found["state"] == "failed", found
         return str(found["error"]["code"])
 
-    def rows(self, sql: str, **said: Any) -> list[list[Any]]:
+    def rows(self, sql: str, **stated: Any) -> list[list[Any]]:
         """Return the rows of a query."""
-        number = self.done(sql, **said)["statement"]
+        number = self.done(sql, **stated)["statement"]
         answer = self.client.get(f"{self.path}/statements/{number}/rows")
         assert answer.status_code == 200, answer.text
         found: list[list[Any]] = answer.json()["rows"]
         return found
 
 
-def opened(client: httpx.Client, catalog: str, **said: Any) -> Person:
+def opened(client: httpx.Client, catalog: str, **stated: Any) -> Person:
     """Open a session."""
-    answer = client.post("/v1/sessions", json={"catalog": catalog, **said})
+    answer = client.post("/v1/sessions", json={"catalog": catalog, **stated})
     assert answer.status_code == 201, answer.text
     return Person(client, answer.json()["session"])
 

@@ -103,14 +103,14 @@ def prepared(settings: Settings) -> Iterator[Running]:
         yield service
 
 
-def assert_typed(answer: httpx.Response, said: object) -> None:
+def assert_typed(answer: httpx.Response, stated: object) -> None:
     """Check that a response is a success, or a problem of ours with a remedy."""
-    assert answer.status_code < 500, (said, answer.text)
+    assert answer.status_code < 500, (stated, answer.text)
     if answer.status_code >= 400:
         error = answer.json()["error"]
         assert error["code"]
         assert error["message"]
-        assert error["request_id"], said
+        assert error["request_id"], stated
 
 
 def filled(body: Any, text: str) -> Any:

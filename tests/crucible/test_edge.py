@@ -27,12 +27,12 @@ C = "/v1/catalogs"
 
 
 def test_a_harmless_request_id_is_kept(client: httpx.Client) -> None:
-    def told(given: str) -> str:
+    def reported(given: str) -> str:
         return client.get("/v1/me", headers={"X-Request-Id": given}).headers["x-request-id"]
 
-    assert told("abc-1.2_3") == "abc-1.2_3"
+    assert reported("abc-1.2_3") == "abc-1.2_3"
     for bad in ("", "x" * 65, "a b", 'a"b', "a\tb"):
-        assert re.fullmatch("[0-9a-f]{32}", told(bad))
+        assert re.fullmatch("[0-9a-f]{32}", reported(bad))
 
 
 def test_requests_from_other_sites_are_refused_by_a_service_without_rules(
@@ -103,9 +103,9 @@ def test_internal_errors_are_only_logged(
     assert answer.status_code == 500
     assert answer.json()["error"]["code"] == "corruption"
     assert "ducklake_schema" not in answer.text
-    (told,) = [record for record in caplog.records if record.message == "problem"]
-    assert told.facts["request_id"] == "here"  # type: ignore[attr-defined]
-    assert "ducklake_schema" in told.facts["error"]  # type: ignore[attr-defined]
+    (reported,) = [record for record in caplog.records if record.message == "problem"]
+    assert reported.facts["request_id"] == "here"  # type: ignore[attr-defined]
+    assert "ducklake_schema" in reported.facts["error"]  # type: ignore[attr-defined]
 
 
 def test_a_request_is_logged_as_one_line_of_json(

@@ -151,12 +151,12 @@ def resolved(peer: str, headers: dict[str, str], *networks: str) -> tuple[str, s
 
 
 def test_forwarded_headers_count_from_trusted_proxies_only() -> None:
-    said = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7", "X-Forwarded-Proto": "https"}
-    assert resolved("10.0.0.1", said) == ("10.0.0.1", "http")
-    assert resolved("10.0.0.1", said, "10.0.0.2") == ("10.0.0.1", "http")
-    assert resolved("10.0.0.1", said, "10.0.0.0/8") == ("198.51.100.7", "https")
-    assert resolved("10.0.0.1", said, "10.0.0.0/8", "198.51.100.0/24") == ("203.0.113.9", "https")
-    assert resolved("::ffff:10.0.0.1", said, "10.0.0.1") == ("198.51.100.7", "https")
+    stated = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7", "X-Forwarded-Proto": "https"}
+    assert resolved("10.0.0.1", stated) == ("10.0.0.1", "http")
+    assert resolved("10.0.0.1", stated, "10.0.0.2") == ("10.0.0.1", "http")
+    assert resolved("10.0.0.1", stated, "10.0.0.0/8") == ("198.51.100.7", "https")
+    assert resolved("10.0.0.1", stated, "10.0.0.0/8", "198.51.100.0/24") == ("203.0.113.9", "https")
+    assert resolved("::ffff:10.0.0.1", stated, "10.0.0.1") == ("198.51.100.7", "https")
     forged = {"X-Forwarded-For": "127.0.0.1, nonsense, [2001:db8::1]:99"}
     assert resolved("10.0.0.1", forged, "10.0.0.1") == ("2001:db8::1", "http")
     assert resolved("10.0.0.1", {"X-Forwarded-For": "nonsense"}, "10.0.0.1") == ("10.0.0.1", "http")
@@ -338,5 +338,5 @@ def test_log_lines_name_the_address_of_the_client(
     caplog.set_level("INFO", "forklake.crucible")
     with running(settings.model_copy(update={"trusted_proxies": ("127.0.0.1",)})) as service:
         service.of("alice").get("/v1/me", headers={"X-Forwarded-For": "192.0.2.77"})
-    told = [getattr(one, "facts", {}).get("address") for one in caplog.records]
-    assert "192.0.2.77" in told
+    reported = [getattr(one, "facts", {}).get("address") for one in caplog.records]
+    assert "192.0.2.77" in reported

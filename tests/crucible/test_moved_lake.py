@@ -71,7 +71,7 @@ def test_files_and_delta_tables_are_readable_after_a_move(
             session.use("lake")
             session.sql("INSERT INTO orders SELECT 100, 'later'")
         assert audit_catalog(found.metastore("acme").catalog("acme-lake")) == []
-        told = READERS["deltalake"](str(tmp_path / "delta"), None)["id"].to_pylist()
-        assert sorted(told) == [*(n for n in range(20) if n not in {3, 13}), 100]
+        reported = READERS["deltalake"](str(tmp_path / "delta"), None)["id"].to_pylist()
+        assert sorted(reported) == [*(n for n in range(20) if n not in {3, 13}), 100]
         for place in found.places.values():
             assert problems(place, every_snapshot=True) == []

@@ -145,7 +145,7 @@ def consistent(lakes: World) -> None:
         assert problems(place, every_snapshot=True) == [], stamp
 
 
-def test_everything_arrives_and_nothing_stays(lakes: World) -> None:
+def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
     ids = ids_of(lakes, "home", ACCOUNT)
     before, stays = everything(lakes.stamps.home, ACCOUNT), everything(lakes.stamps.home, OTHER)
     rows_before = owned(lakes, "home", ids)

@@ -94,11 +94,11 @@ def test_queries_leave_no_threads_behind(sparked: Running) -> None:
 
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     alice.done("CREATE TABLE t (id INTEGER); INSERT INTO t SELECT range FROM range(10)")
-    asked = []
+    requested = []
     for _ in range(16):  # each time Spark lists the files from another of its threads
         assert alice.rows("SELECT count(*) FROM t") == [[10]]
-        asked.append(called_back())
-    assert asked[-1] == asked[-5]
+        requested.append(called_back())
+    assert requested[-1] == requested[-5]
 
 
 def test_duckdb_computations_can_be_interrupted() -> None:
@@ -168,9 +168,9 @@ def test_idle_sessions_are_closed(sparked: Running, sessions: Callable[..., Sess
         some.find(LOCAL, idle.session_id)
     assert idle.closed()
     assert not idle.session.in_transaction
-    asked = busy.submit(Request(LOCAL, "SELECT count(*) FROM t", None, "duckdb", 60))
-    assert asked.wait(30)
-    assert asked.answer().page(0, 1).to_pylist() == [{"count_star()": 0}]
+    requested = busy.submit(Request(LOCAL, "SELECT count(*) FROM t", None, "duckdb", 60))
+    assert requested.wait(30)
+    assert requested.answer().page(0, 1).to_pylist() == [{"count_star()": 0}]
     overdue = busy.submit(Request(LOCAL, LONG, None, "duckdb", 5))
     while overdue.state is State.QUEUED:
         pass

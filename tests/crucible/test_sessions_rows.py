@@ -43,10 +43,10 @@ def pages(person: Person, number: int, limit: int) -> tuple[list[Any], pa.Table,
     tables: list[pa.Table] = []
     offset: int | None = 0
     while offset is not None:
-        asked = {"offset": offset, "limit": limit}
-        page = person.client.get(path, params=asked).json()
+        requested = {"offset": offset, "limit": limit}
+        page = person.client.get(path, params=requested).json()
         rows += page["rows"]
-        stream = person.client.get(path, params=asked, headers={"Accept": ARROW})
+        stream = person.client.get(path, params=requested, headers={"Accept": ARROW})
         assert stream.headers["content-type"] == ARROW
         tables.append(pa.ipc.open_stream(stream.content).read_all())
         offset = page["next"]

@@ -72,14 +72,14 @@ def test_requests_that_wait_for_spark_do_not_block_others(
         client.post("/v1/batch/create", json={"names": ["a", "b"]}).raise_for_status()
         path, body = "/v1/catalogs/a/maintenance/expire", {"wait_seconds": 30}
         try:
-            asked = [pool.submit(client.get, "/v1/catalogs/a/diff/b") for _ in range(2)]
-            asked += [pool.submit(client.post, path, json=body) for _ in range(2)]
+            requested = [pool.submit(client.get, "/v1/catalogs/a/diff/b") for _ in range(2)]
+            requested += [pool.submit(client.post, path, json=body) for _ in range(2)]
             assert begun.wait(60)
             assert client.get("/v1/catalogs", timeout=20).status_code == 200
-            assert not any(one.done() for one in asked)
+            assert not any(one.done() for one in requested)
         finally:
             may_end.set()
-        assert [one.result().status_code for one in asked] == [200, 200, 202, 202]
+        assert [one.result().status_code for one in requested] == [200, 200, 202, 202]
 
 
 def test_queued_runs_are_limited_per_catalog(

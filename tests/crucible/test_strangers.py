@@ -221,7 +221,7 @@ def test_exceeded_limits_are_reported(there: Running) -> None:
 def test_root_operations_are_for_roots_only(there: Running) -> None:
     root, bob = there.of("root"), there.of("bob")
     body = {"name": "carol", "account": "carol", "prefixes": ["carol-"]}
-    for method, path, said in (
+    for method, path, stated in (
         ("GET", "/v1/principals", None),
         ("POST", "/v1/principals", body),
         ("PUT", "/v1/principals/bob/prefixes", {"prefix": "", "role": "owner"}),
@@ -229,8 +229,8 @@ def test_root_operations_are_for_roots_only(there: Running) -> None:
         ("GET", "/v1/audit", None),
         ("DELETE", "/v1/principals/alice", None),
     ):
-        assert bob.request(method, path, json=said).status_code == 403, path
-        assert root.request(method, path, json=said).is_success, path
+        assert bob.request(method, path, json=stated).status_code == 403, path
+        assert root.request(method, path, json=stated).is_success, path
     assert [one["name"] for one in root.get("/v1/principals").json()["principals"]] == [
         "alice",
         "bob",

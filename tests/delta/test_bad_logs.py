@@ -90,7 +90,7 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
         Unsupported,
         "'c' of the Delta table has an unsupported type",
     ),
-    "an unknown type that is replaced at once": (
+    "an unknown type that is replaced next": (
         lambda log: (
             log.commit(2, with_metadata(schemaString=column("interval"))),
             log.commit(3, METADATA),
@@ -123,7 +123,7 @@ BAD: dict[str, tuple[Write, type[ForklakeError], str]] = {
         Corruption,
         "refers to a file by an invalid UUID",
     ),
-    "a vector in the log that is none": (
+    "an invalid inline vector": (
         after(add("c", **_inline("0" * 45))),
         Corruption,
         "in the log",

@@ -89,12 +89,12 @@ def test_every_version_has_the_number_of_files_that_others_count(
     assert wrong == {}
 
 
-def files_of_versions(catalog: Catalog, asked: Mapping[int, object]) -> dict[int, int]:
+def files_of_versions(catalog: Catalog, requested: Mapping[int, object]) -> dict[int, int]:
     view = catalog.now()
     table = view.state.table("t")
     reading = FaceReading(view, table)
     at = {one.version: one.begin_snapshot for one in reading.versions()}
-    return {number: len(catalog.at(version=at[number]).data_files(table)) for number in asked}
+    return {number: len(catalog.at(version=at[number]).data_files(table)) for number in requested}
 
 
 def test_unsupported_tables_are_refused(metastore: Metastore, delta_corpus: Path) -> None:
@@ -138,12 +138,12 @@ def test_every_version_has_the_rows_that_others_read(
                 assert rows == canonical(READERS[reader](str(folder), number))
 
 
-def rows_of_versions(session: Session, asked: set[int]) -> Iterator[tuple[int, pa.Table]]:
+def rows_of_versions(session: Session, requested: set[int]) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of versions, with one job for all that have the same columns."""
     from pyspark.sql.functions import lit
 
     alike: defaultdict[str, dict[int, DataFrame]] = defaultdict(dict)
-    for number in sorted(asked):
+    for number in sorted(requested):
         frame = session.delta(("one", "main", "t"), version=number)
         alike[frame.schema.json()][number] = frame.withColumn(_VERSION, lit(number))
     for frames in alike.values():

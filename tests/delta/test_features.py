@@ -48,7 +48,7 @@ def metadata(schema: str = COLUMNS, **configuration: Any) -> Metadata:
         (1, 6, set(), {"identityColumns", "changeDataFeed", "checkConstraints"}),
     ],
 )
-def test_older_versions_stand_for_features(
+def test_older_versions_imply_features(
     reader: int, writer: int, reads: set[str], writes: set[str]
 ) -> None:
     assert reader_features(protocol(reader, writer)) == reads

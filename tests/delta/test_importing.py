@@ -173,8 +173,8 @@ def test_a_version_of_many_files_is_one_snapshot_in_parts(
     assert view.statistics(table).record_count == 90
     (bounds,) = view.column_statistics(table)
     assert (bounds.min_value, bounds.max_value) == ("0", "9")
-    said = reading(catalog).actions(("remove", "txn"))
-    assert Counter(one.version for one in said) == {1: 7, 2: 2}
+    stated = reading(catalog).actions(("remove", "txn"))
+    assert Counter(one.version for one in stated) == {1: 7, 2: 2}
     (zero,) = (one for one in reading(catalog).versions() if one.version == 0)
     then = catalog.at(version=zero.begin_snapshot)
     assert then.statistics(table).record_count == 98
@@ -387,8 +387,8 @@ def test_a_variant_is_imported_as_a_struct_of_its_two_parts(
 def test_tables_with_unsupported_reader_features_are_not_readable(
     metastore: Metastore, written: HandWrittenLog, tmp_path: Path, protocol: Body, reason: str
 ) -> None:
-    said = () if protocol is None else ({"protocol": protocol},)
-    written.commit(0, *said, METADATA, add("a", **TEN))
+    stated = () if protocol is None else ({"protocol": protocol},)
+    written.commit(0, *stated, METADATA, add("a", **TEN))
     strict, bold = (metastore.create_catalog(name, data_path=str(tmp_path)) for name in "ab")
     load(strict, written)
     state = strict.now().state

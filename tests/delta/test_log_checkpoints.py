@@ -165,9 +165,9 @@ def test_statistics_and_partition_values_may_be_columns(written: HandWrittenLog)
 
 def test_statistics_in_text_form_are_kept_verbatim(written: HandWrittenLog) -> None:
     parsed = {"stats_parsed": pa.struct({"numRecords": pa.int64()})}
-    said = add("a", stats='{ "numRecords" : 1e0 }', stats_parsed={"numRecords": 2})
+    stated = add("a", stats='{ "numRecords" : 1e0 }', stats_parsed={"numRecords": 2})
     only_parsed = add("b", stats_parsed={"numRecords": 3})
-    written.checkpoint(1, *FIRST, said, only_parsed, more=parsed)
+    written.checkpoint(1, *FIRST, stated, only_parsed, more=parsed)
     found = state(written).adds
     assert found["a", None].stats == '{ "numRecords" : 1e0 }'
     assert found["b", None].stats == '{"numRecords":3}'

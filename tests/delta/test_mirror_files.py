@@ -298,7 +298,7 @@ def test_a_checkpoint_contains_the_complete_state(table: Table) -> None:
     )
     table.commit(PROTOCOL, METADATA, added, table.write("us / x", range(2)))
     table.commit(removal(added), replace(added, path="again.parquet"))
-    told = state(
+    reported = state(
         table,
         WITH_VECTORS,
         transactions=[Txn(app_id="a", version=1), Txn(app_id="b", version=2, last_updated=3)],
@@ -307,7 +307,7 @@ def test_a_checkpoint_contains_the_complete_state(table: Table) -> None:
             DomainMetadata(domain="gone", configuration="{}", removed=True),
         ],
     )
-    write_checkpoint(str(table.root), 1, told)
+    write_checkpoint(str(table.root), 1, reported)
     rows = pq.read_table(checkpoint_path(str(table.root), 1)).to_pylist(maps_as_pydicts="strict")
     assert all(sum(value is not None for value in row.values()) == 1 for row in rows)
     found = [(kind, body) for row in rows for kind, body in row.items() if body is not None]

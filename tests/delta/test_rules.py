@@ -198,7 +198,9 @@ def test_commits_have_in_commit_timestamps_if_enabled(
         (Rules(), set(ChangeKind), False),
     ],
 )
-def test_which_changes_rules_forbid(rules: Rules, kinds: set[ChangeKind], is_refused: bool) -> None:
+def test_rules_forbid_the_listed_changes(
+    rules: Rules, kinds: set[ChangeKind], is_refused: bool
+) -> None:
     assert (rules.why_not(kinds) is not None) == is_refused
 
 

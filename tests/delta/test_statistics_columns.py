@@ -61,8 +61,8 @@ def test_statistics_of_many_files_equal_those_of_single_files(
 ) -> None:
     counts = list(range(len(files)))
     known = {ColumnId(number): known_in(files, number) for number in TEXTS}
-    said = statistics_column(pa.array(counts, pa.int64()), known, LEAVES).to_pylist()
-    assert said == [
+    stated = statistics_column(pa.array(counts, pa.int64()), known, LEAVES).to_pylist()
+    assert stated == [
         statistics_text(count, file, LEAVES, is_tight=True)
         for count, file in zip(counts, files, strict=True)
     ]

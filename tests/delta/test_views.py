@@ -96,8 +96,8 @@ def test_views_of_an_imported_table_repeat_its_log(
         "SELECT version, path, size, modification_time, stats, partition_values, data_change"
         " FROM dl_add_files",
     )
-    told = [(*row[:5], json.loads(row[5]), bool(row[6])) for row in adds]
-    assert sorted(told, key=str) == in_log(
+    reported = [(*row[:5], json.loads(row[5]), bool(row[6])) for row in adds]
+    assert sorted(reported, key=str) == in_log(
         foreign, "add", *"path size modificationTime stats partitionValues dataChange".split()
     )
     removes = fetch(
@@ -225,13 +225,13 @@ def test_documented_queries_return_the_right_results(documented: Catalog, foreig
         ("sales", "orders", latest.version, "own")
     ]
     assert answers["-- The version at a time"] == [(latest.version,)]
-    told = sorted(one.path for one in replay(DeltaLog(str(foreign)).open(), 1).adds.values())
+    reported = sorted(one.path for one in replay(DeltaLog(str(foreign)).open(), 1).adds.values())
     files = answers["-- The files of version 1"]
-    assert sorted(path for path, *_ in files) == [f"{foreign}/{path}" for path in told]
-    assert sorted(path for path, *_ in answers["-- The files of version 1 by actions"]) == told
+    assert sorted(path for path, *_ in files) == [f"{foreign}/{path}" for path in reported]
+    assert sorted(path for path, *_ in answers["-- The files of version 1 by actions"]) == reported
     eu = answers["-- The files of version 1 in one partition"]
     assert sorted(path for (path,) in eu) == [
-        f"{foreign}/{path}" for path in told if path.startswith("region=eu/")
+        f"{foreign}/{path}" for path in reported if path.startswith("region=eu/")
     ]
     assert answers["-- Versions that wait for the mirror"] == [
         ("sales", "orders", latest.version, latest.version - 1, 1, "CURRENT", None)

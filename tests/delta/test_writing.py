@@ -34,9 +34,9 @@ def versions(lake: Session) -> list[str]:
 
 def test_an_application_version_is_written_once(published: Session) -> None:
     rows = published.sql("SELECT range AS id FROM range(3)")
-    asked = [("one", 1), ("one", 1), ("one", 3), ("one", 2), ("two", 1)]
+    requested = [("one", 1), ("one", 1), ("one", 3), ("one", 2), ("two", 1)]
     written = [
-        published.write_once(rows, "t", app_id=app, version=version) for app, version in asked
+        published.write_once(rows, "t", app_id=app, version=version) for app, version in requested
     ]
     assert written == [True, False, True, False, True]
     assert published.table("t").count() == 9
@@ -55,8 +55,8 @@ def test_a_stream_batch_is_written_once_and_recorded_in_the_log(
     finally:
         context.setLocalProperty(QUERY_ID, None)  # type: ignore[arg-type]
     assert published.table("t").count() == 6
-    told = DeltaTable(str(tmp_path / "delta"))
-    assert (told.version(), told.transaction_version("query")) == (2, 1)
+    reported = DeltaTable(str(tmp_path / "delta"))
+    assert (reported.version(), reported.transaction_version("query")) == (2, 1)
     by_version = [
         one["txn"]["version"] for at in (1, 2) for one in log_actions(tmp_path / "delta", at)[1:2]
     ]

@@ -78,11 +78,13 @@ def test_the_length_of_the_history_is_configurable(sales: Catalog) -> None:
     for number in range(4, 8):
         add_rows(sales, "t", {"id": [number]})
     assert len(publish_table(sales, "t", history=0).metadata.snapshots) == 1
-    told = publish_table(sales, "t", history=2).metadata.snapshots
-    assert [one.snapshot_id for one in told] == [
+    reported = publish_table(sales, "t", history=2).metadata.snapshots
+    assert [one.snapshot_id for one in reported] == [
         int(one.snapshot_id) for one in sales.snapshots()[-3:]
     ]
-    assert [one.parent_snapshot_id for one in told[1:]] == [one.snapshot_id for one in told[:-1]]
+    assert [one.parent_snapshot_id for one in reported[1:]] == [
+        one.snapshot_id for one in reported[:-1]
+    ]
 
 
 def test_forks_are_published_separately(metastore: Metastore, sales: Catalog) -> None:
@@ -149,7 +151,7 @@ def test_readers_prune_files_by_bounds(metastore: Metastore, tmp_path: Path) -> 
         table = transaction.create_table("t", columns)
         transaction.add_data_files(table, [NewDataFile("x.parquet", 2, 10, bounds=bounds)])
     done = publish_table(made, "t")
-    told = StaticTable.from_metadata(done.metadata_location)
+    reported = StaticTable.from_metadata(done.metadata_location)
     for outside in (
         "c0 > 5",
         "c2 < -1.500",
@@ -161,9 +163,9 @@ def test_readers_prune_files_by_bounds(metastore: Metastore, tmp_path: Path) -> 
         "c0 is null",
         f"c11 > {'9' * 28}.0123456789",
     ):
-        assert not list(told.scan(outside).plan_files()), outside
+        assert not list(reported.scan(outside).plan_files()), outside
     for inside in ("c0 = 5", "c2 = 2.250", "c5 = '1969-12-31'", "c9 = 'zé'", "c3 < 0"):
-        assert len(list(told.scan(inside).plan_files())) == 1, inside
+        assert len(list(reported.scan(inside).plan_files())) == 1, inside
 
 
 def foreign_file(path: Path, field_id: bytes | None = None) -> NewDataFile:

@@ -202,10 +202,10 @@ def test_files_that_need_a_delta_log_fail(lake: Exposed) -> None:
         transaction.add_data_files(table, [NewDataFile("x.parquet", 1, 100, mapping_id=mapping)])
     # A client sends several queries at once, and may get the error that another one failed.
     unreadable = "cannot be read|transaction is aborted"
-    for name, said in (("sales", unreadable), ("other", "are stored beside the files")):
+    for name, stated in (("sales", unreadable), ("other", "are stored beside the files")):
         lake.attach(name)
         for text in (f"FROM {name}.t", f"SELECT max(id) FROM {name}.t WHERE id > 0"):
-            with pytest.raises(duckdb.Error, match=said):
+            with pytest.raises(duckdb.Error, match=stated):
                 lake.rows(text)
     with pytest.raises(duckdb.Error, match=unreadable):
         lake.rows("SELECT count(*) FROM sales.t")
@@ -236,8 +236,8 @@ def test_writes_are_refused(lake: Exposed) -> None:
 
 
 def test_a_client_must_name_an_existing_catalog(lake: Exposed) -> None:
-    for catalog, said in (("", "does not name a catalog"), ("gone", "There is no catalog 'gone'")):
-        with pytest.raises(duckdb.IOException, match=said):
+    for catalog, given in (("", "does not name a catalog"), ("gone", "There is no catalog 'gone'")):
+        with pytest.raises(duckdb.IOException, match=given):
             attach(lake.client, lake.dsn, "lake", catalog=catalog)
 
 

@@ -156,11 +156,11 @@ BAD_TYPES: list[tuple[pa.Array, str, type[ForklakeError], str]] = [
 
 def test_types_that_do_not_fit_are_refused(lake: Session, tmp_path: Path) -> None:
     before = lake.snapshots("lake")
-    for number, (array, kind, error, told) in enumerate(BAD_TYPES):
+    for number, (array, kind, error, reported) in enumerate(BAD_TYPES):
         column = ColumnSpec("c", list_of("int64") if kind == "list" else kind)
         lake.create_table(f"t{number}", [column])
         path = write(tmp_path / f"{number}.parquet", {"c": array})
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=reported):
             add_data_files(lake, "lake", f"t{number}", str(path))
     assert len(lake.snapshots("lake")) == len(before) + len(BAD_TYPES)
 
@@ -230,12 +230,12 @@ def test_missing_and_additional_columns_are_accepted_with_options(
     assert rows_of(lake.table("t").where("id = 1")) == [
         (1, None, (5, None), {"k": (5, None)}, 9),
     ]
-    for rows, told in (
+    for rows, reported in (
         ({"id": [1], "ID": [2]}, "'id' twice"),
         ({"_ducklake_internal_row_id": [1]}, "of another lake"),
         ({"id": [1], "s": [{"z": 1}]}, "none of the fields of 's'"),
     ):
-        with pytest.raises(InvalidInput, match=told):
+        with pytest.raises(InvalidInput, match=reported):
             add(
                 lake,
                 write(tmp_path / "g.parquet", rows),
@@ -247,11 +247,11 @@ def test_missing_and_additional_columns_are_accepted_with_options(
 def test_nulls_in_not_null_columns_are_refused(lake: Session, tmp_path: Path) -> None:
     lake.create_table("t", [ColumnSpec("id", "int64", nulls_allowed=False), COLUMNS[1]])
     add(lake, write(tmp_path / "good.parquet", {"id": [1], "name": ["a"]}))
-    for rows, told in (
+    for rows, reported in (
         ({"id": pa.array([None], pa.int64()), "name": ["a"]}, "NOT NULL constraint"),
         ({"name": ["a"]}, "is NOT NULL and has no default"),
     ):
-        with pytest.raises(InvalidInput, match=told):
+        with pytest.raises(InvalidInput, match=reported):
             add(lake, write(tmp_path / "bad.parquet", rows), allow_missing=True)
     unknown = write(tmp_path / "u.parquet", {"id": [1], "name": ["a"]}, write_statistics=False)
     with pytest.raises(InvalidInput, match="has no null count"):
@@ -312,14 +312,14 @@ def test_partitioned_tables_accept_files_whose_folders_have_all_keys(
     assert [row.partition_value for row in values] == ["a", "2024"]
     assert file.partition_id is not None
     own = {"name": ["a"], **rows}
-    for folder, told in (
+    for folder, reported in (
         ("name=a", "no folder has a name year="),
         ("year=2023/name=a", "the folder has year=2023, but the file holds 2024"),
         ("year=0/name=a", "0 is not a valid year"),
         ("year=2024/name=b", "the folder has name=b, but the file holds a"),
         ("year=x/name=a", "x"),
     ):
-        with pytest.raises(InvalidInput, match=told):
+        with pytest.raises(InvalidInput, match=reported):
             add(lake, write(tmp_path / "bad" / folder / "f.parquet", own))
 
 

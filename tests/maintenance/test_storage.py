@@ -36,10 +36,10 @@ def test_shared_and_own_bytes_of_a_catalog(files: Lake) -> None:
     files.append(fork, files=2)
     forks_own = size_of(files, fork) - common
 
-    told = {one.catalog_name: one for one in files.metastore.storage(["sales", "fork", "copy"])}
+    reported = {one.catalog_name: one for one in files.metastore.storage(["sales", "fork", "copy"])}
 
     def of(catalog: Catalog) -> tuple[int, int, int]:
-        one = told[catalog.name]
+        one = reported[catalog.name]
         return one.private_bytes, one.shared_bytes, one.freed_bytes
 
     assert of(parent) == (own, common, own)
@@ -59,13 +59,13 @@ def test_dropping_a_catalog_frees_the_reported_bytes(files: Lake, name: str) -> 
     files.append(files.metastore.fork("fork", "child"))
     files.replace(fork)
     parent.cleanup_old_files(cleanup_all=True)
-    (told,) = files.metastore.storage([name])
+    (reported,) = files.metastore.storage([name])
     before = bytes_on_disk(files)
     files.metastore.drop_catalog(name)
     files.metastore.reclaim_dropped(cleanup_all=True)
     for one in files.metastore.catalogs():
         Catalog(files.metastore, one).cleanup_old_files(cleanup_all=True)
-    assert before - bytes_on_disk(files) == told.freed_bytes
+    assert before - bytes_on_disk(files) == reported.freed_bytes
 
 
 def test_maintenance_runs_and_reports_due_operations(files: Lake) -> None:
@@ -104,10 +104,10 @@ def test_storage_and_maintain_commands_work(files: Lake, place: Place, tmp_path:
     files.append(files.create())
     files.metastore.set_option("expire_older_than", "0 seconds")
     runner = CliRunner()
-    told = runner.invoke(app, ["storage", "--metastore", place.uri])
-    assert told.exit_code == 0, told.output
-    assert "freed if dropped" in told.output
-    assert "sales" in told.output
+    reported = runner.invoke(app, ["storage", "--metastore", place.uri])
+    assert reported.exit_code == 0, reported.output
+    assert "freed if dropped" in reported.output
+    assert "sales" in reported.output
     done = runner.invoke(app, ["maintain", "--metastore", place.uri])
     assert done.exit_code == 0, done.output
     assert "expire_snapshots" in done.output

@@ -68,8 +68,13 @@ def test_appends_on_both_sides_are_merged(
     assert sorted(paths(sales, table)) == ["base.parquet", "own.parquet"]
     merged = publish(session, metastore, "agent", message="done")
     assert merged.tables == foreseen.tables
-    (told,) = merged.tables
-    assert (told.appended_rows, told.appended_files, told.updated, told.deleted) == (22, 2, 0, 0)
+    (reported,) = merged.tables
+    assert (
+        reported.appended_rows,
+        reported.appended_files,
+        reported.updated,
+        reported.deleted,
+    ) == (22, 2, 0, 0)
     # One snapshot; files keep their ids and paths, and row ids are new and unique.
     (snapshot,) = [one for one in sales.snapshots() if one.commit_message == "done"]
     assert snapshot.snapshot_id == merged.snapshot_id
@@ -230,9 +235,9 @@ PAIRS = {
     "rename and drop": (_rename("title"), _drop_column, "column"),
     "drop and rename": (_drop_column, _rename("title"), "column"),
     "both drop it": (_drop_column, _drop_column, None),
-    "files of a dropped one": (_add_write_and_drop, _add("extra"), "assigned its column id"),
-    "a dropped one's files": (_add("extra"), _add_write_and_drop, "assigned its column id"),
-    "each drops another one": (_drop_column, _drop_other_column, "dropped all of its columns"),
+    "files of a dropped column": (_add_write_and_drop, _add("extra"), "assigned its column id"),
+    "a dropped column with files": (_add("extra"), _add_write_and_drop, "assigned its column id"),
+    "each drops another column": (_drop_column, _drop_other_column, "dropped all of its columns"),
     "drop and partition": (_drop_column, _partition, "partitions or sorts"),
     "partition and drop": (_partition, _drop_column, "partitions or sorts"),
     "sort and drop": (_sort, _drop_column, "partitions or sorts"),
@@ -256,7 +261,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("backend", ["sqlite"])
 @pytest.mark.parametrize("pair", PAIRS)
-def test_definitions_changed_on_both_sides(
+def test_definitions_changed_on_both_sides_are_merged_or_conflict(
     session: Session, metastore: Metastore, sales: Catalog, pair: str
 ) -> None:
     theirs, ours, words = PAIRS[pair]

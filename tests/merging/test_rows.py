@@ -25,17 +25,17 @@ def test_changes_of_both_sides_are_merged_repeatedly(lake: Session) -> None:
         lake.delete(f"lake.{table}", "k IN (2, 4)")
     merged = sides.merge()
     # A row that was added and then changed is new; one that both deleted needs no change.
-    for told in merged.tables:
-        assert (told.appended_rows, told.updated, told.deleted) == (2, 1, 0)
-        assert told.conflict_count == 0
+    for listed in merged.tables:
+        assert (listed.appended_rows, listed.updated, listed.deleted) == (2, 1, 0)
+        assert listed.conflict_count == 0
     expected = {0: "base", 1: "forked", 3: "ours", 5: "base", 6: "base", 7: "base"}
     expected |= {100: "new", 101: "forked", 200: "ours", 201: "own"}
     for table in TABLES:
         assert sides.rows("lake", table) == expected
     # Merge in the other direction; afterwards both sides are equal.
     back = sides.merge(back=True)
-    for told in back.tables:
-        assert (told.appended_rows, told.updated) == (2, 1)
+    for reported in back.tables:
+        assert (reported.appended_rows, reported.updated) == (2, 1)
     for table in TABLES:
         assert sides.rows("fork", table) == expected
     assert sides.merge().snapshot_id is None
@@ -67,9 +67,9 @@ def test_rows_changed_on_both_sides_are_listed_and_not_overwritten(lake: Session
     expected = {(f"main.{table}", *pair) for table in TABLES for pair in did}
     assert conflicting(caught.value) == expected
     assert lake.attachment("lake").catalog.current_snapshot() == before
-    told = next(one for one in sides.merge(dry_run=True).tables if one.table == "main.in_files")
-    assert told.conflict_count == 3
-    first = told.conflicts[0]
+    reported = next(one for one in sides.merge(dry_run=True).tables if one.table == "main.in_files")
+    assert reported.conflict_count == 3
+    first = reported.conflicts[0]
     assert (first.row_id, first.source_row, first.target_row) == (
         1,
         '{"k":1,"v":"theirs"}',
@@ -136,8 +136,8 @@ def test_overwritten_tables_are_merged_by_files(lake: Session) -> None:
     sides = Sides.of(lake, tables={"in_files": 0}, rows=3)
     lake.write(lake.table("fork.in_files").where("k > 0"), "fork.in_files", mode="overwrite")
     merged = sides.merge()
-    (told,) = merged.tables
-    assert (told.appended_rows, told.appended_files, told.deleted) == (2, 1, 3)
+    (reported,) = merged.tables
+    assert (reported.appended_rows, reported.appended_files, reported.deleted) == (2, 1, 3)
     assert sides.rows("lake", "in_files") == {1: "base", 2: "base"}
 
 
@@ -147,16 +147,16 @@ def test_a_new_table_that_was_compacted_is_new_to_the_target(lake: Session) -> N
     for key in range(4):
         sides.insert("fork", "t", [key], "forked")
     merge_adjacent_files(lake, "fork")
-    (told,) = sides.merge().tables
-    assert told.appended_rows == 4
+    (reported,) = sides.merge().tables
+    assert reported.appended_rows == 4
     sales = lake.attachment("lake").catalog
     # All rows were merged in one snapshot, whenever the fork inserted them.
     merged = sales.current_snapshot()
     assert lake.table_changes("lake.t", merged, merged).count() == 4
     lake.delete("lake.t", "k = 0")
     lake.update("fork.t", {"v": "'again'"}, "k = 1")
-    (told,) = sides.merge(back=True).tables
-    assert (told.appended_rows, told.updated, told.deleted) == (0, 0, 1)
+    (reported,) = sides.merge(back=True).tables
+    assert (reported.appended_rows, reported.updated, reported.deleted) == (0, 0, 1)
     sides.merge()
     expected = {1: "again", 2: "forked", 3: "forked"}
     assert sides.rows("lake", "t") == sides.rows("fork", "t") == expected
@@ -186,9 +186,9 @@ def test_differences_are_found_by_row_id_or_by_content(lake: Session) -> None:
         sides.insert("lake", table, [8], "own")
     found = diff(lake, sides.metastore, "sales", "agent", rows=True)
     assert found.is_by_row_id
-    for told in found.tables:
-        assert (told.added, told.removed, told.changed) == (1, 2, 1)
-        shown = {(one.did, one.before, one.after) for one in told.rows}
+    for reported in found.tables:
+        assert (reported.added, reported.removed, reported.changed) == (1, 2, 1)
+        shown = {(one.did, one.before, one.after) for one in reported.rows}
         assert ("changed", '{"k":1,"v":"base"}', '{"k":1,"v":"forked"}') in shown
         assert ("added", None, '{"k":9,"v":"new"}') in shown
     # Of an unrelated catalog: rows are equal if their values are.
@@ -198,5 +198,10 @@ def test_differences_are_found_by_row_id_or_by_content(lake: Session) -> None:
         lake.write(lake.table(f"lake.{name}"), f"other.{name}", mode="error")
     assert diff(lake, sides.metastore, "sales", "other").is_empty
     lake.update("other.inlined", {"v": "'x'"}, "k = 0")
-    (told,) = diff(lake, sides.metastore, "sales", "other").tables
-    assert (told.table, told.added, told.removed, told.changed) == ("main.inlined", 1, 1, 0)
+    (reported,) = diff(lake, sides.metastore, "sales", "other").tables
+    assert (reported.table, reported.added, reported.removed, reported.changed) == (
+        "main.inlined",
+        1,
+        1,
+        0,
+    )

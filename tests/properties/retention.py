@@ -206,8 +206,8 @@ class World:
             chosen = set(self.random.sample(own, self.random.randint(0, len(own))))
         else:
             chosen = set(own[: self.random.randint(0, len(own))])
-        told = self.handles[name].expire_snapshots(versions=sorted(chosen))
-        assert {one.snapshot_id for one in told} == chosen
+        reported = self.handles[name].expire_snapshots(versions=sorted(chosen))
+        assert {one.snapshot_id for one in reported} == chosen
         self._forget(name, chosen)
 
     def _forget(self, owner: str, chosen: set[int]) -> None:

@@ -275,11 +275,11 @@ def test_zones_of_matching_files_match() -> None:
         members = [one["data_file_id"].to_pylist() for one in made.numbers]
         assert sorted(file for one in members for file in one) == list(range(len(known)))
         for _ in range(PREDICATES):
-            asked = question(a_comparison(dice, number), TYPES)
-            matching = matching_zones(made.bounds, number, order, asked)
+            requested = question(a_comparison(dice, number), TYPES)
+            matching = matching_zones(made.bounds, number, order, requested)
             found = {file for zone in matching for file in members[zone]}
-            wanted = {file for file, one in enumerate(known) if may_match(asked, {number: one})}
-            assert wanted <= found, (kind, asked, wanted - found)
+            wanted = {file for file, one in enumerate(known) if may_match(requested, {number: one})}
+            assert wanted <= found, (kind, requested, wanted - found)
             left_out += len(known) - len(found)
     assert left_out > PREDICATES
 
@@ -306,8 +306,8 @@ def test_a_few_wide_files_do_not_widen_all_zones() -> None:
     assert order is not None
     made = make_zones(pa.chunked_array([range(len(lows))], pa.int64()), known, order)
     for value in ("7", "2345", "5999"):
-        asked = question(Compare(ColumnId(1), "=", value), TYPES)
-        assert len(matching_zones(made.bounds, ColumnId(1), order, asked)) <= 12
+        requested = question(Compare(ColumnId(1), "=", value), TYPES)
+        assert len(matching_zones(made.bounds, ColumnId(1), order, requested)) <= 12
 
 
 def test_a_truncated_bound_holds_for_its_zone() -> None:
@@ -320,5 +320,5 @@ def test_a_truncated_bound_holds_for_its_zone() -> None:
         pa.chunked_array([[0, 1]], pa.int64()), pa.table(columns | more, BOUNDS), order
     )
     for value, expected in ((cut + "z", [0]), (longer, [0]), ("b", []), ("A", [])):
-        asked = question(Compare(ColumnId(1), "=", value), {ColumnId(1): "varchar"})
-        assert matching_zones(made.bounds, ColumnId(1), order, asked) == expected
+        requested = question(Compare(ColumnId(1), "=", value), {ColumnId(1): "varchar"})
+        assert matching_zones(made.bounds, ColumnId(1), order, requested) == expected

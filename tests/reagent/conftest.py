@@ -26,9 +26,9 @@ def backend() -> str:
 def make(tmp_path: Path) -> Make:
     """Return a function that makes a workbook of tasks."""
 
-    def made(tasks: dict[str, Any], **said: Any) -> Workbook:
+    def made(tasks: dict[str, Any], **stated: Any) -> Workbook:
         return make_workbook(
-            {"name": "book", "catalog": "sales", "folder": str(tmp_path), "tasks": tasks, **said}
+            {"name": "book", "catalog": "sales", "folder": str(tmp_path), "tasks": tasks, **stated}
         )
 
     return made

@@ -239,8 +239,8 @@ def test_a_failed_run_is_recorded_and_the_next_one_runs(world: World) -> None:
     world.pass_time(hours=1)
     world.runner.run_due()
     assert world.states("hourly") == ["failed", "failed", "succeeded"]
-    said = [one.message for one in world.automations.history("hourly")]
-    assert said == [None, "ValueError: odd", "No more. Ask again."]  # language: ok
+    messages = [one.message for one in world.automations.history("hourly")]
+    assert messages == [None, "ValueError: odd", "No more. Ask again."]  # language: ok
 
 
 def test_an_automation_of_a_dropped_catalog_fails(world: World) -> None:
@@ -285,9 +285,9 @@ def test_an_unreadable_automation_does_not_block_others(
 def test_the_clock_of_the_database_is_used(metastore: Metastore) -> None:
     before = datetime.now(UTC) - timedelta(seconds=1)
     with metastore.database.reading() as connection:
-        told = [database_time(connection) for _ in range(2)]
-    assert [before, *told] == sorted([before, *told])
-    assert told[-1] < datetime.now(UTC) + timedelta(seconds=1)
+        reported = [database_time(connection) for _ in range(2)]
+    assert [before, *reported] == sorted([before, *reported])
+    assert reported[-1] < datetime.now(UTC) + timedelta(seconds=1)
 
 
 @on_every_backend
@@ -432,8 +432,8 @@ def test_overlap_and_catch_up_decide_which_firings_are_created(world: World) -> 
     waits = replace(one, occasion="0")
 
     def admitted(overlap: str, catch_up: str, *earlier: Firing) -> tuple[list[str], list[str]]:
-        said: Automation = replace(made, overlap=Overlap(overlap), catch_up=CatchUp(catch_up))
-        new, needless = admit(said, [one, two], earlier, made.created_at)
+        stated: Automation = replace(made, overlap=Overlap(overlap), catch_up=CatchUp(catch_up))
+        new, needless = admit(stated, [one, two], earlier, made.created_at)
         assert all((each.state == "skipped") == (each.ended_at is not None) for each in new)
         return [f"{each.occasion} {each.state}" for each in new], [
             each.occasion for each in needless

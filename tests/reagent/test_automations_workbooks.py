@@ -167,16 +167,16 @@ def test_a_taken_over_run_stops_before_its_next_task(metadata_only: LocalPlace) 
     )
     fired = Automations(metastore).fire("rarely")
     before = metastore.catalog("sales").current_snapshot()
-    told = []
+    reported = []
 
     def check() -> None:
-        told.append(len(metastore.catalogs()))
-        if len(told) == 2:  # when the first task is done
+        reported.append(len(metastore.catalogs()))
+        if len(reported) == 2:  # when the first task is done
             raise Cancelled("Another one does it.")
 
     with pytest.raises(Cancelled):
         perform(metadata_only, Work(automation, fired, "sales", check))
-    assert told[:2] == [2, 2]
+    assert reported[:2] == [2, 2]
     assert metastore.catalog("sales").current_snapshot() == before
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
 
@@ -240,8 +240,8 @@ def test_automations_are_managed_by_commands(
         None,
         "skip",
     )
-    said = cli.ok("automations", "add", "watches", "sales", book, "--table", "t", "--by-path")
-    assert said.lines == ["Automation watches runs when main.t changes."]
+    stated = cli.ok("automations", "add", "watches", "sales", book, "--table", "t", "--by-path")
+    assert stated.lines == ["Automation watches runs when main.t changes."]
     (first, second) = cli.document("automations", "list")["automations"]
     assert (first["name"], first["last_firing"], second["workbook_path"]) == ("nightly", None, book)
 
@@ -292,10 +292,10 @@ def started(cli: CommandLine, *arguments: str) -> Iterator[subprocess.Popen[str]
         try:
             yield process
             process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=60)
+            _, stated = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 0, said
+    assert process.returncode == 0, stated
 
 
 @pytest.mark.slow
@@ -305,10 +305,10 @@ def test_the_runner_command_runs_until_it_is_interrupted(cli: CommandLine, tmp_p
     with started(cli, "automations", "run", "--threads", "2", "--json") as process:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "")
-        told = ""
-        while not told.endswith("}\n"):
-            told += next(lines)
-    assert json.loads(told)["state"] == "succeeded"
+        reported = ""
+        while not reported.endswith("}\n"):
+            reported += next(lines)
+    assert json.loads(reported)["state"] == "succeeded"
 
 
 @pytest.mark.slow

@@ -58,12 +58,12 @@ def test_a_run_fails_with_one_of_its_tasks_or_its_end() -> None:
 def test_the_document_is_plain_json(tmp_path: Path) -> None:
     found = report(DONE, FAILED, TaskReport("never", ["a"], State.SKIPPED))
     as_json, _ = found.write(tmp_path / "new" / "folder")
-    told = json.loads(as_json.read_text())
-    assert told == found.document()
-    assert (told["run_id"], told["succeeded"], told["seconds"]) == ("r1", False, 10.0)
-    assert [one["seconds"] for one in told["tasks"]] == [4.0, 6.0, 0.0]
-    assert told["tasks"][0]["snapshots"] == [7, 9]
-    assert told["tasks"][1]["error"] == {
+    reported = json.loads(as_json.read_text())
+    assert reported == found.document()
+    assert (reported["run_id"], reported["succeeded"], reported["seconds"]) == ("r1", False, 10.0)
+    assert [one["seconds"] for one in reported["tasks"]] == [4.0, 6.0, 0.0]
+    assert reported["tasks"][0]["snapshots"] == [7, 9]
+    assert reported["tasks"][1]["error"] == {
         "code": "not_found",
         "message": "No <table>",
         "remedy": "Make one",

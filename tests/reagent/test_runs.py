@@ -49,9 +49,9 @@ def test_commits_record_their_run_and_task(metadata_only: LocalPlace, make: Make
         ("book", "task c"),
         ("book", "task c"),
     ]
-    told = [json.loads(one.commit_extra_info or "") for one in history]
-    assert told[0] == {"run": "r1", "task": "a"}
-    assert told[1] == {"run": "r1", "task": "b", "note": "more"}
+    reported = [json.loads(one.commit_extra_info or "") for one in history]
+    assert reported[0] == {"run": "r1", "task": "a"}
+    assert reported[1] == {"run": "r1", "task": "b", "note": "more"}
     numbers = [one.snapshot_id for one in history]
     found = [report.tasks[name].snapshots for name in "abc"]
     assert found == [[numbers[0]], [numbers[1]], numbers[2:]]

@@ -360,8 +360,8 @@ def losses(lake: Lake) -> Found:
             lake.session.delete(name, "id = 1")
         (lost,) = lake.files() - before
         lost.unlink()
-        told = refusal(partial(change, name))
-        found[kind] = [text.replace(str(lost), "it") for text in told]
+        reported = refusal(partial(change, name))
+        found[kind] = [text.replace(str(lost), "it") for text in reported]
     return found
 
 

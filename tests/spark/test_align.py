@@ -269,14 +269,14 @@ def test_kept_columns_are_appended_unchanged(engine: Engine) -> None:
 
 
 def test_errors_in_user_expressions_have_no_stack_trace(engine: Engine) -> None:
-    for expression, said in (
+    for expression, stated in (
         ("1 / (id - id)", "Division by zero"),
         ("CAST(concat('x', id) AS INT)", "cannot be cast"),
         ("CAST(id + 300 AS TINYINT)", "overflow"),
         ("9223372036854775807L + id + 1", "overflow"),
     ):
         df = engine.spark.sql(f"SELECT {expression} AS v FROM range(2)")
-        with pytest.raises(InvalidInput, match=said) as caught, translating():
+        with pytest.raises(InvalidInput, match=stated) as caught, translating():
             aligned(df, [column("c", "float64")], "t").collect()
         assert "\n" not in caught.value.message
         assert caught.value.__cause__ is None

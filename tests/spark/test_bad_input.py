@@ -79,12 +79,12 @@ def nothing_changes(session: Session) -> Iterator[None]:
     assert seen() == before
 
 
-def refused(kind: type[ForklakeError], *said: str, attempt: Try) -> None:
+def refused(kind: type[ForklakeError], *stated: str, attempt: Try) -> None:
     """Check that an attempt raises such an error, on one line that contains the given texts."""
     with pytest.raises(kind) as caught:
         attempt()
     assert "\n" not in caught.value.message
-    for one in said:
+    for one in stated:
         assert one in caught.value.message, caught.value.message
     assert caught.value.remedy
 
@@ -108,15 +108,15 @@ def test_misfit_values_are_refused_by_every_way_to_write(shop: Session, limit: i
     good = ["2L", "2", "3.50BD", "DATE'2024-01-01'", "named_struct('x', 1, 'l', array(1))"]
     names = [one.name for one in COLUMNS]
     with nothing_changes(shop):
-        for at, text, value, said in bad:
+        for at, text, value, stated in bad:
             chosen = [text if at == place else one for place, one in enumerate(good)]
             rows = frame(shop, f"SELECT {', '.join(chosen)}")
-            refused(InvalidInput, *said, attempt=partial(shop.write, rows, "t"))
+            refused(InvalidInput, *stated, attempt=partial(shop.write, rows, "t"))
             given = [value if at == place else one for place, one in enumerate(ROW)]
-            refused(InvalidInput, *said, attempt=partial(insert_rows, shop, "t", [given]))
+            refused(InvalidInput, *stated, attempt=partial(insert_rows, shop, "t", [given]))
             refused(
                 InvalidInput,
-                *said,
+                *stated,
                 attempt=partial(shop.update, "t", {names[at]: text}),
             )
     assert rows_of(shop.table("t").select("id", "small")) == [(1, 2)]
@@ -173,8 +173,8 @@ def test_rows_of_another_shape_are_refused(shop: Session) -> None:
         ),
     ]
     with nothing_changes(shop):
-        for attempt, said in attempts:
-            refused(InvalidInput, said, attempt=attempt)
+        for attempt, stated in attempts:
+            refused(InvalidInput, stated, attempt=attempt)
         for name in ("nosuch", "nosuch.t", "lake.nosuch.t"):
             for use in (shop.table, shop.truncate, shop.delete):
                 refused(NotFound, "nosuch", attempt=partial(use, name))
@@ -219,8 +219,8 @@ def test_invalid_tables_are_refused(shop: Session) -> None:
         (NotFound, lambda: shop.create_table("new", COLUMNS, partition_by=["nosuch"]), "nosuch"),
     ]
     with nothing_changes(shop):
-        for kind, attempt, said in attempts:
-            refused(kind, said, attempt=attempt)
+        for kind, attempt, stated in attempts:
+            refused(kind, stated, attempt=attempt)
 
 
 def test_names_may_be_almost_anything(shop: Session) -> None:

@@ -78,7 +78,7 @@ def node_of(session: Session, alias: str = "lake", version: int | None = None) -
 
 
 @pytest.mark.parametrize("limit", [0, 5])
-def test_rows_are_those_of_spark(lake: Session, limit: int) -> None:
+def test_rows_equal_those_of_spark(lake: Session, limit: int) -> None:
     lake.sql(f"CALL lake.set_option('data_inlining_row_limit', {limit})")
     with node_of(lake) as node:
         for number, statement in enumerate(STATEMENTS):

@@ -56,8 +56,8 @@ def server(folder: Path) -> Iterator[str]:
         "FORKLAKE_SPARK_LOG": "info",
     }
     log = folder / "server.log"
-    with log.open("w") as told:
-        process = subprocess.Popen(command, env=environment, cwd=folder, stderr=told)
+    with log.open("w") as reported:
+        process = subprocess.Popen(command, env=environment, cwd=folder, stderr=reported)
     try:
         yield f"sc://{_address(process, log)}"
     finally:
@@ -226,9 +226,9 @@ def test_stream_copies_a_table(found: dict[str, Any]) -> None:
 
 
 def test_bad_input_changes_nothing(found: dict[str, Any]) -> None:
-    told = found["mistakes"]
-    assert told.pop("unchanged") is True
-    assert {kind for kind, _ in told.values()} == {"InvalidInput"}
+    reported = found["mistakes"]
+    assert reported.pop("unchanged") is True
+    assert {kind for kind, _ in reported.values()} == {"InvalidInput"}
     expected = {
         "condition": "The condition 'nothing = 1' cannot be used on table 'b'",
         "null": "NOT NULL constraint failed: b.id",
@@ -242,7 +242,9 @@ def test_bad_input_changes_nothing(found: dict[str, Any]) -> None:
         "twice": "A row of the table is matched by more than one row of the source.",
         "on": "An expression cannot be used on table 'b'",
     }
-    assert {name: said[: len(expected[name])] for name, (_, said) in told.items()} == expected
+    assert {
+        name: stated[: len(expected[name])] for name, (_, stated) in reported.items()
+    } == expected
 
 
 def test_missing_files_are_named(found: dict[str, Any]) -> None:

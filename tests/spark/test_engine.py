@@ -138,23 +138,23 @@ def test_relation_lists_files_with_the_filters_that_spark_pushes(
     engine: Engine, tmp_path: Path
 ) -> None:
     files = numbered([ids_file(tmp_path / f"{n}.parquet", range(n, n + 2)) for n in range(4)])
-    asked: list[list[str]] = []
+    requested: list[list[str]] = []
 
     def list_files(filters: list[str]) -> list[ListedFile]:
-        asked.append(filters)
+        requested.append(filters)
         return files
 
     df = engine.relation(ID, NUMBER, list_files, size=10**9)
     assert ids_of(df) == [0, 1, 1, 2, 2, 3, 3, 4]
-    assert asked == [[]]
+    assert requested == [[]]
 
     assert ids_of(df.where("id >= 2 and `__file` <> 2")) == [2, 3, 4]
-    assert "(id >= 2L)" in asked[-1]
+    assert "(id >= 2L)" in requested[-1]
 
     # Spark infers this filter through the join.
     small = engine.spark.createDataFrame([(3,)], ID).withColumnRenamed("id", "other")
     assert ids_of(df.join(small, F.col("id") == F.col("other")).where("other = 3")) == [3, 3]
-    assert "(id = 3L)" in asked[-1]
+    assert "(id = 3L)" in requested[-1]
 
     assert df.inputFiles() == [f"file://{file.path}" for file in files]
 
@@ -172,17 +172,17 @@ def test_filters_on_constants_are_applied_even_if_the_listing_ignores_them(
 def test_timestamps_in_filters_are_passed_in_utc(engine: Engine, tmp_path: Path) -> None:
     session = engine.new_session()
     session.spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
-    asked: list[list[str]] = []
+    requested: list[list[str]] = []
 
     def list_files(filters: list[str]) -> list[ListedFile]:
-        asked.append(filters)
+        requested.append(filters)
         return []
 
     schema = StructType([StructField("at", TimestampType())])
     df = session.relation(schema, StructType(), list_files, size=1)
     assert df.where("at = timestamp '2024-01-01 09:00:00'").count() == 0
     assert "(`at` = TIMESTAMP '2024-01-01 00:00:00')" in [
-        text.replace("(at ", "(`at` ") for text in asked[-1]
+        text.replace("(at ", "(`at` ") for text in requested[-1]
     ]
 
 

@@ -64,7 +64,7 @@ def test_a_file_is_not_damaged_because_of_its_name(path: str, cause: str) -> Non
         'UnsupportedFileSystemException: No FileSystem for scheme "s3"',
     ],
 )
-def test_a_failure_that_a_reader_of_parquet_passes_on_is_not_damage(cause: str) -> None:
+def test_failures_passed_on_by_parquet_readers_are_not_damage(cause: str) -> None:
     error = failed(f"ParquetDecodingException: Can not read value at 0 in {FILE}\n{cause}")
     assert isinstance(error, Unavailable | Unsupported)
 

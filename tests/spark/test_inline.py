@@ -143,8 +143,8 @@ def test_more_rows_go_to_a_file_with_ids_and_statistics(lake: Session) -> None:
     view = lake.attachment(LAKE).catalog.now()
     table = view.state.table("t")
     (file,) = view.data_files(table)
-    told = {one.column_id: one for one in view.file_statistics(table, [file.data_file_id])}
-    ids, price = (told[view.state.column(table, name).column_id] for name in ("id", "price"))
+    reported = {one.column_id: one for one in view.file_statistics(table, [file.data_file_id])}
+    ids, price = (reported[view.state.column(table, name).column_id] for name in ("id", "price"))
     assert (ids.min_value, ids.max_value, price.min_value) == ("0", "2", "2.00")
     (seen,) = duckdb.sql(f"SELECT DISTINCT big, price, tm, s.l[1] FROM '{path}'").fetchall()
     assert seen == (Decimal(2**64 - 1), Decimal("2.00"), KEPT["tm"], Decimal(2**64 - 1))

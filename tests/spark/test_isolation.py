@@ -245,7 +245,7 @@ INDEPENDENT = {
         "INSERT INTO t REPLACE WHERE id = 9 SELECT 9, 1",
         "INSERT INTO t VALUES (6, 0)",
     ),
-    "delete of what they delete not": ("DELETE FROM t WHERE id = 5", "DELETE FROM t WHERE id = 1"),
+    "delete of other rows": ("DELETE FROM t WHERE id = 5", "DELETE FROM t WHERE id = 1"),
     "view": ("CREATE VIEW w AS SELECT * FROM t", "INSERT INTO t VALUES (6, 0)"),
     "own snapshot": ("SELECT * FROM lake.current_snapshot()", "INSERT INTO t VALUES (6, 0)"),
     "listing": ("SHOW TABLES", "INSERT INTO t VALUES (6, 0)"),
@@ -254,9 +254,7 @@ INDEPENDENT = {
 
 
 @pytest.mark.parametrize("name", INDEPENDENT)
-def test_transactions_that_do_not_touch_both_commit(
-    pair: tuple[Session, Session], name: str
-) -> None:
+def test_independent_transactions_both_commit(pair: tuple[Session, Session], name: str) -> None:
     one, other = pair
     mine, theirs = INDEPENDENT[name]
     begin(one, mine)

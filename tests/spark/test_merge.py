@@ -216,8 +216,8 @@ def test_bad_merges_change_nothing(filled: Session) -> None:
         (ON, [when_matched().update({"v": "source.p"})], "cannot hold 'x'"),
         (ON, [when_not_matched_by_source().update()], "no source row"),
     ]
-    for on, clauses, said in bad:
-        with pytest.raises(InvalidInput, match=said):
+    for on, clauses, stated in bad:
+        with pytest.raises(InvalidInput, match=stated):
             filled.merge("t", rows, on, clauses)
     with pytest.raises(InvalidInput, match="no column 'v'"):
         filled.merge("t", rows.drop("v"), ON, [when_not_matched().insert()])

@@ -39,14 +39,14 @@ class _Runs:
         self._attempts = 0
 
     def __call__(self, setting: Setting, script: Script) -> None:
-        told = repr((setting, script))
-        if self._failed and told not in self._failed:
+        reported = repr((setting, script))
+        if self._failed and reported not in self._failed:
             self._attempts += 1
             assume(self._attempts <= ATTEMPTS)
         try:
             self._run(setting, script)
         except BaseException:
-            self._failed.add(told)
+            self._failed.add(reported)
             raise
 
     def _run(self, setting: Setting, script: Script) -> None:

@@ -117,9 +117,9 @@ def test_a_stream_continues_from_its_checkpoint_and_a_repeated_batch_changes_not
         assert rows_of(lake.table(table)) == before
         assert files_on_disk(lake) == files
         mirror_catalog(catalog)
-        told = DeltaTable(str(tmp_path / "delta" / table))
-        assert told.to_pyarrow_table().num_rows == len(before)
-        assert (told.transaction_version(query_id) or 0) > 0
+        reported = DeltaTable(str(tmp_path / "delta" / table))
+        assert reported.to_pyarrow_table().num_rows == len(before)
+        assert (reported.transaction_version(query_id) or 0) > 0
 
 
 @pytest.mark.slow

@@ -302,8 +302,8 @@ def test_bad_updates_change_nothing(filled: Session) -> None:
         ({"v": "1", "V": "2"}, "set twice"),
         ({}, "sets no column"),
     ]
-    for assignments, said in bad:
-        with pytest.raises(InvalidInput, match=said):
+    for assignments, stated in bad:
+        with pytest.raises(InvalidInput, match=stated):
             filled.update("t", assignments, "id < 8")
     with pytest.raises(InvalidInput, match="no source to join"):
         filled.update("t", {"v": "1"}, on="true")

@@ -213,8 +213,8 @@ def _expect_statistics(lake: Session, fields: Sequence[Any]) -> None:
     view = lake.attachment(LAKE).catalog.now()
     table = found(lake)
     ids = [file.data_file_id for file in view.data_files(table)]
-    told = {one.column_id: one for one in view.file_statistics(table, ids)}
-    by_name = {field.name: told.get(field.column_id) for field in fields}
+    reported = {one.column_id: one for one in view.file_statistics(table, ids)}
+    by_name = {field.name: reported.get(field.column_id) for field in fields}
     for name, low, high in (
         ("b", "false", "true"),
         ("i8", "-128", "127"),
@@ -251,11 +251,11 @@ def test_bounds_of_many_files_equal_those_of_all_rows(lake: Session) -> None:
     for file in listed:
         path = lake.attachment(LAKE).located(file.path)
         held = pq.ParquetFile(path).read()
-        told = {one.column_id: one for one in view.file_statistics(table, [file.data_file_id])}
+        reported = {one.column_id: one for one in view.file_statistics(table, [file.data_file_id])}
         numbers = [value for value in held.column("n").to_pylist() if value is not None]
         texts = [value for value in held.column("s").to_pylist() if value is not None]
         floats = held.column("f").to_pylist()
-        n, f, s = (told[field.column_id] for field in view.state.fields(table))
+        n, f, s = (reported[field.column_id] for field in view.state.fields(table))
         assert (n.min_value, n.max_value) == (str(min(numbers)), str(max(numbers)))
         assert (s.min_value, s.max_value) == (min(texts), max(texts))
         assert s.null_count == held.num_rows - len(texts)
@@ -511,9 +511,9 @@ def test_few_rows_are_kept_in_the_metastore(lake: Session, tmp_path: Path) -> No
         "t", [ColumnSpec("a", "uint64"), ColumnSpec("s", struct_of([("x", "int32")]))]
     )
     lake.set_option(LAKE, "data_inlining_row_limit", 3, table="t")
-    told = frame(lake, "SELECT id, named_struct('x', 1) FROM range(3)")
+    reported = frame(lake, "SELECT id, named_struct('x', 1) FROM range(3)")
     untold = frame(lake, "SELECT id, named_struct('x', 2) FROM range(10) WHERE id = 7")
-    assert write(lake, told, "t") == 3
+    assert write(lake, reported, "t") == 3
     assert write(lake, untold, "t") == 1
     assert on_disk(tmp_path) == []
     assert inlined(lake) == [[0, {"x": 1}], [1, {"x": 1}], [2, {"x": 1}], [7, {"x": 2}]]

@@ -139,11 +139,11 @@ class Comparison:
             self._compare_together(tasks[:middle])
             self._compare_together(tasks[middle:])
 
-    def _note_failure(self, one: Expression, said: str) -> None:
-        if any(words in said for words in _REFUSALS):
+    def _note_failure(self, one: Expression, stated: str) -> None:
+        if any(words in stated for words in _REFUSALS):
             self.report.refused[one.signature] += REFUSED_OFTEN  # found by halving: not again
         else:
-            self._differ("no answer", one, said[:800])
+            self._differ("no answer", one, stated[:800])
 
     def _expect_error(self, one: Expression, query: str) -> None:
         """Check that the lake raises an error where DuckDB does."""

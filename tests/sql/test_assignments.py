@@ -164,17 +164,17 @@ BEYOND = [
 ]
 
 
-def test_comparison_with_a_number_beyond_bigint_is_null_of_null(lake: Session) -> None:
+def test_comparison_with_a_number_beyond_bigint_is_null_for_null(lake: Session) -> None:
     made = "CREATE TABLE t (l BIGINT, s SMALLINT, u UBIGINT, h HUGEINT, d DECIMAL(9,1), f DOUBLE)"
     ones, nulls = ", ".join(["1"] * 6), ", ".join(["NULL"] * 6)
     rows = f"INSERT INTO t SELECT * FROM (VALUES ({ones}), ({nulls}))"
-    asked = "SELECT " + ", ".join(f"{one} AS c{n}" for n, one in enumerate(BEYOND)) + " FROM t"
+    requested = "SELECT " + ", ".join(f"{one} AS c{n}" for n, one in enumerate(BEYOND)) + " FROM t"
     counted = " UNION ALL ".join(f"SELECT count(*) FROM t WHERE {one}" for one in BEYOND)
     with duckdb.connect() as connection:
         for statement in (made, rows):
             connection.execute(statement)
             lake.execute(statement)
-        for query in (asked, counted):
+        for query in (requested, counted):
             expected = rows_of(connection.execute(query).to_arrow_table())
             assert rows_of(lake.execute(query).arrow()) == expected, query
 

@@ -106,10 +106,10 @@ def test_bad_statement_raises_its_error_and_changes_nothing(
         attached.execute(statement, dialect=bad.dialect).arrow()
     assert type(raised.value) is bad.kind, raised.value
     pattern = re.escape(message).replace("…", ".*")
-    said = " ".join(raised.value.message.split())
-    assert re.fullmatch(pattern, said), said
-    assert "Traceback" not in said
-    assert "org.apache" not in said
+    stated = " ".join(raised.value.message.split())
+    assert re.fullmatch(pattern, stated), stated
+    assert "Traceback" not in stated
+    assert "org.apache" not in stated
     assert observed(attached) == before
 
 

@@ -128,7 +128,7 @@ def test_table_info_of_one_and_of_all(dry: Session) -> None:
     assert called(dry, "CALL lake.table_info('u')") == everything[1:]
 
 
-def test_catalogs_and_settings(dry: Session, tmp_path: Path) -> None:
+def test_catalogs_and_settings_are_listed(dry: Session, tmp_path: Path) -> None:
     dry.execute("CALL lake.fork_catalog('a')")
     found = called(dry, "CALL ducklake_catalogs()")
     assert [(row[0], row[1], *row[3:]) for row in found] == [
@@ -151,7 +151,7 @@ def test_catalogs_and_settings(dry: Session, tmp_path: Path) -> None:
 # Forks
 
 
-def test_forks_by_alias_and_by_name(dry: Session, tmp_path: Path) -> None:
+def test_forks_are_created_by_alias_and_by_name(dry: Session, tmp_path: Path) -> None:
     assert called(dry, "CALL ducklake_fork_catalog('lake', 'a')") == [(5, "a", True)]
     assert called(dry, "CALL ducklake_fork_catalog('sales', 'b')") == [(6, "b", True)]
     assert called(dry, "CALL ducklake_fork_catalog('b', 'c', mode => 'copy')") == [(7, "c", True)]

@@ -162,8 +162,8 @@ def test_a_commit_message_can_be_required(dry: Session) -> None:
     dry.execute("INSERT INTO t VALUES (4, 'z')")
     dry.execute("BEGIN; CALL lake.set_option('require_commit_message', true)")
     dry.execute("INSERT INTO t VALUES (5, 'z'); COMMIT")
-    said = [row.commit_message for row in dry.snapshots("lake")][-6:]
-    assert said == [
+    stated = [row.commit_message for row in dry.snapshots("lake")][-6:]
+    assert stated == [
         "set options: require_commit_message",
         "a row",
         "set options: target_file_size",

@@ -207,7 +207,7 @@ def test_calls_are_parsed_the_same_everywhere(text: str, name: str) -> None:
     assert {key: value.name for key, value in named.items()} == {"schema": "s", "table_name": "t"}
 
 
-def test_equals_names_an_argument_of_a_relation_only() -> None:
+def test_equals_sign_names_arguments_of_relations_only() -> None:
     (call,) = parse("CALL f(a = 1)")
     assert list(nodes.function_call(call)[2]) == ["a"]
     (query,) = parse("SELECT f(a = 1)")

@@ -130,23 +130,23 @@ GOOD = {
     "write skew": history(
         at(0, reads("x"), Append("y", 1)), at(0.5, reads("y"), Append("x", 2)), x=[2], y=[1]
     ),
-    "two add to what neither saw of the other": history(
+    "two appends that do not see each other": history(
         at(0, reads("u"), Append("u", 1)), at(0.5, reads("u"), Append("u", 2)), u=[1, 2]
     ),
-    "an old snapshot while others commit": history(
+    "an old snapshot during commits": history(
         at(0, reads("x"), reads("u"), seconds=9), at(1, Append("x", 1), Append("u", 2)),
         x=[1], u=[2],
     ),
-    "no answer, and it was done": history(
+    "unknown outcome, committed": history(
         ended(Outcome.UNKNOWN, Append("x", 1)), at(5, reads("x", 1)), x=[1]
     ),
-    "no answer, and it was not done": history(
+    "unknown outcome, not committed": history(
         ended(Outcome.UNKNOWN, Append("x", 1)), at(5, reads("x")), x=[]
     ),
-    "no answer, and it was done late": history(
+    "unknown outcome, committed late": history(
         ended(Outcome.UNKNOWN, Append("x", 1)), at(5, reads("x")), x=[1]
     ),
-    "it sees what it appended itself": history(
+    "a read of its own append": history(
         at(0, Append("u", 1), reads("u", 1), Append("u", 2), reads("u", 1, 2)), u=[1, 2]
     ),
 }  # fmt: skip

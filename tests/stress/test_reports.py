@@ -43,9 +43,9 @@ def busy(number: int) -> Sample:
 def test_a_report_is_written(tmp_path: Path) -> None:
     rounds = [a_round(0, at_rest(0)), a_round(1, at_rest(1), "something is gone")]
     write_report(Run(rounds, [busy(0), busy(1)]), tmp_path)
-    told = json.loads((tmp_path / "stress.json").read_text())
-    assert told["problems"] == ["round 1: something is gone"]
-    assert [one["operations"]["step"]["ok"] for one in told["rounds"]] == [100, 100]
+    reported = json.loads((tmp_path / "stress.json").read_text())
+    assert reported["problems"] == ["round 1: something is gone"]
+    assert [one["operations"]["step"]["ok"] for one in reported["rounds"]] == [100, 100]
     page = (tmp_path / "stress.md").read_text()
     assert "2 rounds in 0 minutes" in page
     assert "| worktasks | postgresql | 2 | 200 | 6 | 4 | 1 |" in page

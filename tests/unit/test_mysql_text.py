@@ -80,11 +80,11 @@ def test_a_value_never_becomes_part_of_the_text() -> None:
 
 
 def test_addresses_are_pairs_or_uris() -> None:
-    said = {"host": "h", "port": 33, "user": "u", "password": "p w", "database": "d"}
-    assert parsed("host=h port=33 user=u password='p w' db=d") == said
-    assert parsed("mysql://u:p%20w@h:33/d") == said
+    stated = {"host": "h", "port": 33, "user": "u", "password": "p w", "database": "d"}
+    assert parsed("host=h port=33 user=u password='p w' db=d") == stated
+    assert parsed("mysql://u:p%20w@h:33/d") == stated
     assert parsed("mysql://u@h/d?socket=/run/s")["unix_socket"] == "/run/s"
-    assert described(said, "lake") == "mysql:lake@h"
+    assert described(stated, "lake") == "mysql:lake@h"
 
 
 @pytest.mark.parametrize("dsn", ["host", "hots=x", "port=x", "user='x", "mysql://h:x/d"])

@@ -114,9 +114,9 @@ def test_read_covers_all_rows_that_fulfill_its_condition(seed: int) -> None:
                 found = connection.execute(f"SELECT k FROM t WHERE {condition}").fetchall()
             except duckdb.Error:
                 continue  # DuckDB cannot compare these
-            asked = _recorded(f"SELECT i FROM t WHERE {condition}")
+            requested = _recorded(f"SELECT i FROM t WHERE {condition}")
             for number, row in enumerate(rows):
-                covers = may_cover(asked, _stored(row), fields)
+                covers = may_cover(requested, _stored(row), fields)
                 assert covers or (number,) not in found, f"{condition}: {row}"
                 left_out += not covers
     assert left_out > 500  # otherwise the conditions would narrow nothing

@@ -170,8 +170,8 @@ def test_unknown_bounds_stay_unknown() -> None:
 def test_nan_is_unknown_once_a_file_does_not_record_it() -> None:
     column = (TableId(1), ColumnId(1), "float64")
     without, having, silent = (
-        ColumnBounds(ColumnId(1), value_count=5, null_count=0, contains_nan=told)
-        for told in (False, True, None)
+        ColumnBounds(ColumnId(1), value_count=5, null_count=0, contains_nan=reported)
+        for reported in (False, True, None)
     )
     none_yet = widened(None, column, [without])
     assert none_yet.contains_nan is False

@@ -196,10 +196,10 @@ def test_vectors_of_other_writers_have_the_cardinality_in_their_logs() -> None:
     count = 0
     for table in corpus_tables("ok"):
         for kind, body in commit_actions(table):
-            said = body.get("deletionVector") if kind in {"add", "remove"} else None
-            if said:
-                place = (said["storageType"], said["pathOrInlineDv"], said.get("offset"))
-                vector = Vector(*place, said["sizeInBytes"], said["cardinality"])
-                assert len(read(vector, str(table))) == said["cardinality"]
+            stated = body.get("deletionVector") if kind in {"add", "remove"} else None
+            if stated:
+                place = (stated["storageType"], stated["pathOrInlineDv"], stated.get("offset"))
+                vector = Vector(*place, stated["sizeInBytes"], stated["cardinality"])
+                assert len(read(vector, str(table))) == stated["cardinality"]
                 count += 1
     assert count > 20

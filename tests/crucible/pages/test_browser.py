@@ -78,7 +78,7 @@ def opened(
     """Return a new window of a visitor without cookies."""
     page = chromium.new_context(base_url=address, viewport=size, color_scheme="light").new_page()
     page.set_default_timeout(60_000)
-    page.on("console", lambda said: complaints.append(said.text))
+    page.on("console", lambda stated: complaints.append(stated.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     return page
 
@@ -167,7 +167,7 @@ def test_sql_works_with_the_keyboard_alone(page: Page) -> None:
     page.get_by_text("101\u2013200").wait_for()
 
 
-def test_plans_errors_and_cancelling(page: Page) -> None:
+def test_plans_errors_and_cancelling_work(page: Page) -> None:
     page.goto("/catalogs/last-week/sql")
     sql, run = page.locator("#sql"), page.get_by_role("button", name="Run")
     sql.fill("SELECT range AS n FROM range(9)")
@@ -202,7 +202,9 @@ def test_the_theme_is_kept_on_other_pages(page: Page) -> None:
     assert page.evaluate(colour) == dark
 
 
-def test_signing_in_and_out(chromium: Browser, service: Running, complaints: list[str]) -> None:
+def test_signing_in_and_out_works(
+    chromium: Browser, service: Running, complaints: list[str]
+) -> None:
     service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     page = opened(chromium, service.address, complaints)
     page.goto("/catalogs/alice-shop/forks")

@@ -92,8 +92,8 @@ def test_values_are_formatted_briefly() -> None:
         timedelta(days=3): "3 d ago",
         timedelta(days=300): "2025-07-05",
     }
-    for age, told in ages.items():
-        assert formatting.ago(now - age, now) == told
+    for age, reported in ages.items():
+        assert formatting.ago(now - age, now) == reported
     assert [size(one) for one in (0, 999, 1_000, 123_456, 5 * 10**12)] == [
         "0 B",
         "999 B",

@@ -59,10 +59,10 @@ def test_errors_are_shown_in_the_form(lake: Running) -> None:
         ),
         ("/catalogs/sales/sql", {"sql": "SELEC", "explain": "yes"}, 200, "at this position"),
     )
-    for address, values, status, told in cases:
+    for address, values, status, reported in cases:
         answer = visit.send(address, address, **values)
         assert answer.status_code == status, (address, answer.text)
-        assert told in faultless(address, answer).text
+        assert reported in faultless(address, answer).text
 
 
 def test_options_are_set_and_maintenance_is_started(lake: Running) -> None:
@@ -124,7 +124,7 @@ def test_a_service_without_rules_accepts_local_host_names_only(lake: Running) ->
             assert client.get(address, headers={"Host": host}).status_code == status
 
 
-def test_signing_in_and_out(service: Running) -> None:
+def test_signing_in_and_out_works(service: Running) -> None:
     key = service.keys["alice"]
     visit = Visit(service)
     wrong = visit.send("/sign-in", "/sign-in", credential=key[:-4] + "wxyz")

@@ -43,7 +43,7 @@ def test_every_link_works_and_no_name_is_markup(open_service: Running, tmp_path:
 def test_a_table_page_shows_all_details(open_service: Running, tmp_path: Path) -> None:
     fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     page = Visit(open_service).page("/catalogs/sales/table?name=orders")
-    told = " ".join(page.text.split())
+    reported = " ".join(page.text.split())
     for expected in (
         "partitioned by region",
         "list(struct(item varchar, count int32))",
@@ -52,7 +52,7 @@ def test_a_table_page_shows_all_details(open_service: Running, tmp_path: Path) -
         "sales/main/orders/region=east/part-002.parquet",
         "two orders were wrong",
     ):
-        assert expected in told
+        assert expected in reported
     (rest,) = {one for one in page.links if "offset=" in one}
     assert "sales/main/orders/merged.parquet" in Visit(open_service).page(rest).text
     then = Visit(open_service).page("/catalogs/sales/table?name=orders&snapshot=5")

@@ -68,8 +68,8 @@ def faultless(address: str, answer: httpx.Response) -> Document:
 def kind_of(address: str) -> str:
     """Return the kind of an address, without the names in it."""
     path, _, query = address.partition("?")
-    asked = sorted(part.partition("=")[0] for part in query.split("&"))
-    return _NAMED.sub(r"/\1/…", path) + "?" + "&".join(asked)
+    requested = sorted(part.partition("=")[0] for part in query.split("&"))
+    return _NAMED.sub(r"/\1/…", path) + "?" + "&".join(requested)
 
 
 def is_page(address: str) -> bool:
