@@ -75,7 +75,7 @@ class TestStatements:
     def test_have_exactly_one_source(self, sql: Sql, tmp_path: Path) -> None:
         done = sql("SHOW TABLES", "-f", str(tmp_path / "a.sql"))
         assert done.code == 2
-        assert done.err.startswith("error: There are both statements and files")
+        assert done.err.startswith("error: Both statements and files are given")
 
     @pytest.mark.parametrize("text", ["", ";", "/* nothing */"])
     def test_may_be_empty(self, sql: Sql, text: str) -> None:

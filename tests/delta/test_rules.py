@@ -166,9 +166,9 @@ def test_columns_named_by_rules_cannot_be_renamed_or_dropped(
     with metastore.fork("sales", "agent").transaction() as transaction:
         table = transaction.table("t")
         for name in ("a", "B"):
-            with pytest.raises(InvalidInput, match="a rule of table 't' names it"):
+            with pytest.raises(InvalidInput, match="a rule of table 't' uses its name"):
                 transaction.rename_column(table, name, "z")
-            with pytest.raises(InvalidInput, match="a rule of table 't' names it"):
+            with pytest.raises(InvalidInput, match="a rule of table 't' uses its name"):
                 transaction.drop_column(table, name)
         transaction.rename_column(table, "d", "z")
         transaction.drop_column(table, "c")

@@ -466,5 +466,5 @@ class TestRefusedMerges:
         metastore.fork("sales", "agent")
         with pytest.raises(InvalidInput, match="mine"):
             publish(session, metastore, "agent", on_conflict="mine")  # type: ignore[arg-type]
-        with pytest.raises(InvalidInput, match="0 rows"):
+        with pytest.raises(InvalidInput, match="cannot be 0"):
             diff(session, metastore, "sales", "agent", rows=True, limit=0)
