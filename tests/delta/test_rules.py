@@ -332,7 +332,7 @@ def test_rules_use_logical_column_names(lake: Session, written: HandWrittenLog) 
     taken_over(lake, str(written.root))
     lake.execute("INSERT INTO t (s) VALUES ({'x': 1})")
     for value in (0, 8):
-        with pytest.raises(InvalidInput, match=f'It is .*"x":{value}'):
+        with pytest.raises(InvalidInput, match=f'The row is .*"x":{value}'):
             lake.execute(f"INSERT INTO t (s) VALUES ({{'x': {value}}})")
     (row,) = rows_of(written.root)["duckdb"]
     assert row == ((("x", 1),), 2)

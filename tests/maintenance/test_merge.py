@@ -304,7 +304,7 @@ def test_merged_rows_are_sorted_as_configured(lake: Session) -> None:
     ]
     with pytest.raises(InvalidInput, match="'c' is a sort key"):
         lake.drop_column("t", "c")
-    for wrong, message in (("c.d", "cannot be a sort key"), ("none", "does not exist")):
+    for wrong, message in (("c.d", "cannot be sorted by"), ("none", "does not exist")):
         with pytest.raises((InvalidInput, NotFound), match=message):
             lake.set_sorted_by("t", [wrong])
     lake.set_sorted_by("t", [])

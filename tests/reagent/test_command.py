@@ -75,7 +75,7 @@ def test_a_failed_run_prints_the_reason_and_remedy(cli: CommandLine, tmp_path: P
         ([str(EXAMPLES / "orders.toml"), "--param", "day"], 2, "has no value"),
         ([str(EXAMPLES / "orders.toml"), "--param", "day=soon"], 2, "cannot be 'soon'"),
         ([str(EXAMPLES / "orders.toml"), "--param", "days=1"], 2, "no parameter 'days'"),
-        ([str(EXAMPLES / "orders.toml"), "--only", "order"], 2, "no task 'order'"),
+        ([str(EXAMPLES / "orders.toml"), "--only", "order"], 2, "task 'order' does not exist"),
         ([str(EXAMPLES / "orders.toml"), "--catalog", "nobody"], 3, "nobody"),  # language: ok
     ],
 )

@@ -96,11 +96,11 @@ def test_insert_overwrite_replaces_all_rows(items: Session) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("INSERT INTO items VALUES (1, 'x')", "takes 3 values"),
+        ("INSERT INTO items VALUES (1, 'x')", "expects 3 values"),
         ("INSERT INTO items (id, nope) VALUES (1, 2)", "no column 'nope'"),
         ("INSERT INTO items (id, ID) VALUES (1, 2)", "named twice"),
         ("INSERT INTO items (id) SELECT 1, 2", "expects 1 values"),
-        ("INSERT INTO items (id) SELECT id, name FROM items", "names 2 columns of table"),
+        ("INSERT INTO items (id) SELECT id, name FROM items", "names 1 columns of table"),
         ("INSERT INTO items VALUES ('x', 'y', 1)", "Could not convert"),
         ("INSERT INTO items VALUES (3000000000, 'y', 1)", "out of range"),
     ],

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forklake.maintenance.checkpoint import Step, checkpoint
+    from forklake.maintenance.checkpoint_steps import Step, checkpoint
     from forklake.maintenance.cleanup import cleanup_old_files, delete_orphaned_files
     from forklake.maintenance.compaction import Compacted
     from forklake.maintenance.ducklake_import import Imported, import_ducklake
@@ -24,9 +24,9 @@ _PLACES = {
     "Compacted": "compaction",
     "Flushed": "flush",
     "Imported": "ducklake_import",
-    "Step": "checkpoint",
+    "Step": "checkpoint_steps",
     "add_data_files": "foreign_files",
-    "checkpoint": "checkpoint",
+    "checkpoint": "checkpoint_steps",
     "cleanup_old_files": "cleanup",
     "delete_orphaned_files": "cleanup",
     "expire_snapshots": "expiry",

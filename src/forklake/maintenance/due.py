@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
 from forklake.errors import ForklakeError
-from forklake.maintenance.checkpoint import Step, Work, compactions, steps
+from forklake.maintenance.checkpoint_steps import Step, Work, compactions, steps
 from forklake.store.heads import find_head
 
 if TYPE_CHECKING:

@@ -50,13 +50,6 @@ def merge_adjacent_files(
 ) -> list[tuple[str, str, int, int]]:
     """Compact small files of tables into fewer large ones."""
     _check_compaction(session, catalog, table_name, schema, max_compacted_files)
-    if max_file_size == 0 or (
-        min_file_size is not None and max_file_size is not None and min_file_size >= max_file_size
-    ):
-        raise InvalidInput(
-            f"No file can have {min_file_size or 0} bytes or more and less than {max_file_size}.",
-            remedy="Set min_file_size to less than max_file_size.",
-        )
     found = maintenance.merge_adjacent_files(
         session,
         catalog.alias,
