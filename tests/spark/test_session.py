@@ -126,7 +126,7 @@ def test_a_transaction_changes_one_catalog_and_reads_pinned_snapshots_of_others(
         cursor.create_table("other.main.t", COLUMNS)
         assert tables(lake, "other") == []
         lake.create_table("t", COLUMNS)
-        with pytest.raises(InvalidInput, match="changes the catalog 'lake'"):
+        with pytest.raises(InvalidInput, match="has changed catalog 'lake'"):
             lake.create_schema("other.s")
     assert (tables(lake), tables(lake, "other")) == (["t"], ["t"])
 
