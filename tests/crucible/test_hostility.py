@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,6 +74,12 @@ class Measured:
     most_bytes: int = 0
 
 
+def _copy(lines: Iterable[str], path: Path) -> None:
+    """Write lines to a file as they arrive."""
+    with path.open("w", buffering=1) as file:
+        file.writelines(lines)
+
+
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str]]]:
     """Yield a service process with principals, its address and its keys."""
@@ -88,7 +94,8 @@ def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as found:
         assert found.stderr is not None
         address = next(json.loads(line)["address"] for line in found.stderr if "address" in line)
-        threading.Thread(target=found.stderr.read, daemon=True).start()
+        log = tmp_path / "service.log"  # is kept when the test fails
+        threading.Thread(target=_copy, args=(found.stderr, log), daemon=True).start()
         yield psutil.Process(found.pid), address, keys
         found.terminate()
 
