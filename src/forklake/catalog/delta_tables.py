@@ -14,7 +14,7 @@ from forklake.model.changes import Change, ChangeKind
 from forklake.model.delta_tables import FaceAction, FaceCommit, FaceMode, operation_of
 from forklake.model.entities import DeltaAction, DeltaTable, DeltaVersion, Table, Tag
 from forklake.model.fields import UNWRITABLE
-from forklake.model.ids import FOREVER, NOBODY, TableId
+from forklake.model.ids import FOREVER, NO_CATALOG, TableId
 from forklake.model.kinds import (
     COLUMN,
     DELTA_ACTION,
@@ -61,7 +61,7 @@ class FaceChanges:
 
     def _is_ours(self, face: DeltaTable) -> bool:
         """Return whether this catalog wrote the row: Delta tables of ancestors are elsewhere."""
-        return face.catalog_id in (self._draft.base.catalog_id, NOBODY)
+        return face.catalog_id in (self._draft.base.catalog_id, NO_CATALOG)
 
     def change_face(self, face: DeltaTable) -> None:
         """Change the location or mode of a Delta table."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forklake.errors import NotFound
 from forklake.files.paths import resolve
 from forklake.model.entities import DataFile, DeleteFile
-from forklake.model.ids import NOBODY, CatalogId
+from forklake.model.ids import NO_CATALOG, CatalogId
 from forklake.store.catalogs import CatalogRow, data_paths
 from forklake.store.database import Database
 
@@ -33,7 +33,7 @@ class DataPaths:
 
     def _of(self, owner: CatalogId) -> str:
         # Files of the open transaction have no writer yet.
-        if owner == self._row.catalog_id or owner == NOBODY:
+        if owner == self._row.catalog_id or owner == NO_CATALOG:
             return self.own
         if owner not in self._known:
             self._load()

@@ -29,7 +29,7 @@ from forklake.maintenance.ducklake.numbers import Numbers
 from forklake.maintenance.ducklake.rows import InlinedRows
 from forklake.maintenance.ducklake.source import Source, open_source
 from forklake.maintenance.ducklake.statistics import Statistics
-from forklake.model.ids import NOBODY, UNCOMMITTED
+from forklake.model.ids import NO_CATALOG, UNCOMMITTED
 from forklake.model.names import checked_catalog_name
 from forklake.store.catalogs import CatalogRow, find_catalog, taken
 from forklake.store.data_paths import refuse_overlap
@@ -116,7 +116,7 @@ def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogR
             refuse_overlap(connection, path)  # before files are written there
         folder = _free_folder(connection, checked)
     unique = str(uuid.uuid4())
-    return CatalogRow(NOBODY, unique, checked, UNCOMMITTED, None, None, path, folder)
+    return CatalogRow(NO_CATALOG, unique, checked, UNCOMMITTED, None, None, path, folder)
 
 
 def _free_folder(connection: Connection, name: str) -> str:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.snapshot_reads import Snapshotted, load_state
 from forklake.model.entities import Table
-from forklake.model.ids import NOBODY, CatalogId, SnapshotId, TableId
+from forklake.model.ids import NO_CATALOG, CatalogId, SnapshotId, TableId
 from forklake.model.kinds import TABLE
 from forklake.model.merges import Merge
 from forklake.model.snapshots import Head
@@ -26,7 +26,7 @@ class Kinship:
     """The state that two catalogs share where their lineages diverge, and later merges."""
 
     shared: Snapshotted | None = None
-    first_id: CatalogId = NOBODY
+    first_id: CatalogId = NO_CATALOG
     merges: list[Merge] = field(default_factory=list)
 
     @property

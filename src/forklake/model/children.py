@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from forklake.model.files import MappedName
 from forklake.model.ids import (
-    NOBODY,
+    NO_CATALOG,
     CatalogId,
     ColumnId,
     DataFileId,
@@ -28,7 +28,7 @@ class Child:
 
     NAME: ClassVar[str]
     PARENT: ClassVar[str]
-    catalog_id: CatalogId = NOBODY
+    catalog_id: CatalogId = NO_CATALOG
 
     @classmethod
     def columns(cls) -> tuple[str, ...]:

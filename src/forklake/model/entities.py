@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forklake.model.ids import (
-    NOBODY,
+    NO_CATALOG,
     UNCOMMITTED,
     CatalogId,
     ColumnId,
@@ -31,7 +31,7 @@ from forklake.model.ids import (
 class Row:
     """Fields common to all versioned rows: the writer, and the snapshot in which the row begins."""
 
-    catalog_id: CatalogId = NOBODY
+    catalog_id: CatalogId = NO_CATALOG
     begin_snapshot: SnapshotId = UNCOMMITTED
 
 

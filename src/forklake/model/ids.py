@@ -24,7 +24,7 @@ DataFileId = NewType("DataFileId", int)
 DeleteFileId = NewType("DeleteFileId", int)
 MappingId = NewType("MappingId", int)
 
-NOBODY = CatalogId(-1)
+NO_CATALOG = CatalogId(-1)
 UNCOMMITTED = SnapshotId(-1)
 # Limit of visible snapshots for rows of the catalog itself: all of them.
 FOREVER = SnapshotId(2**63 - 1)

@@ -39,7 +39,11 @@ def is_covered(key: str, stored: str) -> bool:
     """
     if key == stored:
         return True
-    match, other = _BATCH_KEY.fullmatch(key), _BATCH_KEY.fullmatch(stored)
-    if match is None or other is None or stream_of_key(key) != stream_of_key(stored):
+    batch, other = _BATCH_KEY.fullmatch(key), _BATCH_KEY.fullmatch(stored)
+    if (
+        batch is None
+        or other is None
+        or batch.group("query", "table") != other.group("query", "table")
+    ):
         return False
-    return int(match["batch"]) <= int(other["batch"])
+    return int(batch["batch"]) <= int(other["batch"])
