@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,12 +74,6 @@ class Measured:
     most_bytes: int = 0
 
 
-def _copy(lines: Iterable[str], path: Path) -> None:
-    """Write lines to a file as they arrive."""
-    with path.open("w", buffering=1) as file:
-        file.writelines(lines)
-
-
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str]]]:
     """Yield a service process with principals, its address and its keys."""
@@ -91,13 +85,23 @@ def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str
     command = [sys.executable, "-m", "forklake.cli.main", "serve", "--port", "0"]
     command += ["--config", str(tmp_path / "forklake.toml")]
     environment = {**os.environ, "FORKLAKE_METASTORE": uri}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as found:
-        assert found.stderr is not None
-        address = next(json.loads(line)["address"] for line in found.stderr if "address" in line)
-        log = tmp_path / "service.log"  # is kept when the test fails
-        threading.Thread(target=_copy, args=(found.stderr, log), daemon=True).start()
-        yield psutil.Process(found.pid), address, keys
+    log = tmp_path / "service.log"  # is kept when the test fails
+    with (
+        log.open("w") as stderr,
+        subprocess.Popen(command, env=environment, stderr=stderr, text=True) as found,
+    ):
+        yield psutil.Process(found.pid), _address(log, found), keys
         found.terminate()
+
+
+def _address(log: Path, process: subprocess.Popen[str]) -> str:
+    """Return the address that a starting service writes to its log."""
+    while process.poll() is None:
+        for line in log.read_text().splitlines(keepends=True):
+            if "address" in line and line.endswith("\n"):
+                return str(json.loads(line)["address"])
+        time.sleep(0.05)
+    pytest.fail(f"The service ended: {log.read_text()}")
 
 
 @pytest.mark.slow
