@@ -192,11 +192,14 @@ def _measure(person: Person, measured: Measured) -> None:
 
 
 def _python_bytes(process: psutil.Process) -> int:
-    """Return the bytes of the service and of its processes that compute constants, without Java."""
-    total = process.memory_info().rss
-    for child in process.children(recursive=True):
+    """Return the bytes of the service and of its processes that compute constants, without Java.
+
+    Pages that several processes share, like those of libraries, count once.
+    """
+    total = 0
+    for one in (process, *process.children(recursive=True)):
         try:
-            total += 0 if child.name() == "java" else child.memory_info().rss
+            total += 0 if one.name() == "java" else one.memory_full_info().pss
         except psutil.NoSuchProcess:
             continue
     return total

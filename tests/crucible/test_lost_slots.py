@@ -22,6 +22,17 @@ ENDLESS = {
 }
 QUERIES = {
     **{name: f"SELECT count(*) FROM range(4) WHERE {text}" for name, text in ENDLESS.items()},
+    "joins without keys": "SELECT a.range FROM range(9) z, range(90000) a, range(90000) b,"
+    " range(90000) c",
+    "joins on a frequent key": "SELECT a.x FROM (SELECT range % 2 AS x FROM range(200000)) a"
+    " JOIN (SELECT range % 2 AS x FROM range(200001)) b ON a.x = b.x"
+    " JOIN (SELECT range % 2 AS x FROM range(200002)) c ON a.x = c.x",
+    "counted joins": "SELECT count(a.range + b.range + c.range) FROM range(90000) a,"
+    " range(90000) b, range(90000) c",
+    "join with a slow condition": "SELECT a.range FROM range(2) a, range(900000) b"
+    " WHERE levenshtein(repeat('a', 900 + a.range::INT), repeat('b', 900 + b.range::INT % 9)) < 1",
+    "unnested lists": "SELECT unnest(range(90000 + x)) FROM"
+    " (SELECT unnest(range(90000 + range)) AS x FROM range(4))",
     "constant while planning": "SELECT levenshtein(repeat('a', 6000000), repeat('b', 6000000))",
 }
 

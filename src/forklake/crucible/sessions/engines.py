@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 
 POOLS = 256
+_STACK_LINES = 20
 
 
 def own_engine() -> Engine:
@@ -39,6 +40,7 @@ class Engines:
             self._count += 1
             engine = self._first.new_session()
         _join_pool(engine, self._count)
+        _interrupt_joins(engine)
         return engine
 
     def close(self) -> None:
@@ -56,6 +58,12 @@ def _join_pool(engine: Engine, number: int) -> None:
     context.setLocalProperty("spark.scheduler.pool", f"sessions-{number % POOLS}")
 
 
+def _interrupt_joins(engine: Engine) -> None:
+    session: Any = engine.spark._jsparkSession
+    if engine.is_native:
+        _java(engine).InterruptibleJoins.install(session)
+
+
 def name_jobs(engine: Engine, group: str) -> None:
     """Assign all jobs that this thread starts from now on to a job group."""
     engine.spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)
@@ -63,19 +71,33 @@ def name_jobs(engine: Engine, group: str) -> None:
 
 def stop_jobs(engine: Engine, group: str) -> None:
     """Cancel the jobs of a group, including future ones, and interrupt their planning."""
-    context: Any = engine.spark.sparkContext
     if engine.is_native:
-        context._jvm.forklake.Interruption.stop(group)
-    context._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        _java(engine).Interruption.stop(group)
+    _context(engine).cancelJobGroupAndFutureJobs(group)
 
 
 def has_tasks(engine: Engine, group: str) -> bool:
     """Return whether tasks of a group are running, even if their jobs were cancelled."""
-    context: Any = engine.spark.sparkContext
-    return engine.is_native and bool(context._jvm.forklake.Tasks.isRunning(group))
+    return engine.is_native and bool(_java(engine).Tasks.isRunning(group))
+
+
+def task_stacks(engine: Engine, group: str) -> str:
+    """Return the stack traces of the running tasks of a group, for the log."""
+    return str(_java(engine).Tasks.stacks(group, _STACK_LINES)) if engine.is_native else ""
 
 
 def _watch_tasks(engine: Engine) -> None:
-    context: Any = engine.spark.sparkContext
     if engine.is_native:
-        context._jvm.forklake.Tasks.watch(context._jsc.sc())
+        _java(engine).Tasks.watch(_context(engine))
+
+
+def _java(engine: Engine) -> Any:
+    """Return our classes in the JVM of a native engine."""
+    jvm: Any = engine.spark.sparkContext._jvm
+    return jvm.forklake
+
+
+def _context(engine: Engine) -> Any:
+    """Return the Spark context of an engine, in its JVM."""
+    context: Any = engine.spark.sparkContext
+    return context._jsc.sc()

@@ -11,8 +11,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from forklake.crucible.sessions.engines import task_stacks
 
 if TYPE_CHECKING:
     from forklake.crucible.sessions.pooled import PooledSession
@@ -65,11 +68,15 @@ class Watchdog:
                     self._kill(engine, group, seconds)
 
     def _kill(self, engine: Engine, group: str, seconds: float) -> None:
+        stacks = ""
+        with suppress(Exception):  # Spark may have died meanwhile
+            stacks = task_stacks(engine, group)
         if engine.kill():
             _log.error(
-                "Restarting Java: %s was cancelled %.1f s ago and still occupies Spark",
+                "Restarting Java: %s was cancelled %.1f s ago and still occupies Spark\n%s",
                 group,
                 seconds,
+                stacks,
             )
             with self._guard:
                 self._stopped.clear()  # all of them ran on the killed JVM

@@ -1,10 +1,14 @@
 package forklake;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
@@ -41,29 +45,53 @@ public final class Tasks extends SparkListener {
 
     /** Return whether a task of a job group still has a thread. */
     public static boolean isRunning(String group) {
+        return !threads(group).isEmpty();
+    }
+
+    /** Return the stack traces of the running tasks of a job group, at most `depth` lines each. */
+    public static String stacks(String group, int depth) {
+        StringBuilder text = new StringBuilder();
+        Iterator threads = threads(group).iterator();
+        while (threads.hasNext()) {
+            Thread thread = (Thread) threads.next();
+            StackTraceElement[] calls = thread.getStackTrace();
+            text.append(thread.getName());
+            for (int i = 0; i < calls.length && i < depth; i++) {
+                text.append("\n  ").append(calls[i]);
+            }
+            text.append('\n');
+        }
+        return text.toString();
+    }
+
+    /**
+     * Return the threads of the tasks of a job group. Looks at the threads themselves, because
+     * events can get lost; the name of a thread contains the number of its task.
+     */
+    private static List threads(String group) {
+        Set names = new HashSet();
         synchronized (STAGES) {
             Iterator running = RUNNING.entrySet().iterator();
             while (running.hasNext()) {
                 Map.Entry one = (Map.Entry) running.next();
-                if (one.getValue().equals(group) && hasThread((Long) one.getKey())) {
-                    return true;
+                if (one.getValue().equals(group)) {
+                    names.add("(TID " + one.getKey() + ")");
                 }
             }
         }
-        return false;
-    }
-
-    /**
-     * Check the threads, because events can get lost; thread names contain the number of the task.
-     */
-    private static boolean hasThread(Long task) {
+        List found = new ArrayList();
+        if (names.isEmpty()) {
+            return found;
+        }
         Iterator threads = Thread.getAllStackTraces().keySet().iterator();
         while (threads.hasNext()) {
-            if (((Thread) threads.next()).getName().endsWith("(TID " + task + ")")) {
-                return true;
+            Thread thread = (Thread) threads.next();
+            int task = thread.getName().lastIndexOf("(TID ");
+            if (task >= 0 && names.contains(thread.getName().substring(task))) {
+                found.add(thread);
             }
         }
-        return false;
+        return found;
     }
 
     public void onJobStart(SparkListenerJobStart event) {
