@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum
 from types import TracebackType
@@ -17,7 +16,6 @@ from forklake.catalog.draft import Draft
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.catalog.table_shape import Reshaping
 from forklake.errors import Conflict, InvalidInput
-from forklake.model.changes import Change
 from forklake.model.entities import Macro, Schema, Table, View
 from forklake.model.ids import SnapshotId, TableId
 from forklake.model.kinds import COLUMN, MACRO, SCHEMA, TABLE, VIEW
@@ -228,8 +226,6 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
 
     def _plan(self) -> CommitPlan:
         draft = self._draft
-        names = {row.schema_id: row.schema_name for row in draft.base.rows(SCHEMA)}
-        names |= {row.schema_id: row.schema_name for row in draft.state.rows(SCHEMA)}
         tables, changes = draft.finished_tables(), draft.changes()
         return CommitPlan(
             catalog_id=draft.base.catalog_id,
@@ -237,8 +233,8 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
             inherits=self._catalog.inherits,
             changes=changes,
             reads=self._checked_reads(),
-            schema_names=names,
-            schemas=self._schemas(changes),
+            schema_names=self._schema_names,
+            schema_of=self._schema_of,
             new_rows=list(draft.new.values()),
             ended_rows=list(draft.ended.values()),
             dropped_tables=list(draft.dropped_tables),
@@ -254,11 +250,14 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
             key=self._key,
         )
 
-    def _schemas(self, changes: Iterable[Change]) -> dict[int, int]:
-        """Return the id of the schema of each changed table."""
-        ids = {one.object_id for one in changes if one.object_id is not None}
-        rows = [self._draft.base.get(TABLE, (number,)) for number in ids]
-        return {row.table_id: row.schema_id for row in rows if isinstance(row, Table)}
+    def _schema_names(self) -> dict[int, str]:
+        draft = self._draft
+        rows = (*draft.base.rows(SCHEMA), *draft.state.rows(SCHEMA))
+        return {row.schema_id: row.schema_name for row in rows}
+
+    def _schema_of(self, table_id: int) -> int | None:
+        row = self._draft.base.get(TABLE, (table_id,))
+        return row.schema_id if isinstance(row, Table) else None
 
     def _name_of(self, number: int) -> str | None:
         for kind in (TABLE, VIEW, SCHEMA, MACRO):

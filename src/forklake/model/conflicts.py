@@ -11,7 +11,7 @@ a transaction are recorded and checked separately, see `forklake.model.reads`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -81,13 +81,13 @@ class Mine:
 
     Args:
         schema_names: names of schemas by id, as of the start of the transaction.
-        schemas: id of the schema of each changed table.
+        schema_of: returns the id of the schema of a table.
         checked: tables whose reads are checked row by row, so appends to them need no rule.
     """
 
     changes: frozenset[Change]
     schema_names: dict[int, str] = field(default_factory=dict)
-    schemas: Mapping[int, int] = field(default_factory=dict)
+    schema_of: Callable[[int], int | None] = lambda _: None
     checked: frozenset[int] = frozenset()
 
 
@@ -115,8 +115,9 @@ def find_conflicts(mine: Mine, theirs: Iterable[Change]) -> Iterator[Finding]:
 
 def _is_moved(my: Change, their: Change, mine: Mine) -> bool:
     """Return whether `their` renamed the schema through which my transaction found its table."""
-    is_altered = their.kind is K.ALTERED_SCHEMA and my.object_id is not None
-    return is_altered and mine.schemas.get(my.object_id or 0) == their.object_id
+    if their.kind is not K.ALTERED_SCHEMA or my.object_id is None:
+        return False
+    return mine.schema_of(my.object_id) == their.object_id
 
 
 def _rule(my: Change, their: Change, mine: Mine) -> Rule | None:

@@ -134,7 +134,8 @@ class CommitPlan:
 
     Args:
         reads: reads of the transaction, which commits since its start must not have changed.
-        schemas: id of the schema of each changed table.
+        schema_names: returns the names of schemas by id, for the check for conflicts.
+        schema_of: returns the id of the schema of a table, for the same check.
         name_of: returns the name of an object by id, for messages.
         key: idempotency key, which makes a retry apply only once; given by the user or generated.
         continues: the next plan of the series belongs to the same snapshot.
@@ -145,8 +146,8 @@ class CommitPlan:
     inherits: bool
     changes: set[Change] = field(default_factory=set)
     reads: Reads = field(default_factory=Reads)
-    schema_names: dict[int, str] = field(default_factory=dict)
-    schemas: Mapping[int, int] = field(default_factory=dict)
+    schema_names: Callable[[], dict[int, str]] = dict
+    schema_of: Callable[[int], int | None] = lambda _: None
     new_rows: list[Row] = field(default_factory=list)
     ended_rows: list[Row] = field(default_factory=list)
     dropped_tables: list[TableId] = field(default_factory=list)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from functools import lru_cache
 
 from forklake.store.database import Lock
 
@@ -19,12 +20,16 @@ SECRET = (
 )
 
 
+_REMEMBERED = 1024
+
+
 class AdvisoryKeys:
-    """Keys of the locks of one metastore."""
+    """Keys of the locks of one metastore: `key(lock, number)` returns a signed 64-bit integer."""
 
     def __init__(self, schema: str) -> None:
         self._space = zlib.crc32(schema.encode()) & 0x7FFF
         self._secret = b""
+        self.key = lru_cache(_REMEMBERED)(self._key)  # each commit takes the same ones
 
     @property
     def creation(self) -> int:
@@ -34,9 +39,9 @@ class AdvisoryKeys:
     def use(self, secret: str) -> None:
         """Derive keys from the secret of the metastore."""
         self._secret = secret.encode()
+        self.key.cache_clear()
 
-    def key(self, lock: Lock, number: int) -> int:
-        """Return the key of a lock: a signed 64-bit integer."""
+    def _key(self, lock: Lock, number: int) -> int:
         if not self._secret:
             return (self._space << 48) + (lock.value << 44) + number - 2**63
         text = f"{lock.value}:{number}".encode()

@@ -69,7 +69,7 @@ def require_not_outrun(connection: Connection, plan: CommitPlan, since: Sequence
             theirs=str(broken),
         )
     mine = Mine(
-        frozenset(plan.changes), plan.schema_names, plan.schemas, plan.reads.checked_tables()
+        frozenset(plan.changes), plan.schema_names(), plan.schema_of, plan.reads.checked_tables()
     )
     for finding in find_conflicts(mine, since):
         is_certain = finding.rule is Rule.CONFLICT
