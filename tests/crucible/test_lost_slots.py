@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
+from pathlib import Path
 
+import psutil
 import pytest
 
 from forklake.crucible.sessions.engines import has_tasks
-from tests.crucible.fix_sessions import Person, opened
+from tests.crucible.fix_sessions import LONG, Person, opened
 from tests.crucible.served import Running
 
 SECONDS = 5.0  # after which all slots are free again
@@ -57,3 +61,19 @@ def _seconds_until_free(sparked: Running, person: Person, number: int) -> float:
     while has_tasks(session.session.engine, group) and time.monotonic() < begin + 60:
         time.sleep(0.02)
     return time.monotonic() - begin
+
+
+def test_tasks_yield_to_the_planning_of_other_statements(sparked: Running) -> None:
+    alice = opened(sparked.of("alice"), "alice-sales")
+    number = alice.run(LONG, wait_seconds=2)["statement"]
+    (session,) = sparked.service.sessions.all()
+    process = session.session.engine.process_id
+    assert process is not None
+    sparked.service.sessions.look()
+    nice: dict[bool, set[int]] = {True: set(), False: set()}
+    for thread in psutil.Process(process).threads():
+        with suppress(OSError):
+            name = Path(f"/proc/{process}/task/{thread.id}/comm").read_text()
+            nice[name.startswith("Executor task")].add(os.getpriority(os.PRIO_PROCESS, thread.id))
+    alice.client.post(f"{alice.path}/statements/{number}/cancel")
+    assert nice == {True: {10}, False: {0}}

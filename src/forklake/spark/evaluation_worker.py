@@ -7,12 +7,14 @@ IPC or an error message. A spent process keeps memory that the next expression w
 
 from __future__ import annotations
 
+import os
 import resource
 import struct
 import sys
 
 OK, FAILED, TOO_LARGE = b"+", b"-", b">"
 _SPENT = 32 * 2**20  # bytes that the address space has grown by
+_NICENESS = 10  # other statements are planned first
 _BATCH = 2048  # rows; for a million, each column would take 8 MB at once
 
 
@@ -30,6 +32,7 @@ def main(address_space: int, cpu_seconds: int, most_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(_NICENESS)
     begin = _address_space()
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while len(head := requests.read(4)) == 4:

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from forklake.crucible.sessions.priorities import TaskPriorities
+
 if TYPE_CHECKING:
     from forklake.spark.engine.engine import Engine
 
@@ -29,6 +31,7 @@ class Engines:
         self._guard = threading.Lock()
         self._first: Engine | None = None
         self._count = 0
+        self._priorities = TaskPriorities()
 
     def new(self) -> Engine:
         """Return an engine with separate settings and temporary views, for the current thread."""
@@ -42,6 +45,12 @@ class Engines:
         _join_pool(engine, self._count)
         _interrupt_joins(engine)
         return engine
+
+    def lower_task_priority(self) -> None:
+        """Let tasks yield the cores to the planning of other statements."""
+        engine = self._first
+        if engine is not None and engine.process_id is not None:
+            self._priorities.lower(engine.process_id)
 
     def close(self) -> None:
         """Release Spark, which stops when nothing else uses it."""

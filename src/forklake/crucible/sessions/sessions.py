@@ -66,6 +66,7 @@ class Sessions:
         for session in self._still_ending():
             session.press()
         self._watchdog.look()
+        self._engines.lower_task_priority()
 
     def _still_ending(self) -> list[ServedSession]:
         with self._guard:

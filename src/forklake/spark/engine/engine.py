@@ -88,6 +88,11 @@ class Engine:
         """Whether the JVM, if we started it, has ended: a new engine starts another."""
         return self._machine is not None and self._machine.poll() is not None
 
+    @property
+    def process_id(self) -> int | None:
+        """Id of the process of the JVM, if we started it."""
+        return None if self._machine is None else self._machine.pid
+
     def kill(self) -> bool:
         """Kill the JVM if we started it, and return whether that is so."""
         if self._machine is None:
