@@ -20,8 +20,8 @@ import pytest
 from py4j.protocol import Py4JError
 
 import forklake
+from forklake.engines.spark.java import find_java
 from forklake.errors import Unsupported
-from forklake.spark.engine.java import find_java
 
 SPARK = Path(pyspark.__path__[0])
 CLASS_PATH = os.pathsep.join((str(SPARK / "conf"), str(SPARK / "jars" / "*")))

@@ -11,7 +11,7 @@ import pytest
 from forklake import Session
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """Yield an engine on a small Spark. Start no other: `new_session` isolates."""
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
     started = Engine.start(cores=2, memory="1500m")
     yield started

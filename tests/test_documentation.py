@@ -17,7 +17,7 @@ import pytest
 
 import forklake
 from forklake.crucible.settings import Settings
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 from tests.crucible.served import running
 
 ROOT = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklake.errors import ForklakeError
     from forklake.model.files import ColumnBounds, NewDataFile, NewDeleteFile
     from forklake.model.types import ColumnSpec, list_of, map_of, struct
-    from forklake.spark.changing.merge_into import (
+    from forklake.session.changing.merge_into import (
         when_matched,
         when_not_matched,
         when_not_matched_by_source,
@@ -40,9 +40,9 @@ _PLACES = {
     "map_of": "model.types",
     "open": "catalog.metastore",
     "struct": "model.types",
-    "when_matched": "spark.changing.merge_into",
-    "when_not_matched": "spark.changing.merge_into",
-    "when_not_matched_by_source": "spark.changing.merge_into",
+    "when_matched": "session.changing.merge_into",
+    "when_not_matched": "session.changing.merge_into",
+    "when_not_matched_by_source": "session.changing.merge_into",
 }
 
 __all__ = [

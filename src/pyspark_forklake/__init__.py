@@ -1,5 +1,5 @@
 """Alias package for `format("forklake")`: Spark looks up Python data sources by this name."""
 
-from forklake.spark.source.datasource import ForklakeSource as DefaultSource
+from pyspark_forklake.datasource import ForklakeSource as DefaultSource
 
 __all__ = ["DefaultSource"]

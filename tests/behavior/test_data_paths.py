@@ -12,7 +12,7 @@ import pytest
 from forklake import Metastore
 from forklake.errors import InvalidInput
 from forklake.maintenance.ducklake_import import import_ducklake
-from forklake.spark.attachments import Attachments, AttachOptions
+from forklake.session.attachments import Attachments, AttachOptions
 from forklake.store.data_paths import _overlapping, refuse_location
 from forklake.store.database import Connection
 from forklake.store.operations import Statement

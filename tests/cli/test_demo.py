@@ -17,7 +17,7 @@ from forklake.cli.demo.agents import AGENTS
 from forklake.cli.demo.stage import Stage
 from forklake.cli.demo.tour import Tour
 from forklake.cli.output import Output
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 from forklake.sql.session import Session
 from tests.cli.conftest import CommandLine
 

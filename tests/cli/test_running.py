@@ -16,8 +16,8 @@ import pytest
 from forklake.cli.results import Form
 from forklake.cli.scripts import Script
 from forklake.cli.statement_runner import Runner, WarmUp, WatchedSession
+from forklake.engines.spark import jobs
 from forklake.errors import InvalidInput
-from forklake.spark.engine import jobs
 from forklake.sql.results import Result
 from forklake.sql.session import Session
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from forklake.client import Client, connect
+from forklake.engines.spark.engine import Engine
 from forklake.errors import InvalidInput, NotFound
-from forklake.spark.engine.engine import Engine
 from tests.cli.conftest import CommandLine
 from tests.crucible.served import Running
 

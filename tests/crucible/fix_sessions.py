@@ -11,7 +11,7 @@ import pytest
 from tests.crucible.served import Running
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 LONG = "SELECT count(*) FROM range(100000000000) WHERE range * 7 % 11 = 3"
 

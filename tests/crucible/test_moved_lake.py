@@ -14,7 +14,7 @@ from tests.crucible.fix_stamps import World, world
 from tests.delta.readers import READERS
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 NAMES = ("acme-lake", "acme-fork")
 VIRTUAL = ["rowid", "snapshot_id"]

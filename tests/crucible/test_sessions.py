@@ -14,13 +14,13 @@ from forklake.access.callers import LOCAL
 from forklake.crucible.sessions.sessions import Sessions
 from forklake.crucible.sessions.statements import Request, State
 from forklake.crucible.settings import Settings
+from forklake.engines.local.calculator import calculator, interrupt
 from forklake.errors import ForklakeError, NotFound, QuotaExceeded
-from forklake.spark.calculator import calculator, interrupt
 from tests.crucible.fix_sessions import LONG, opened
 from tests.crucible.served import Running
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 def test_sessions_are_isolated(sparked: Running) -> None:

@@ -21,9 +21,9 @@ from forklake.errors import Forbidden, InvalidInput, Unsupported
 from forklake.maintenance import add_data_files
 from forklake.model.changes import ChangeKind
 from forklake.model.rules import Check, Generated, Rules, from_text, to_text
-from forklake.spark.source.datasource import ForklakeSource
-from forklake.spark.source.places import Place
+from forklake.session.places import Place
 from forklake.sql.session import Session
+from pyspark_forklake.datasource import ForklakeSource
 from tests.delta.hand_written import HandWrittenLog
 from tests.delta.mirrored import log_actions
 from tests.delta.readers import read_everywhere

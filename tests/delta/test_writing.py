@@ -12,8 +12,8 @@ from forklake.catalog.delta_tables import FaceReading
 from forklake.delta.publication import publish_table
 from forklake.delta.table_import import import_delta
 from forklake.errors import Forbidden, Unsupported
-from forklake.spark.source.datasource import QUERY_ID
 from forklake.sql.session import Session
+from pyspark_forklake.datasource import QUERY_ID
 from tests.delta.hand_written import METADATA, HandWrittenLog
 from tests.delta.mirrored import log_actions
 

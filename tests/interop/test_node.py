@@ -14,7 +14,7 @@ import pytest
 
 import forklake
 from forklake import Catalog, ColumnSpec, Metastore
-from forklake.catalog.compute.node import Node
+from forklake.engines.local.compute.node import Node
 from forklake.errors import AlreadyExists, Forbidden, NotFound, Unsupported
 from forklake.model.types import list_of, map_of, struct
 from tests.interop.files import add_rows

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 import forklake
 from forklake import Session
+from forklake.engines.spark import conf, java
 from forklake.maintenance import (
     Compacted,
     Flushed,
@@ -26,7 +27,6 @@ from forklake.maintenance import (
     merge_adjacent_files,
     rewrite_data_files,
 )
-from forklake.spark.engine import conf, java
 from forklake.store import phases
 from tests.fix_metastore import Place
 from tests.spark.crash_job import die_at

@@ -14,6 +14,8 @@ import pytest
 
 import forklake
 from forklake import ColumnSpec, Session
+from forklake.engines.local.arrow_reader import StoredFile, read_file
+from forklake.engines.spark.reading.projection import Layout, mapped
 from forklake.errors import (
     Corruption,
     Forbidden,
@@ -25,8 +27,6 @@ from forklake.errors import (
 from forklake.files.footers import encryption
 from forklake.maintenance import add_data_files, merge_adjacent_files
 from forklake.model.types import ColumnType, list_of, map_of, struct
-from forklake.spark.reading.projection import Layout, mapped
-from forklake.spark.source.arrow_reader import StoredFile, read_file
 from tests.spark.builders import rows_of
 
 MOMENT = dt.datetime.fromisoformat("2024-01-31T01:00:00")

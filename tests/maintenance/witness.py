@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame
 
 from forklake import Session
 from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.engines.local.arrow_plan import Planner
+from forklake.engines.local.arrow_reader import VIRTUAL, read_file
 from forklake.model.kinds import TABLE
 from forklake.model.scans import ScanFile
-from forklake.spark.source.arrow_plan import Planner
-from forklake.spark.source.arrow_reader import VIRTUAL, read_file
 from forklake.store import phases
 
 Rows = list[tuple[Any, ...]]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import forklake
+from forklake.engines.spark.engine import Engine
 from forklake.reagent import LocalPlace, Workbook, make_workbook
-from forklake.spark.engine.engine import Engine
 from tests.fix_metastore import Place
 
 Make = Callable[..., Workbook]

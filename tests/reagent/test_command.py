@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import forklake
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 from tests.cli.conftest import CommandLine
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

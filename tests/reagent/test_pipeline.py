@@ -12,8 +12,8 @@ import pytest
 from deltalake import DeltaTable
 
 from forklake import Session
+from forklake.engines.spark.engine import Engine
 from forklake.reagent import LocalPlace, run_workbook
-from forklake.spark.engine.engine import Engine
 from tests.fix_metastore import Place
 from tests.reagent.conftest import Make
 

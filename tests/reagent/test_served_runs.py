@@ -10,10 +10,10 @@ import pytest
 
 from forklake.client import Client, connect
 from forklake.client.transport import Transport
+from forklake.engines.spark.engine import Engine
 from forklake.errors import Unavailable, Unsupported
 from forklake.reagent import ServedPlace, run_workbook
 from forklake.reagent.schedule import State
-from forklake.spark.engine.engine import Engine
 from tests.crucible.conftest import open_service, settings
 from tests.crucible.served import Running
 from tests.reagent.conftest import Make

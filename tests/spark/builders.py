@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from forklake import NewDeleteFile, Session
+from forklake.engines.spark.types import arrow_type
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.files.footers import leaf_fields, new_data_file, read_footer
 from forklake.model.changes import ChangeKind
 from forklake.model.fields import Field
 from forklake.model.ids import DataFileId
-from forklake.spark.types import arrow_type
 
 Row = Mapping[str, Any]
 

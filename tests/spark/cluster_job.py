@@ -25,10 +25,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import forklake
 from forklake import Session
+from forklake.engines.local.inserts import insert_rows
+from forklake.engines.spark import java
 from forklake.errors import InvalidInput
-from forklake.spark.changing.merge_into import MergeCounts, when_matched, when_not_matched
-from forklake.spark.engine import java
-from forklake.spark.writing.inline import insert_rows
+from forklake.session.changing.merge_into import MergeCounts, when_matched, when_not_matched
 from forklake.store import phases
 
 EXECUTORS = 2

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from forklake import Catalog, Session
-from forklake.catalog.compute.node import Node
+from forklake.engines.local.compute.node import Node
 from forklake.errors import Conflict, ForklakeError
 from forklake.model.children import MacroImplementation
 from forklake.model.duckdb_types import duckdb_type

@@ -12,11 +12,11 @@ import duckdb
 import pytest
 from pyspark.sql import DataFrame
 
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.writing.align import aligned, translated, translating
 from forklake.errors import InvalidInput, Unavailable
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId
-from forklake.spark.engine.engine import Engine
-from forklake.spark.writing.align import aligned, translated, translating
 
 _ids = itertools.count(1)
 

@@ -11,7 +11,7 @@ import pytest
 import forklake
 from forklake import ColumnSpec, Session
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
-from forklake.spark.names import perhaps, split_name
+from forklake.session.names import perhaps, split_name
 from tests.fix_metastore import Place
 
 COLUMNS = [ColumnSpec("id", "int64")]

@@ -16,11 +16,11 @@ from pyspark.sql import DataFrame
 
 from forklake import ColumnSpec, Session, struct
 from forklake.catalog.transaction import Transaction
+from forklake.engines.spark.engine import Engine
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.changes import ChangeKind
 from forklake.model.files import ROW_ID, SNAPSHOT_ID
 from forklake.model.scans import ScanFile
-from forklake.spark.engine.engine import Engine
 from tests.spark.builders import add_file, delete_rows, insert, rows_of
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "varchar")]

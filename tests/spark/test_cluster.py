@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from forklake.spark.engine import java
+from forklake.engines.spark import java
 from tests.fix_java import CLASS_PATH, SPARK
 
 LOGGING = Path(java.__file__).with_name("jvm") / "log4j2.properties"

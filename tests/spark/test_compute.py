@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from forklake import Session
-from forklake.catalog.compute.node import Node
+from forklake.engines.local.compute.node import Node
 from forklake.errors import Forbidden, InvalidInput, NotFound
 
 NESTED = (

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from forklake.engines.spark import java
 from forklake.errors import Unsupported
-from forklake.spark.engine import java
 from tests.fix_java import CLASS_PATH, SPARK
 
 LOGGING = Path(java.__file__).with_name("jvm") / "log4j2.properties"

@@ -17,14 +17,14 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 from forklake import ColumnSpec, NewDataFile, Session, list_of, map_of, struct
 from forklake.errors import Conflict, Corruption, InvalidInput, NotFound
 from forklake.files.paths import folder_value
-from forklake.spark.source.datasource import (
+from forklake.session.places import Place, When
+from pyspark_forklake.datasource import (
     ForklakeSource,
     ReadPart,
     TableReader,
     TableWriter,
     Written,
 )
-from forklake.spark.source.places import Place, When
 from tests.spark.builders import add_file, delete_rows, insert, rows_of, write_parquet
 
 COLUMNS = [ColumnSpec("id", "int64", nulls_allowed=False), ColumnSpec("name", "varchar")]

@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from forklake import ColumnSpec, Session
+from forklake.engines.spark.changing import removal
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
-from forklake.spark.changing import removal
 from tests.spark.builders import add_file, insert, rows_of
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "int32"), ColumnSpec("p", "varchar")]

@@ -32,6 +32,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from forklake.engines.spark import native
+from forklake.engines.spark.engine import PARTITION_PREFIX, Engine, ListedFile
+from forklake.engines.spark.routes import FileDeletes
+from forklake.engines.spark.writing.align import translated
 from forklake.errors import (
     Corruption,
     Forbidden,
@@ -42,10 +46,6 @@ from forklake.errors import (
 )
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.files.keys import derived_key, new_key, to_base64
-from forklake.spark.engine import native
-from forklake.spark.engine.engine import PARTITION_PREFIX, Engine, ListedFile
-from forklake.spark.engine.routes import FileDeletes
-from forklake.spark.writing.align import translated
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
 ID = StructType([StructField("id", LongType())])

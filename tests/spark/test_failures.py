@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from forklake.engines.spark.failures import of_files
 from forklake.errors import Corruption, Forbidden, ForklakeError, NotFound, Unavailable, Unsupported
 from forklake.files.systems import is_storage_failure
-from forklake.spark.engine.failures import of_files
 
 READ = "[FAILED_READ_FILE.{}] Encountered error while reading file {}.  SQLSTATE: KD001"
 FILE = "s3a://bucket/lake/a.parquet"

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import IllegalArgumentException
 
 from forklake import Session
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 
 
 def test_tables_outside_of_the_lake_are_refused(lake: Session) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from forklake.engines.spark import jar
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.java import find_java
 from forklake.errors import Unsupported
-from forklake.spark.engine import jar
-from forklake.spark.engine.engine import Engine
-from forklake.spark.engine.java import find_java
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -66,7 +66,7 @@ def test_error_without_java_lists_what_was_found_and_the_remedies(
 PROGRAM = """
 import os, sys
 from pyspark.errors import AnalysisException
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 
 first = Engine.start(cores=1, memory="1g")
 second = first.new_session()

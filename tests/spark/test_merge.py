@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from forklake import ColumnSpec, Session
 from forklake.errors import InvalidInput
-from forklake.spark.changing.merge_into import (
+from forklake.session.changing.merge_into import (
     MergeClause,
     MergeCounts,
     when_matched,

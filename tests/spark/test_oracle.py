@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from forklake import Session
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 from tests.fix_metastore import Place, postgres_schema
 from tests.spark.oracle.world import KINDS, Script, Setting, World
 

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from forklake.engines.local.inserts import insert_rows
+from forklake.engines.partitions import Partitioning, PartitionKey, escaped
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.types import arrow_type, logical_schema
+from forklake.engines.spark.writing.write import write
 from forklake.errors import InvalidInput
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, PartitionId
 from forklake.model.types import ColumnSpec
-from forklake.spark.engine.engine import Engine
-from forklake.spark.session import Session
-from forklake.spark.types import arrow_type, logical_schema
-from forklake.spark.writing.inline import insert_rows
-from forklake.spark.writing.partitions import Partitioning, PartitionKey, escaped
-from forklake.spark.writing.write import write
+from forklake.session.session import Session
 
 LAKE = "lake"
 # Texts that are hard to distinguish, or hard to put into the name of a folder.
@@ -88,7 +88,7 @@ def test_every_distinct_text_has_its_own_file(
         )
     lake.set_option(LAKE, "hive_file_pattern", has_folders)
     # So small that several tasks write.
-    monkeypatch.setattr("forklake.spark.writing.write._WORTH_A_FILE", 1000)
+    monkeypatch.setattr("forklake.engines.spark.writing.write._WORTH_A_FILE", 1000)
     written_both_ways(lake, TEXTS)
     for name in ("t", "u"):
         found = partitions(lake, name)

@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 
-from forklake.spark.engine import progress as module
-from forklake.spark.engine.engine import Engine
-from forklake.spark.engine.progress import Display, progress
+from forklake.engines.spark import progress as module
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.progress import Display, progress
 
 _COUNTS = re.compile(r"(\d+)/(\d+)")
 

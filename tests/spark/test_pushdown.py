@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forklake.engines.pushdown import predicate_of
 from forklake.model.fields import Field
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import ColumnId
@@ -28,7 +29,6 @@ from forklake.model.predicates import (
     matches,
 )
 from forklake.model.values import to_text
-from forklake.spark.reading.pushdown import predicate_of
 
 
 def a_field(number: int, name: str, kind: str, *fields: Field, physical: str = "") -> Field:

@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame
 
 from forklake import ColumnSpec, NewDataFile, Session, list_of, map_of, struct
 from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.reading.scan import scan
 from forklake.errors import InvalidInput, NotFound
 from forklake.files import keys
 from forklake.files.footers import encryption
 from forklake.model.scans import ScanFile
 from forklake.model.types import _WIDER
-from forklake.spark.engine.engine import Engine
-from forklake.spark.reading.scan import scan
 from tests.spark.builders import add_file, delete_rows, insert, rows_of, write_parquet
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]

@@ -13,6 +13,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tenacity import wait_none
 
 from forklake import ColumnSpec, Session, struct
+from forklake.engines.spark.engine import Engine
 from forklake.errors import (
     AlreadyExists,
     Conflict,
@@ -21,7 +22,6 @@ from forklake.errors import (
     Unavailable,
     Unsupported,
 )
-from forklake.spark.engine.engine import Engine
 from forklake.store import commit, phases
 from tests.spark.builders import add_file, insert, rows_of
 

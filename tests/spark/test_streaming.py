@@ -18,9 +18,9 @@ from forklake.delta.publication import publish_table
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.files.footers import leaf_fields, new_data_file, read_footer
 from forklake.model.changes import ChangeKind
-from forklake.spark.source.datasource import ForklakeSource
-from forklake.spark.source.places import Place
-from forklake.spark.source.streaming import StreamReader
+from forklake.session.places import Place
+from pyspark_forklake.datasource import ForklakeSource
+from pyspark_forklake.streaming import StreamReader
 from tests.spark.builders import add_file, delete_rows, insert, rows_of, write_parquet
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]

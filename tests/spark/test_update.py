@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from forklake import ColumnSpec, Session, connect, list_of, struct
+from forklake.engines.spark.changing import removal
+from forklake.engines.spark.engine import Engine
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.files import ROW_ID
 from forklake.model.scans import ScanFile
-from forklake.spark.changing import removal
-from forklake.spark.engine.engine import Engine
 from tests.spark.builders import add_file, insert, rows_of
 
 COLUMNS = [

@@ -18,7 +18,7 @@ from forklake.errors import ForklakeError
 from forklake.model.kinds import DEFINITIONS
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 FILE = Path(__file__).with_name("bad_statements.txt")
 SPARK = "## In Spark's dialect"  # language: ok

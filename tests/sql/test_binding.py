@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from forklake import Session
+from forklake.engines.spark.engine import Engine
 from forklake.errors import InvalidInput, NotFound
-from forklake.spark.engine.engine import Engine
 from forklake.sql.dialect import parse
 from forklake.sql.query.binding import schema_of
 from forklake.sql.query.local import frame_of

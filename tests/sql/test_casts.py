@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from forklake import Session
+from forklake.engines.spark.engine import Engine
 from forklake.errors import InvalidInput
-from forklake.spark.engine.engine import Engine
 
 TEXTS = (
     *("5", "-5", " 5 ", "5.5", "-5.5", "1d", "0x1F", "0b11", "1_000", "1__0", "1e3", "1e-1"),

@@ -10,10 +10,10 @@ from contextlib import suppress
 import pytest
 import sqlglot
 
+from forklake.engines.local import evaluation
+from forklake.engines.local.calculator import interrupt
+from forklake.engines.local.constant_functions import is_plain
 from forklake.errors import InvalidInput
-from forklake.spark import evaluation
-from forklake.spark.calculator import interrupt
-from forklake.spark.constant_functions import is_plain
 from forklake.sql import constants, parameters
 from forklake.sql.dialect.parsing import parse
 

@@ -17,8 +17,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import IllegalArgumentException, PySparkException
 from sqlglot import exp
 
+from forklake.engines.spark.engine import Engine
 from forklake.errors import ForklakeError
-from forklake.spark.engine.engine import Engine
 from forklake.sql.dialect import parse
 from forklake.sql.translate import dispatch, to_spark
 from tests.sql.comparing import rows_of, same_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forklake import Session
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 
 SESSIONS = 16
 

@@ -19,8 +19,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from forklake import Session
+from forklake.engines.spark.engine import Engine
 from forklake.errors import ForklakeError
-from forklake.spark.engine.engine import Engine
 from forklake.sql.dialect import parse
 from tests.sql.comparing import rows_of, same_rows
 from tests.sql.random_relations import kind_of_type, make_tables

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from forklake.spark.engine.engine import Engine
+from forklake.engines.spark.engine import Engine
 from forklake.sql.session import Session
 from tests.sql.comparing import Row, rows_of, same_rows
 

@@ -35,7 +35,7 @@ from forklake.model.statistics import comparable
 from forklake.model.values import to_text
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 def field(number: int, name: str, kind: str, *parts: Field) -> Field:

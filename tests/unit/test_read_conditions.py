@@ -12,12 +12,12 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from forklake.engines.pushdown import predicate_of
 from forklake.model.entities import InlinedRow
 from forklake.model.fields import Field
 from forklake.model.ids import CatalogId, ColumnId, SnapshotId, TableId
 from forklake.model.predicates import Question, question
 from forklake.model.reads import ALL_ROWS, may_cover
-from forklake.spark.reading.pushdown import predicate_of
 from forklake.sql.dialect import parse
 from forklake.sql.query.read_conditions import find_conditions
 

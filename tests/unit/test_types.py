@@ -37,13 +37,7 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
-from forklake.errors import InvalidInput, Unsupported
-from forklake.model.duckdb_keywords import KEYWORDS
-from forklake.model.duckdb_types import duckdb_type
-from forklake.model.fields import Field
-from forklake.model.ids import ColumnId
-from forklake.model.types import SCALARS, ColumnType, list_of, map_of, scalar, struct, struct_of
-from forklake.spark.types import (
+from forklake.engines.spark.types import (
     NOT_HELD,
     TYPES,
     arrow_schema,
@@ -56,9 +50,15 @@ from forklake.spark.types import (
     require_supported,
     spark_type,
 )
+from forklake.errors import InvalidInput, Unsupported
+from forklake.model.duckdb_keywords import KEYWORDS
+from forklake.model.duckdb_types import duckdb_type
+from forklake.model.fields import Field
+from forklake.model.ids import ColumnId
+from forklake.model.types import SCALARS, ColumnType, list_of, map_of, scalar, struct, struct_of
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 def tree(kind: ColumnType | str, name: str, ids: count[int]) -> Field:

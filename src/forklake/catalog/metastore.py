@@ -38,7 +38,7 @@ from forklake.store.provisioning import Besides, nothing_besides
 from forklake.store.snapshots import latest_snapshot_of_all
 
 if TYPE_CHECKING:
-    from forklake.catalog.compute.node import Node
+    from forklake.engines.local.compute.node import Node
 
 T = TypeVar("T")
 # Catalogs per transaction: enough to be fast, few enough for short locks and little memory.
@@ -359,8 +359,8 @@ class Metastore(Closing):
     def duckdb(
         self, name: str, *, version: int | None = None, timestamp: datetime | None = None
     ) -> Node:
-        """Open an in-process DuckDB over a catalog, now or in the past; see `catalog.compute`."""
-        from forklake.catalog.compute.node import Node
+        """Open an in-process DuckDB over a catalog, now or in the past; see `engines.local`."""
+        from forklake.engines.local.compute.node import Node
 
         return Node(self.catalog(name), version=version, timestamp=timestamp)
 

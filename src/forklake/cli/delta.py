@@ -186,7 +186,7 @@ def publish(
 
 
 def _table_name(name: str) -> tuple[str, str, str]:
-    from forklake.spark.names import split_name
+    from forklake.session.names import split_name
 
     match split_name(name):
         case (catalog, schema, table_name):

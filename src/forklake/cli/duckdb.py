@@ -14,10 +14,10 @@ from forklake.cli.session import Session, command
 from forklake.errors import Unsupported
 
 if TYPE_CHECKING:
-    from forklake.catalog.compute.node import Node
     from forklake.catalog.metastore import Metastore
     from forklake.cli.results import Form
     from forklake.cli.scripts import Script
+    from forklake.engines.local.compute.node import Node
     from forklake.sql.parameters import Parameters
     from forklake.sql.results import Result
 
@@ -55,8 +55,8 @@ class NodeSession:
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb"
     ) -> Iterator[Result]:
         """Run statements in order, each one when its result is requested."""
-        from forklake.catalog.compute.node import explaining
         from forklake.cli.scripts import Script
+        from forklake.engines.local.compute.node import explaining
         from forklake.sql.results import Result
 
         if dialect != "duckdb":

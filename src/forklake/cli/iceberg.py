@@ -61,7 +61,7 @@ def publish(
       forklake iceberg publish agent-1.main.orders --history 0
     """
     from forklake.iceberg.publication import publish_table
-    from forklake.spark.names import split_name
+    from forklake.session.names import split_name
 
     match split_name(name):
         case (catalog, schema, table_name):

@@ -68,7 +68,7 @@ def fetched(result: Result, form: Form, limit: int | None) -> Answer:
     """Fetch the rows of a result that `form` and `limit` need. Spark jobs run now."""
     if result.is_local:
         return Answer(result.kind, result.data)
-    from forklake.spark.engine.progress import progress
+    from forklake.engines.spark.progress import progress
     from forklake.sql.results import Result
 
     most = limit if form is not Form.TABLE else max(limit or SHOWN, _COUNTED)
@@ -147,7 +147,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 def _in_duckdb(query: str, rows: pa.Table) -> list[tuple[Any, ...]]:
     """Return the rows of a DuckDB query over the rows as `__rows`."""
-    from forklake.spark.calculator import calculator
+    from forklake.engines.local.calculator import calculator
 
     with calculator() as cursor:
         cursor.register("__rows", rows)

@@ -19,7 +19,7 @@ from forklake.sql.parameters import Parameters
 from forklake.sql.session import Session
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
     from forklake.sql.results import Result
 
 _INTERVAL = 0.2  # seconds between two checks of a running statement
@@ -36,7 +36,7 @@ class WatchedSession(Session):
     @property
     def engine(self) -> Engine:
         """Spark engine of this session. It is started on first access."""
-        from forklake.spark.engine.jobs import is_up
+        from forklake.engines.spark.jobs import is_up
 
         if self._engine is None:
             with nullcontext() if is_up() else _status("Starting Spark …"):
@@ -147,7 +147,7 @@ class Runner:
             return
         if isinstance(self.session, WatchedSession):
             self.session.cancel_start()
-        from forklake.spark.engine.jobs import cancel_jobs
+        from forklake.engines.spark.jobs import cancel_jobs
 
         cancel_jobs()
 
@@ -173,7 +173,7 @@ class WarmUp(threading.Thread):
     def run(self) -> None:
         with suppress(Exception):  # the first statement that needs Spark raises the error again
             with _loading:
-                from forklake.spark.engine.engine import Engine
+                from forklake.engines.spark.engine import Engine
 
             self._engine = Engine.start()
 

@@ -16,6 +16,10 @@ import pyarrow.parquet as pq
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import Cdc, Metadata
 from forklake.delta.values import log_value
+from forklake.engines.local.arrow_plan import Changes, Planner
+from forklake.engines.local.conform import retyped
+from forklake.engines.local.feed import CHANGE_TYPE, read_changes
+from forklake.engines.local.inserts import file_schema
 from forklake.files.conditional_put import put_if_absent
 from forklake.model.entities import Table
 from forklake.model.fields import Field
@@ -23,10 +27,6 @@ from forklake.model.ids import SnapshotId
 from forklake.model.names import folded
 from forklake.model.scans import TableChanges
 from forklake.model.values import to_text
-from forklake.spark.source.arrow_plan import Changes, Planner
-from forklake.spark.source.feed import CHANGE_TYPE, read_changes
-from forklake.spark.writing.conform import retyped
-from forklake.spark.writing.inline import file_schema
 
 _FOLDER = "_change_data"
 _TYPE = pa.field("_change_type", pa.string())

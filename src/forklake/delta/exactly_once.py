@@ -12,7 +12,7 @@ from forklake.delta.stored_actions import stated
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 
 def write_once(

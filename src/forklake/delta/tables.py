@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 
 def delta_table(

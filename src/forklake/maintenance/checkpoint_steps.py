@@ -13,7 +13,7 @@ from forklake.errors import InvalidInput
 from forklake.maintenance.expiry import writable
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)

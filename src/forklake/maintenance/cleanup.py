@@ -9,7 +9,7 @@ from forklake.catalog.expiry import Moment
 from forklake.maintenance.expiry import writable
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 
 def cleanup_old_files(

@@ -15,6 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.progress import progress
+from forklake.engines.spark.reading.scan import scan_to_move
+from forklake.engines.spark.remote import is_remote
+from forklake.engines.spark.writing.write import new_files
+from forklake.engines.targets import Target
 from forklake.errors import Conflict, Corruption, InvalidInput
 from forklake.maintenance.file_groups import Batch, Group, batched
 from forklake.model.changes import ChangeKind
@@ -24,18 +30,12 @@ from forklake.model.ids import DataFileId
 from forklake.model.kinds import PARTITION, TABLE
 from forklake.model.scans import ScanFile
 from forklake.model.snapshots import CommitInfo
-from forklake.spark.attachments import Attachment
-from forklake.spark.engine.engine import Engine
-from forklake.spark.engine.progress import progress
-from forklake.spark.engine.remote import is_remote
-from forklake.spark.names import split_name
-from forklake.spark.reading.scan import scan_to_move
-from forklake.spark.work import Change
-from forklake.spark.writing.targets import Target
-from forklake.spark.writing.write import new_files
+from forklake.session.attachments import Attachment
+from forklake.session.names import split_name
+from forklake.session.work import Change
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 _NO_LIMIT = 2**62
 _MOST_JOBS, _REMOTE_JOBS = 32, 4  # concurrent Spark jobs

@@ -18,7 +18,7 @@ from forklake.maintenance.checkpoint_steps import Step, Work, compactions, steps
 from forklake.store.heads import find_head
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 # Catalogs dropped or reclaimed in one transaction: each transaction reads all forks of their
 # ancestors, so a batch must not be small.

@@ -10,7 +10,7 @@ from forklake.catalog.expiry import Moment
 from forklake.model.snapshots import Snapshot
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 
 def expire_snapshots(

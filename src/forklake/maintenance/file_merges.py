@@ -11,7 +11,7 @@ from forklake.maintenance.file_groups import Group, grouped
 from forklake.model.changes import ChangeKind
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 
 def merge_adjacent_files(

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from forklake.engines.local.calculator import calculator
 from forklake.errors import InvalidInput
 from forklake.files.systems import open_input, translating
 from forklake.model.fields import Field
-from forklake.spark.calculator import calculator
 
 _MICROSECONDS = {"timestamp_s": 1_000_000, "timestamp_ms": 1_000}
 _BATCH = 65_536

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from forklake.engines.spark.changing.delete_files import DeleteFiles
+from forklake.engines.spark.progress import progress
+from forklake.engines.spark.reading.scan import scan_to_move
+from forklake.engines.spark.writing.write import new_files
 from forklake.errors import Conflict
 from forklake.maintenance.compaction import SeenTable, seen_tables
 from forklake.model.changes import ChangeKind
@@ -15,14 +19,10 @@ from forklake.model.entities import InlinedRow
 from forklake.model.files import NewDataFile, NewDeleteFile
 from forklake.model.ids import SnapshotId
 from forklake.model.scans import ScanFile
-from forklake.spark.changing.delete_files import DeleteFiles
-from forklake.spark.engine.progress import progress
-from forklake.spark.reading.scan import scan_to_move
-from forklake.spark.work import Change
-from forklake.spark.writing.write import new_files
+from forklake.session.work import Change
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 _FUNCTION = "flush_inlined_data"
 _EVER = SnapshotId(0)  # older than every file

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from forklake.engines.partitions import IDENTITY, PartitionKey
+from forklake.engines.targets import Target
 from forklake.errors import InvalidInput
 from forklake.files.contents import Node, read_contents
 from forklake.files.file_search import found_files
@@ -26,13 +28,11 @@ from forklake.model.files import LINEAGE, ColumnBounds, MappedName, NewDataFile
 from forklake.model.ids import ColumnId
 from forklake.model.names import folded
 from forklake.model.values import from_text, has_text, to_text
-from forklake.spark.names import split_name
-from forklake.spark.writing.partitions import IDENTITY, PartitionKey
-from forklake.spark.writing.targets import Target
+from forklake.session.names import split_name
 
 if TYPE_CHECKING:
-    from forklake.spark.name_resolution import TableName
-    from forklake.spark.session import Session
+    from forklake.session.name_resolution import TableName
+    from forklake.session.session import Session
 
 # Valid values of the parts of a date or time.
 _PARTS = {"year": range(1, 10_000), "month": range(1, 13), "day": range(1, 32), "hour": range(24)}

@@ -27,7 +27,7 @@ from forklake.model.scans import ScanFile, is_partial
 from forklake.model.state import CatalogState
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 _MOST = 10_000
 _DEFINITIONS = (SCHEMA, VIEW, MACRO, OPTION)

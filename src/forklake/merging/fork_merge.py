@@ -24,13 +24,13 @@ from forklake.model.kinds import TABLE
 from forklake.model.merges import MergeNote
 from forklake.model.names import folded
 from forklake.model.snapshots import CommitInfo
-from forklake.spark.attachments import Attachment
-from forklake.spark.names import perhaps, split_name
-from forklake.spark.work import Change
+from forklake.session.attachments import Attachment
+from forklake.session.names import perhaps, split_name
+from forklake.session.work import Change
 from forklake.store.holds import hold_statement, refuse_held
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 OnConflict = Choice | Mapping[str, Choice]
 CHOICES: tuple[Choice, ...] = ("fail", "ours", "theirs")

@@ -10,20 +10,20 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StructField
 
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.quoting import quoted
+from forklake.engines.spark.reading.inlined import inlined_frame
+from forklake.engines.spark.reading.scan import scan_chosen
+from forklake.engines.spark.remote import persisted
 from forklake.merging.difference import RowDifference
 from forklake.merging.kinship import Kinship
 from forklake.merging.rules import Did
 from forklake.model.fields import Field
 from forklake.model.names import folded
-from forklake.spark.engine.engine import Engine
-from forklake.spark.engine.remote import persisted
-from forklake.spark.names import quoted
-from forklake.spark.reading.inlined import inlined_frame
-from forklake.spark.reading.scan import scan_chosen
 
 if TYPE_CHECKING:
     from forklake.merging.differences import Content, Found
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 _ROWID, _KEY, _IMAGE, _DID = "rowid", "_diff_key", "_diff_image", "_diff_did"
 _BEFORE, _AFTER, _SHOWN, _COUNT = "_diff_before", "_diff_after", "_diff_shown", "_diff_count"

@@ -16,6 +16,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StructField
 
+from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.quoting import quoted
+from forklake.engines.spark.reading.inlined import inlined_frame
+from forklake.engines.spark.reading.projection import default_column
+from forklake.engines.spark.reading.scan import ROW, scan_chosen
+from forklake.engines.spark.writing.rules import ruled
+from forklake.engines.spark.writing.write import append_versions
+from forklake.engines.targets import Target
 from forklake.errors import Unsupported
 from forklake.merging.outcome import LISTED, RowConflict
 from forklake.merging.rules import Did, Verdict, row_pairs
@@ -26,19 +34,11 @@ from forklake.model.files import ROW_ID
 from forklake.model.kinds import TABLE
 from forklake.model.merges import Merge
 from forklake.model.scans import ScanFile
-from forklake.spark.changing.row_matches import matching
-from forklake.spark.engine.engine import Engine
-from forklake.spark.names import quoted
-from forklake.spark.reading.inlined import inlined_frame
-from forklake.spark.reading.projection import default_column
-from forklake.spark.reading.scan import ROW, scan_chosen
-from forklake.spark.writing.rules import ruled
-from forklake.spark.writing.targets import Target
-from forklake.spark.writing.write import append_versions
+from forklake.session.changing.row_matches import matching
 
 if TYPE_CHECKING:
-    from forklake.spark.session import Session
-    from forklake.spark.work import Change
+    from forklake.session.session import Session
+    from forklake.session.work import Change
 
 _SNAPSHOT, _ROWID = "snapshot_id", "rowid"
 _KEY = [StructField(_SNAPSHOT, LongType()), StructField(_ROWID, LongType())]

@@ -21,13 +21,13 @@ from forklake.model.ids import TableId
 from forklake.model.inlined_values import initial_value
 from forklake.model.kinds import TABLE
 from forklake.model.merges import AdoptedFile, RowIds
-from forklake.spark.work import Change
+from forklake.session.work import Change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from forklake.merging.rows import Counts, RowMerge
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 # For rows that both sides changed: fail, use the version of the target, or of the source.
 Choice = Literal["fail", "ours", "theirs"]
@@ -87,8 +87,8 @@ class SharedTable:
         return self.outcome
 
     def _compare(self, stack: ExitStack) -> None:
+        from forklake.engines.spark.remote import persisted
         from forklake.merging.rows import RowMerge
-        from forklake.spark.engine.remote import persisted
 
         wins = self._choice == "theirs"
         self._merge = RowMerge(self._session, self._source, self._target, self._adopts, wins)

@@ -33,7 +33,7 @@ def _of_spark(reason: BaseException) -> ForklakeError | None:
 
 def _cause(reason: Exception) -> str:
     """Return the first line of the message of the innermost cause."""
-    from forklake.spark.engine.failures import messages_of
+    from forklake.engines.spark.failures import messages_of
 
     said = [line for one in messages_of(reason) for line in one.strip().splitlines()[:1]]
     told = [line for line in said if line and line != "None"]

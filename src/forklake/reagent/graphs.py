@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 from forklake.reagent.workbooks import Workbook
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 
 Graph = Mapping[str, frozenset[str]]
 

@@ -16,12 +16,12 @@ from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Publication, published
 from forklake.reagent.sessions import LocalWorker, StoppableGuard, TaskSession
 from forklake.reagent.workbooks import Output
-from forklake.spark.names import joined_name
+from forklake.session.names import joined_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 class LocalRoom:
@@ -125,6 +125,6 @@ class LocalPlace(Closing):
 
 
 def _started(spark: SparkSession | None) -> Engine:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
     return Engine.start(spark, is_shared=True)

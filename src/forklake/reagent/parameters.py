@@ -16,7 +16,7 @@ from typing import Any
 
 from forklake.errors import InvalidInput, NotFound
 from forklake.reagent.workbooks import Value, Workbook
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 
 _MARK = re.compile(r"\$\{(env:)?([A-Za-z_]\w*)\}")
 _PLAIN = re.compile(r"[\w.\-]*")

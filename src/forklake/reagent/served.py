@@ -15,7 +15,7 @@ from forklake.reagent.commit_tags import Stamp, snapshots_by_task, snapshots_sin
 from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Publication, published
 from forklake.reagent.workbooks import Output
-from forklake.spark.names import joined_name
+from forklake.session.names import joined_name
 from forklake.sql.parameters import Parameters
 from forklake.sql.results import Result
 

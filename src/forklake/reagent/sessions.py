@@ -13,11 +13,11 @@ from sqlglot import exp
 
 from forklake.crucible.sessions.engines import Engines
 from forklake.crucible.sessions.pooled import PooledSession
+from forklake.engines.local.calculator import interrupt
 from forklake.errors import Cancelled
 from forklake.model.snapshots import CommitInfo
 from forklake.reagent.commit_tags import Stamp
-from forklake.spark.attachments import Attachments
-from forklake.spark.calculator import interrupt
+from forklake.session.attachments import Attachments
 from forklake.sql.guard import Guard
 from forklake.sql.parameters import Parameters
 from forklake.sql.results import Result

@@ -10,14 +10,14 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from forklake.engines.local.calculator import calculator
+from forklake.engines.local.conform import retyped
+from forklake.engines.local.constant_functions import is_plain, require_computable
+from forklake.engines.local.evaluation import EvaluationError, evaluate
+from forklake.engines.spark.types import arrow_type
 from forklake.errors import InvalidInput
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field
-from forklake.spark.calculator import calculator
-from forklake.spark.constant_functions import is_plain, require_computable
-from forklake.spark.evaluation import EvaluationError, evaluate
-from forklake.spark.types import arrow_type
-from forklake.spark.writing.conform import retyped
 from forklake.sql import limits
 
 # Nodes that make an expression depend on rows, or let it run long: a lambda in DuckDB cannot be

@@ -19,7 +19,7 @@ from forklake.sql.dialect import nodes
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.store.catalogs import CatalogRow
 
 READ, WRITE = "statement.read", "statement.write"

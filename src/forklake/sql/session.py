@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from forklake.errors import InvalidInput
 from forklake.model.plan import Committed
-from forklake.spark import session as tables
-from forklake.spark.attachments import Attachment, Attachments
-from forklake.spark.work import Change
+from forklake.session import session as tables
+from forklake.session.attachments import Attachment, Attachments
+from forklake.session.work import Change
 from forklake.sql.guard import Guard
 from forklake.sql.parameters import Parameters, given
 from forklake.sql.results import Result

@@ -16,7 +16,7 @@ from tests.crucible.served import Running, running
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
 
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 FOUND = find_browser()
 pytestmark = pytest.mark.skipif(FOUND is None, reason="there is no Chromium on this machine")

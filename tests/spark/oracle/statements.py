@@ -16,14 +16,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from forklake import Session
-from forklake.spark.changing.merge_into import (
+from forklake.engines.local.inserts import insert_rows
+from forklake.engines.spark.types import spark_type
+from forklake.session.changing.merge_into import (
     MergeClause,
     when_matched,
     when_not_matched,
     when_not_matched_by_source,
 )
-from forklake.spark.types import spark_type
-from forklake.spark.writing.inline import insert_rows
 from tests.spark.oracle.model import KEY, Column
 from tests.spark.oracle.values import (
     WIDER,

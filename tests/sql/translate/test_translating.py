@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from forklake.engines.spark.engine import Engine
 from forklake.errors import Unsupported
-from forklake.spark.engine.engine import Engine
 from forklake.sql.dialect import parse
 from forklake.sql.translate import dispatch, to_spark
 from forklake.sql.translate.calls import CALLED

@@ -21,7 +21,7 @@ from forklake.model.names import folded
 
 if TYPE_CHECKING:
     from forklake.model.state import CatalogState
-    from forklake.spark.session import Session
+    from forklake.session.session import Session
 
 _PART = r'(?:"[^"]*"|\w+)'
 _PATH = rf"{_PART}(?:\.{_PART})*"

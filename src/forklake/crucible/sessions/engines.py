@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklake.crucible.sessions.priorities import TaskPriorities
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 POOLS = 256
@@ -18,7 +18,7 @@ _STACK_LINES = 20
 
 def own_engine() -> Engine:
     """Return an engine on the Spark of this process, which is started if necessary."""
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
     return Engine.start(is_shared=True)
 

@@ -22,7 +22,7 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
 from forklake.crucible.sessions.roots import require_inside
 from forklake.errors import Forbidden, NotFound
-from forklake.spark.attachments import (
+from forklake.session.attachments import (
     Attachment,
     Attachments,
     AttachOptions,

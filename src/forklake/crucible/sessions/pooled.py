@@ -6,12 +6,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forklake.crucible.sessions.engines import Engines, has_tasks, name_jobs, stop_jobs
-from forklake.spark.attachments import Attachments
+from forklake.session.attachments import Attachments
 from forklake.sql.guard import Guard
 from forklake.sql.session import Session
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 
 class PooledSession(Session):

@@ -18,12 +18,12 @@ from forklake.crucible.sessions.result_transfer import fetched
 from forklake.crucible.sessions.rows import Spool
 from forklake.crucible.sessions.statements import Request, Statement
 from forklake.crucible.sessions.watchdog import Watchdog
+from forklake.engines.local.calculator import interrupt
 from forklake.errors import Cancelled, InvalidInput, NotFound, QuotaExceeded
-from forklake.spark.calculator import interrupt
-from forklake.spark.names import joined_name
+from forklake.session.names import joined_name
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
 
 MOST_WAITING = 32
 MOST_KEPT = 25  # ended statements that are retained with their rows

@@ -19,7 +19,7 @@ from forklake.crucible.sessions.engines import task_stacks
 
 if TYPE_CHECKING:
     from forklake.crucible.sessions.pooled import PooledSession
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 _log = logging.getLogger(__name__)
 _PLANNING = 6  # factor of the time limit for planning, which does not occupy a task slot

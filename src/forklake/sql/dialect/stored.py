@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from forklake.engines.spark.quoting import quoted as spark_quoted
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.names import PLACEHOLDER, folded
 from forklake.model.names import quoted as duckdb_quoted
-from forklake.spark.names import quoted as spark_quoted
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import OFFSET, SOURCE
 from forklake.sql.dialect.parsing import parse, parse_expression, tokens_of
 from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
-    from forklake.spark.name_resolution import TableName
+    from forklake.session.attachments import Attachment
+    from forklake.session.name_resolution import TableName
     from forklake.sql.session import Session
 
 _QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}

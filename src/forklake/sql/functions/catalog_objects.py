@@ -18,12 +18,12 @@ from forklake.model.entities import Schema, Table, View
 from forklake.model.fields import Field
 from forklake.model.names import PLACEHOLDER
 from forklake.model.state import CatalogState
-from forklake.spark.attachments import Attachment
+from forklake.session.attachments import Attachment
 from forklake.sql.dialect.stored import aliases_of
 from forklake.sql.functions.types import query_type, shown_default
 
 if TYPE_CHECKING:
-    from forklake.spark import name_resolution
+    from forklake.session import name_resolution
     from forklake.sql.session import Session
 
 _COMMENT = "comment"

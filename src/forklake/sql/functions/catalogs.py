@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 from forklake.model.options import as_age
-from forklake.spark.attachments import Attachment
+from forklake.session.attachments import Attachment
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session

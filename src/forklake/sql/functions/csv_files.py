@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from forklake.engines.spark.quoting import quoted
 from forklake.errors import InvalidInput, Unsupported
-from forklake.spark.names import quoted
 from forklake.sql.functions.csv_sample import described, sniffed
 from forklake.sql.functions.paths import as_written
 

@@ -11,7 +11,7 @@ from forklake.sql.functions.places import table_place
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 
 Moment: TypeAlias = int | datetime

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from py4j.protocol import Py4JJavaError
 
+from forklake.engines.spark.failures import messages_of
+from forklake.engines.spark.quoting import quoted
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files.file_search import found_files
-from forklake.spark.engine.failures import messages_of
-from forklake.spark.names import quoted
 from forklake.sql.functions.csv_files import load_csv
 from forklake.sql.functions.csv_sample import described, first_sign
 from forklake.sql.functions.paths import as_written, hive_folders

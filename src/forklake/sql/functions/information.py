@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from forklake.errors import NotFound
 from forklake.model.names import folded
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 from forklake.sql.functions import catalog_objects
 from forklake.sql.functions.types import create_table_text, digits
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forklake import maintenance
 from forklake.errors import InvalidInput
-from forklake.spark.attachments import Attachment
+from forklake.session.attachments import Attachment
 from forklake.sql.functions.places import found_table, table_place
 from forklake.sql.functions.snapshots import snapshot_row
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from forklake.errors import NotFound
 from forklake.model.names import folded
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 from forklake.store.tables import read_table, table_names
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 
 # Default schemas of databases: each of them stands for the schema of the metastore.

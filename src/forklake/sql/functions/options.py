@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from forklake.model.options import OPTIONS
 from forklake.model.state import CatalogState
-from forklake.spark.attachments import Attachment
+from forklake.session.attachments import Attachment
 from forklake.sql.functions.places import table_place
 
 if TYPE_CHECKING:

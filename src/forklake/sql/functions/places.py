@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
-from forklake.spark.attachments import Attachment
-from forklake.spark.name_resolution import MAIN, TableName, View
+from forklake.session.attachments import Attachment
+from forklake.session.name_resolution import MAIN, TableName, View
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session

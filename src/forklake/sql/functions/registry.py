@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
-from forklake.spark.attachments import Attachment
+from forklake.session.attachments import Attachment
 from forklake.sql.functions import (
     catalogs,
     feeds,

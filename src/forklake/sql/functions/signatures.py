@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forklake.errors import InvalidInput
-from forklake.spark.attachments import moment
-from forklake.spark.names import split_name
+from forklake.session.attachments import moment
+from forklake.session.names import split_name
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session

@@ -11,7 +11,7 @@ from forklake.model.names import quoted
 from forklake.model.snapshots import Snapshot
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 
 # The key under which `changes` lists each kind of change.

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
-from forklake.spark.name_resolution import View
+from forklake.session.name_resolution import View
 from forklake.sql.functions.places import found_table
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 
 

@@ -29,7 +29,7 @@ def query_type(field: StructField) -> str:
     """Return the type of a column of a query in DuckDB SQL."""
     from pyspark.sql.types import StructType
 
-    from forklake.spark.types import column_specs
+    from forklake.engines.spark.types import column_specs
 
     try:
         (spec,) = column_specs(StructType([field]))

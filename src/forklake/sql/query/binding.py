@@ -17,12 +17,12 @@ from pyspark.sql.types import StructType
 from sqlglot import exp
 
 from forklake.catalog.transaction import Transaction
+from forklake.engines.spark.long_numbers import cast_long_numbers
+from forklake.engines.spark.reading.scan import scan, shown_schema
 from forklake.errors import ForklakeError, InvalidInput, NotFound
 from forklake.model.entities import Table, View
 from forklake.model.names import folded
-from forklake.spark.long_numbers import cast_long_numbers
-from forklake.spark.reading.read_records import record_read, record_virtual
-from forklake.spark.reading.scan import scan, shown_schema
+from forklake.session.read_records import record_read, record_virtual
 from forklake.sql import limits
 from forklake.sql.dialect.nodes import function_call, time_travel
 from forklake.sql.dialect.stored import aliases_of, restored
@@ -37,9 +37,9 @@ from forklake.sql.translate import dispatch, to_spark
 from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
-    from forklake.spark.name_resolution import TableName
-    from forklake.spark.name_resolution import View as State
+    from forklake.session.attachments import Attachment
+    from forklake.session.name_resolution import TableName
+    from forklake.session.name_resolution import View as State
     from forklake.sql.session import Session
 
 _DEEPEST = 32

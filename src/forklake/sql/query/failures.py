@@ -18,13 +18,13 @@ from pyspark.errors import (
     SparkRuntimeException,
 )
 
-from forklake.errors import ForklakeError, InvalidInput, NotFound
-from forklake.spark.engine.failures import (
+from forklake.engines.spark.failures import (
     messages_of,
     of_files,
     plain_words,
     thrown_by_functions,
 )
+from forklake.errors import ForklakeError, InvalidInput, NotFound
 
 _WRONG_INPUT = (
     AnalysisException,

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 # Arrow types that Spark does not have, and the next wider ones that it has.
 _WIDER = {

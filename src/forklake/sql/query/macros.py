@@ -20,7 +20,7 @@ from forklake.sql.dialect.stored import restored
 from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
 
 _DEEPEST = 64
 

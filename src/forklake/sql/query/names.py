@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from forklake.engines.spark.reading.scan import VIRTUAL
 from forklake.model.names import folded
-from forklake.spark.reading.scan import VIRTUAL
 
 _WRITTEN = "written"
 

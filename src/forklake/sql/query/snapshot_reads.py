@@ -11,8 +11,8 @@ from forklake.sql.query.timestamps import NOW, Moment
 
 if TYPE_CHECKING:
     from forklake.model.state import CatalogState
-    from forklake.spark.attachments import Attachment
-    from forklake.spark.name_resolution import TableName, View
+    from forklake.session.attachments import Attachment
+    from forklake.session.name_resolution import TableName, View
     from forklake.sql.query.macros import Found
     from forklake.sql.session import Session
 

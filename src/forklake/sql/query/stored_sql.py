@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from forklake.engines.local.calculator import calculator
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
-from forklake.spark.calculator import calculator
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.nodes import function_call
 from forklake.sql.functions import files, registry
 from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 
 # Statements, and clauses that act like statements.

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from forklake.sql.query.local import frame_of
 
 if TYPE_CHECKING:
-    from forklake.spark.engine.engine import Engine
+    from forklake.engines.spark.engine import Engine
 
 # What a name can stand for. A schema stands for a table without rows, which is enough to find the
 # columns of a query.

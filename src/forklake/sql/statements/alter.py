@@ -13,7 +13,7 @@ from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.entities import Table, View
 from forklake.model.fields import Field
 from forklake.model.types import ColumnType
-from forklake.spark.names import joined_name
+from forklake.session.names import joined_name
 from forklake.sql.dialect import nodes
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.names import folded
-from forklake.spark.attachments import AUTOMATIC
-from forklake.spark.names import joined_name
+from forklake.session.attachments import AUTOMATIC
+from forklake.session.names import joined_name
 from forklake.sql import constants
 from forklake.sql.dialect import nodes
 from forklake.sql.results import Result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from forklake.errors import InvalidInput, NotFound
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 from forklake.sql.dialect.nodes import Call, function_call
 from forklake.sql.functions.registry import hidden_columns, known_names
 from forklake.sql.query.scalars import called

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from forklake.errors import AlreadyExists, InvalidInput, Unsupported
-from forklake.spark.names import joined_name
+from forklake.session.names import joined_name
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import MACRO, TABLE_MACRO
 from forklake.sql.results import Result

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from forklake.errors import InvalidInput
 from forklake.model.names import folded, quoted
-from forklake.spark.names import split_name
+from forklake.session.names import split_name
 from forklake.sql.constants import is_default
 from forklake.sql.dialect.nodes import names
 from forklake.sql.query.names import Written
@@ -22,7 +22,7 @@ from forklake.sql.translate.trees import bare
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from forklake.spark.changing.merge_into import MergeClause
+    from forklake.session.changing.merge_into import MergeClause
     from forklake.sql.query.binding import Binding
     from forklake.sql.session import Session
 
@@ -200,7 +200,7 @@ def _merge_condition(changing: _Changing, statement: exp.Expr, alias: str) -> st
 
 
 def _clause(changing: _Changing, when: exp.Expr) -> MergeClause:
-    from forklake.spark.changing.merge_into import Action, MergeClause, When
+    from forklake.session.changing.merge_into import Action, MergeClause, When
 
     condition = when.args.get("condition")
     if when.args.get("matched"):

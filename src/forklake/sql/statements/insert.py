@@ -10,7 +10,7 @@ from sqlglot import exp
 from forklake.errors import InvalidInput, Unsupported
 from forklake.model.fields import Field
 from forklake.model.names import folded
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 from forklake.sql import constants
 from forklake.sql.dialect.nodes import names
 from forklake.sql.query.names import Written
@@ -87,7 +87,7 @@ def _is_plain(cell: exp.Expr) -> bool:
 def _insert_cells(
     session: Session, statement: exp.Insert, columns: Sequence[str], cells: Cells
 ) -> Result:
-    from forklake.spark.writing.inline import insert
+    from forklake.engines.local.inserts import insert
 
     place = session.resolve(names(statement.this))
     with session.changing(place.attachment) as change:

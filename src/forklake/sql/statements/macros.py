@@ -17,7 +17,7 @@ from forklake.sql.query.stored_sql import check_body, refuse_built_in
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from forklake.spark.attachments import Attachment
+    from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 
 

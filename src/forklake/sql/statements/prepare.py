@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from forklake.errors import NotFound
 from forklake.model.names import folded
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 from forklake.sql import constants
 from forklake.sql.dialect.nodes import Deallocate, Execute, Prepare
 from forklake.sql.dispatch import answer

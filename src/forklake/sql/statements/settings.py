@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from forklake.errors import InvalidInput, Unsupported
 from forklake.model.options import ISOLATION_LEVELS
-from forklake.spark.names import joined_name
+from forklake.session.names import joined_name
 from forklake.sql.dialect import nodes
 from forklake.sql.results import Result
 

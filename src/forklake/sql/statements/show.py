@@ -12,7 +12,7 @@ from sqlglot import exp
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.names import folded
-from forklake.spark.names import perhaps
+from forklake.session.names import perhaps
 from forklake.sql.dialect.nodes import names
 from forklake.sql.dialect.stored import aliases_of
 from forklake.sql.functions.catalog_objects import (

@@ -17,7 +17,7 @@ from forklake.sql.query.stored_sql import check_body
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from forklake.spark.name_resolution import TableName
+    from forklake.session.name_resolution import TableName
     from forklake.sql.session import Session
 
 

@@ -14,9 +14,9 @@ from weakref import WeakSet
 
 from pyspark.sql import SparkSession
 
+from forklake.engines.spark.choices import PREFIX, ByType, pattern
+from forklake.engines.spark.engine import Engine
 from forklake.errors import Unsupported
-from forklake.spark.engine.choices import PREFIX, ByType, pattern
-from forklake.spark.engine.engine import Engine
 from forklake.sql.translate.functions import FUNCTIONS
 
 # Names of operators in names of Spark functions.

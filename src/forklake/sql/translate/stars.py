@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from forklake.engines.local.evaluation import EvaluationError, evaluate
 from forklake.errors import InvalidInput, NotFound
-from forklake.spark.evaluation import EvaluationError, evaluate
 from forklake.sql.translate.joins import JoinColumns, Shown, resolve_joins
 from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.relations import ColumnsOf, sources

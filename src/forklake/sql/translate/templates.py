@@ -16,7 +16,7 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 
-from forklake.spark.engine.choices import ByType, by_type
+from forklake.engines.spark.choices import ByType, by_type
 
 __all__ = ["ByType", "Template", "arity", "by_type", "filled"]
 

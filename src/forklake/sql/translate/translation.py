@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from forklake.spark.long_numbers import cast_long_numbers
+from forklake.engines.spark.long_numbers import cast_long_numbers
 from forklake.sql.dialect.precedence import enclose_conditions
 from forklake.sql.translate import generator
 from forklake.sql.translate.aggregates import translate_aggregates

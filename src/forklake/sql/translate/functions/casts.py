@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forklake.spark.engine import casts
+from forklake.engines.spark import casts
 from forklake.sql.translate.templates import Template, by_type
 
 # Functions that concatenate lists ignore NULL; the operator || does not.

@@ -1,0 +1,1 @@
+"""Data engines: what reads, computes and writes the rows of tables."""

@@ -1,0 +1,1 @@
+"""Engine without Spark: Arrow and DuckDB in this process."""

@@ -1,0 +1,1 @@
+"""Sessions: attached catalogs, names, transactions, and changes of tables."""

@@ -1,1 +1,0 @@
-"""Data plane: tables of the lake on Spark."""

@@ -1,1 +1,0 @@
-"""Spark engine: the JVM, our Java classes in it, and the routes by which Spark accesses files."""

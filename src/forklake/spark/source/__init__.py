@@ -1,1 +1,0 @@
-"""Data source `forklake`, for plain PySpark and for streams."""
