@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}
 _OPEN = [TokenType.L_BRACE, TokenType.VAR, TokenType.R_BRACE]
 _QUOTED_NAME = re.compile(r'"((?:[^"]|"")*)"')
+_SHORT = 1000  # characters of a text whose parsed form is cached
 Edit = tuple[int, int, str]
 
 
@@ -44,6 +46,12 @@ def stored_text(node: exp.Expr, session: Session, home: Attachment) -> str:
 
 def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False) -> exp.Expr:
     """Parse a stored text for the alias under which its catalog is attached."""
+    if len(text) > _SHORT:
+        return _parse_stored(text, dialect, alias, is_expression)
+    return _parse_short(text, dialect, alias, is_expression).copy()
+
+
+def _parse_stored(text: str, dialect: str, alias: str, is_expression: bool) -> exp.Expr:
     tokens = tokens_of(text, dialect)
     for position in range(len(tokens) - 2, -1, -1):
         taken = tokens[position : position + 3]
@@ -58,6 +66,10 @@ def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False
             remedy="Define it again with a single SELECT.",
         )
     return found[0]
+
+
+# A query may call a macro thousands of times, through other macros.
+_parse_short = lru_cache(256)(_parse_stored)
 
 
 def aliases_text(names: Sequence[str]) -> str | None:
