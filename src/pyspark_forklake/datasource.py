@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -26,11 +26,11 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from forklake.catalog.delta_tables import find_face
-from forklake.engines.local.feed import COLUMNS, Part, read_rows
+from forklake.engines.local.feed import CHANGE_TYPE, COLUMNS, Part, read_rows
 from forklake.engines.spark import conf
+from forklake.engines.spark.streams import QUERY_ID
 from forklake.engines.spark.types import logical_schema, spark_type
 from forklake.errors import Conflict, InvalidInput
 from forklake.files.keys import Key
@@ -39,17 +39,16 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.model.predicates import Predicate
-from forklake.model.stream_keys import format_batch_key
 from forklake.session import places
-from forklake.session.places import Place, When, switch
-from forklake.session.work import Change
+from forklake.session.places import SOURCE, Place, When, switch
+from forklake.session.streams import batch_key, record_batch
 
-if TYPE_CHECKING:
-    from forklake.session.name_resolution import TableName
-
-NAME = "forklake"
+_FEED_COLUMNS = [
+    StructField(CHANGE_TYPE, StringType(), False),
+    StructField("snapshot_id", LongType(), False),
+    StructField("rowid", LongType(), False),
+]
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-QUERY_ID = "sql.streaming.queryId"
 
 
 def register(spark: SparkSession) -> None:
@@ -81,7 +80,7 @@ class ForklakeSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        return NAME
+        return SOURCE
 
     @property
     def _is_feed(self) -> bool:
@@ -207,14 +206,14 @@ def shown_fields(fields: Sequence[Field], schema: StructType, table: str) -> tup
 
 def feed_schema(fields: Sequence[Field]) -> StructType:
     """Return the columns of a change feed."""
-    taken = {folded(field.name) for field in fields} & set(COLUMNS.names)
+    taken = {folded(field.name) for field in fields} & set(COLUMNS)
     if taken:
         raise InvalidInput(
             f"The table has a column '{taken.pop()}', which is also the name of a column of its"
             " change feed.",
             remedy="Rename the column of the table.",
         )
-    return StructType([*logical_schema(fields).fields, *COLUMNS.fields])
+    return StructType([*logical_schema(fields).fields, *_FEED_COLUMNS])
 
 
 # Writing
@@ -277,7 +276,7 @@ class _BaseWriter:
                 if paths:
                     add_files(change, table, paths, written[0].job_key)
                 if paths and batch is not None:
-                    tell_batch(change, table, *batch)
+                    record_batch(change, table, *batch)
             change.remove_unused(table)
 
     def _require_same(self, table: Table, fields: Sequence[Field]) -> None:
@@ -323,14 +322,3 @@ class StreamWriter(_BaseWriter, DataSourceStreamArrowWriter):
 
     def abort(self, messages: Sequence[Any], batchId: int) -> None:  # noqa: N803
         self._abort(messages)
-
-
-def batch_key(query_id: str, batch_id: int, name: TableName) -> str:
-    """Return the idempotency key under which a batch of a streaming query is added to a table."""
-    return format_batch_key(query_id, batch_id, name.schema, name.table)
-
-
-def tell_batch(change: Change, table: Table, query_id: str, batch_id: int) -> None:
-    """Record the progress of a streaming query in the log of a Delta table."""
-    if find_face(change.transaction.state, table) is not None:
-        change.transaction.tell_progress(table, query_id, batch_id)

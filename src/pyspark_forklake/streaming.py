@@ -1,18 +1,16 @@
-"""Streams that read tables, and streams that write them.
+"""Streams that read tables.
 
 An offset is a snapshot: all changes up to it have been read. A stream begins with the whole table,
-or with the changes of a snapshot, and then reads the changes of later snapshots. A written batch is
-committed under a key of its query, batch and table, so that running it again after a crash changes
-nothing.
+or with the changes of a snapshot, and then reads the changes of later snapshots.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -25,31 +23,16 @@ from pyspark.sql.types import StructType
 
 from forklake.engines.local.arrow_plan import Changes, Planner
 from forklake.engines.local.feed import COLUMNS, read_changes, read_rows
-from forklake.engines.spark.remote import is_remote
-from forklake.engines.spark.routes import spark_path
-from forklake.errors import InvalidInput, NotFound, Unsupported
+from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
 from forklake.model.kinds import TABLE
 from forklake.session.places import Place, When, number, switch
-from pyspark_forklake.datasource import (
-    NAME,
-    QUERY_ID,
-    ReadPart,
-    batch_key,
-    exactly,
-    shown_fields,
-    tell_batch,
-)
+from pyspark_forklake.datasource import ReadPart, exactly, shown_fields
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
-
     from forklake.catalog.catalog import Catalog
-    from forklake.session.session import Session
 
 _LATEST = "latest"
 _WHOLE = -1  # smaller than all snapshots: the stream begins with the whole table
@@ -58,9 +41,6 @@ _WHOLE = -1  # smaller than all snapshots: the stream begins with the whole tabl
 _REST = 3600.0
 
 Offset = dict[str, int]
-
-
-# Reading
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -268,94 +248,3 @@ class _OpenTable:
     def planner(self, snapshot: int) -> Planner:
         """Return a planner at a snapshot, for the columns of the stream."""
         return Planner(self.catalog.at(version=snapshot), self._table, self._fields)
-
-
-def read_stream(
-    session: Session, name: str | Sequence[str], options: Mapping[str, object]
-) -> DataFrame:
-    """Return a streaming DataFrame of the rows that are inserted into a table."""
-    place = session.resolve(name)
-    session.find_table(session.viewing(place.attachment), place)
-    given = {
-        key: str(value).lower() if isinstance(value, bool) else str(value)
-        for key, value in options.items()
-    }
-    reader = session.engine.spark.readStream.format(NAME)
-    return reader.options(**Place.attached(place).options(), **given).load()
-
-
-# Writing
-
-
-def append_batches(
-    session: Session, name: str | Sequence[str], *, by_name: bool = False
-) -> Callable[[DataFrame, int], None]:
-    """Return a function for `foreachBatch` that appends each batch of a streaming query once."""
-    from forklake.engines.spark.writing.write import append
-
-    if is_remote(session.engine.spark):
-        raise Unsupported(
-            "append_batches is not available over Spark Connect: functions for foreachBatch run on"
-            " the server, which has no Forklake session.",
-            remedy='Use write_stream, or writeStream.format("forklake").',
-        )
-    place = session.resolve(name)
-    place.attachment.require_writable()
-    session.find_table(session.viewing(place.attachment), place)
-    engine = session.engine
-
-    def append_batch(rows: DataFrame, batch_id: int) -> None:
-        context: Any = rows.sparkSession.sparkContext
-        query_id = context.getLocalProperty(QUERY_ID)
-        with session.cursor() as own:  # each query runs in a separate thread
-            key = batch_key(query_id, batch_id, place)
-            with own.changing(place.attachment, idempotency_key=key) as change:
-                table = own.find_table(change.transaction, place)
-                if append(engine, change, table, rows, by_name=by_name):
-                    tell_batch(change, table, query_id, batch_id)
-            change.remove_unused(table)
-
-    return append_batch
-
-
-def write_stream(
-    session: Session,
-    rows: DataFrame,
-    name: str | Sequence[str],
-    *,
-    checkpoint: str,
-    by_name: bool = False,
-    trigger: Mapping[str, Any] | None = None,
-    query_name: str | None = None,
-) -> StreamingQuery:
-    """Start a query that appends the rows of a stream to a table, each of them once."""
-    if is_remote(rows):
-        writer = _source_writer(session, rows, name, by_name=by_name)
-    else:
-        writer = rows.writeStream.foreachBatch(append_batches(session, name, by_name=by_name))
-    # Spark resolves a relative path against the working directory of its JVM.
-    writer = writer.option("checkpointLocation", spark_path(checkpoint))
-    if trigger is not None:
-        writer = writer.trigger(**trigger)
-    if query_name is not None:
-        writer = writer.queryName(query_name)
-    return writer.start()
-
-
-def _source_writer(
-    session: Session, rows: DataFrame, name: str | Sequence[str], *, by_name: bool
-) -> DataStreamWriter:
-    """Return a stream writer on the data source, which matches columns by name."""
-    place = session.resolve(name)
-    place.attachment.require_writable()
-    view = session.viewing(place.attachment)
-    columns = [field.name for field in view.state.fields(session.find_table(view, place))]
-    if not by_name:
-        if len(rows.columns) != len(columns):
-            raise InvalidInput(
-                f"Table '{place.table}' has {len(columns)} columns but {len(rows.columns)} were"
-                " supplied.",
-                remedy="Columns are: " + ", ".join(columns),
-            )
-        rows = rows.toDF(*columns)
-    return rows.writeStream.format(NAME).options(**Place.attached(place).options())

@@ -11,9 +11,9 @@ from deltalake import DeltaTable, write_deltalake
 from forklake.catalog.delta_tables import FaceReading
 from forklake.delta.publication import publish_table
 from forklake.delta.table_import import import_delta
+from forklake.engines.spark.streams import QUERY_ID
 from forklake.errors import Forbidden, Unsupported
 from forklake.sql.session import Session
-from pyspark_forklake.datasource import QUERY_ID
 from tests.delta.hand_written import METADATA, HandWrittenLog
 from tests.delta.mirrored import log_actions
 

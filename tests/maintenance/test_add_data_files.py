@@ -14,8 +14,8 @@ import pytest
 
 import forklake
 from forklake import ColumnSpec, Session
+from forklake.engines.layouts import Layout, mapped
 from forklake.engines.local.arrow_reader import StoredFile, read_file
-from forklake.engines.spark.reading.projection import Layout, mapped
 from forklake.errors import (
     Corruption,
     Forbidden,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from forklake.merging.rules import DEFINITIONS, ROWS, Did, Verdict, of_definition, row_pairs
+from forklake.model.merge_rules import DEFINITIONS, ROWS, Did, Verdict, of_definition, row_pairs
 
 DID = [one for one in Did if one is not Did.NOTHING]
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from forklake import NewDeleteFile, Session
-from forklake.engines.spark.types import arrow_type
+from forklake.engines.arrow_types import arrow_type
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.files.footers import leaf_fields, new_data_file, read_footer
 from forklake.model.changes import ChangeKind

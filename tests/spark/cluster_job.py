@@ -25,10 +25,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import forklake
 from forklake import Session
-from forklake.engines.local.inserts import insert_rows
+from forklake.engines.merge_clauses import MergeCounts
 from forklake.engines.spark import java
 from forklake.errors import InvalidInput
-from forklake.session.changing.merge_into import MergeCounts, when_matched, when_not_matched
+from forklake.session.changing.merge_into import when_matched, when_not_matched
+from forklake.session.insert import insert_rows
 from forklake.store import phases
 
 EXECUTORS = 2

@@ -17,7 +17,7 @@ import psutil
 
 import forklake
 from forklake import ColumnSpec, Session
-from forklake.engines.local.inserts import insert_rows
+from forklake.session.insert import insert_rows
 from forklake.store import phases
 
 ALIAS = "lake"

@@ -18,7 +18,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from forklake import ColumnSpec, ForklakeError, Session, list_of, struct
-from forklake.engines.local.inserts import insert_rows
 from forklake.errors import (
     AlreadyExists,
     Corruption,
@@ -30,6 +29,7 @@ from forklake.errors import (
 from forklake.files.deletes import Deleted, write_delete_files
 from forklake.model.scans import ScanFile
 from forklake.session.changing.merge_into import when_matched, when_not_matched
+from forklake.session.insert import insert_rows
 from tests.spark.builders import add_file, delete_rows, rows_of
 
 COLUMNS = [

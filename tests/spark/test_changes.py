@@ -459,7 +459,7 @@ def test_deleted_encrypted_rows_are_read_with_their_keys(session: Session, metad
 
 @pytest.mark.parametrize("native", [True, False])
 def test_a_long_history_is_one_query(engine: Engine, lake: Session, native: bool) -> None:
-    lake._engine = Engine(engine._base, native=native)
+    lake._engine = Engine(engine.base, native=native)
     lake.create_table("t", COLUMNS)
     place, start = lake.resolve("t"), snapshot(lake)
     for step in range(3):

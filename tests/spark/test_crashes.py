@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from forklake import Session
-from forklake.engines.local.inserts import insert_rows
 from forklake.files.deletes import read_positions
 from forklake.files.systems import list_files, remove
+from forklake.session.insert import insert_rows
 from tests.fix_metastore import Place
 from tests.spark.crash_job import (
     ALIAS,

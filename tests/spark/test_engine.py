@@ -55,7 +55,7 @@ NUMBER = StructType([StructField("__file", LongType())])
 @pytest.fixture(scope="module")
 def plain(engine: Engine) -> Engine:
     """Return an engine that does not use our Java classes."""
-    return Engine(engine._base, native=False)
+    return Engine(engine.base, native=False)
 
 
 @pytest.fixture(params=["native", "plain"])
@@ -456,7 +456,7 @@ def test_spark_without_our_classes_is_logged_once(
     monkeypatch.setenv("XDG_CACHE_HOME", str(no_folder))
     monkeypatch.setattr(native, "_known", WeakKeyDictionary())
     with pytest.warns(UserWarning, match=r"Not a directory: .* more slowly and without encryption"):
-        without = Engine(engine._base)
+        without = Engine(engine.base)
     assert not without.is_native
     assert not without.new_session().is_native
     assert ids_of(without.relation(ID, NUMBER, always([]), size=0)) == []

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from forklake import Session, connect
-from forklake.engines.local.inserts import insert_rows
 from forklake.errors import InvalidInput
 from forklake.model.types import ColumnSpec, list_of, map_of, struct_of
+from forklake.session.insert import insert_rows
 
 LAKE = "lake"
 COLUMNS = [

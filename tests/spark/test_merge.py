@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import DataFrame
 
 from forklake import ColumnSpec, Session
+from forklake.engines.merge_clauses import MergeCounts
 from forklake.errors import InvalidInput
 from forklake.session.changing.merge_into import (
     MergeClause,
-    MergeCounts,
     when_matched,
     when_not_matched,
     when_not_matched_by_source,

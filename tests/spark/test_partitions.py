@@ -12,16 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from forklake.engines.local.inserts import insert_rows
+from forklake.engines.arrow_types import arrow_type
 from forklake.engines.partitions import Partitioning, PartitionKey, escaped
 from forklake.engines.spark.engine import Engine
-from forklake.engines.spark.types import arrow_type, logical_schema
-from forklake.engines.spark.writing.write import write
+from forklake.engines.spark.types import logical_schema
 from forklake.errors import InvalidInput
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, PartitionId
 from forklake.model.types import ColumnSpec
+from forklake.session.insert import insert_rows
 from forklake.session.session import Session
+from forklake.session.write import write
 
 LAKE = "lake"
 # Texts that are hard to distinguish, or hard to put into the name of a folder.

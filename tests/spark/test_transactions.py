@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from forklake import ColumnSpec, Session
-from forklake.engines.local.inserts import insert_rows
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
 from forklake.session.changing.merge_into import when_matched, when_not_matched
+from forklake.session.insert import insert_rows
 from tests.fix_metastore import Place
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "varchar")]

@@ -16,16 +16,18 @@ import pytest
 from pyspark.sql import DataFrame
 
 from forklake import Session, connect
+from forklake.engines.arrow_types import arrow_schema
 from forklake.engines.spark.engine import Engine
-from forklake.engines.spark.types import arrow_schema, logical_schema
+from forklake.engines.spark.types import logical_schema
 from forklake.engines.spark.writing import write as writing
-from forklake.engines.spark.writing.write import append, create_table_as, write
+from forklake.engines.spark.writing.write import append
 from forklake.errors import AlreadyExists, Conflict, InvalidInput, NotFound, Unsupported
 from forklake.files.footers import decryption
 from forklake.files.keys import unwrap
 from forklake.model.entities import DataFile, Table
 from forklake.model.files import ROW_ID
 from forklake.model.types import ColumnSpec, list_of, map_of, struct_of
+from forklake.session.write import create_table_as, write
 
 LAKE = "lake"
 

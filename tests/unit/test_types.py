@@ -37,17 +37,20 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
-from forklake.engines.spark.types import (
+from forklake.engines.arrow_types import (
     NOT_HELD,
     TYPES,
     arrow_schema,
-    column_specs,
     field_ids,
     literal,
+    require_supported,
+)
+from forklake.engines.spark.types import (
+    SPARK_TYPES,
+    column_specs,
     literal_column,
     logical_schema,
     physical_schema,
-    require_supported,
     spark_type,
 )
 from forklake.errors import InvalidInput, Unsupported
@@ -98,6 +101,7 @@ types = st.recursive(
 def test_every_type_is_supported_or_refused() -> None:
     assert set(TYPES) | set(NOT_HELD) == SCALARS
     assert not set(TYPES) & set(NOT_HELD)
+    assert set(SPARK_TYPES) == set(TYPES)
 
 
 @given(types)

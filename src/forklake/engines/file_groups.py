@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.engines.spark.reading.projection import layout_at, snapshots_read_apart
+from forklake.engines.layouts import layout_at, snapshots_read_apart
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId

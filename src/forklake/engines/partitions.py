@@ -15,8 +15,6 @@ from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.errors import Corruption, InvalidInput
 from forklake.files.paths import NO_VALUE
@@ -32,19 +30,12 @@ from forklake.model.values import from_text, to_text
 
 IDENTITY = "identity"
 # Prefix of values whose text could be confused with the label of NULL, or is empty.
-_LITERALLY = "__HIVE_TEXT__"
-_LONGEST = 64  # bytes of a label; folder names have 255, and escaping may triple it
-_KEPT = 16  # characters kept of a longer one
-_UNSEEN = r"[\p{C}\p{Zl}\p{Zp}]"  # characters that do not belong in folder names
+LITERALLY = "__HIVE_TEXT__"
+LONGEST = 64  # bytes of a label; folder names have 255, and escaping may triple it
+KEPT = 16  # characters kept of a longer one
 # Characters that Hive and Spark escape in folder names.
 _ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | {chr(code) for code in range(1, 32)}
-_PARTS: dict[str, Callable[[Column], Column]] = {
-    "year": F.year,
-    "month": F.month,
-    "day": F.dayofmonth,
-    "hour": F.hour,
-}
-_SEEN_AS_FLOAT = frozenset({"float32", "float64"})
+SEEN_AS_FLOAT = frozenset({"float32", "float64"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +46,6 @@ class PartitionKey:
     field: Field
     transform: str
 
-    def label(self, column: Column) -> Column:
-        """Return the label of a value, as a Spark column: NULL only for NULL, and never empty."""
-        if self.transform != IDENTITY:
-            return _PARTS[self.transform](_in_utc(column, self.field)).cast("string")
-        if self.field.type in _SEEN_AS_FLOAT:
-            column = column + F.lit(0.0)  # -0.0 is 0.0
-        text = F.hex(column) if self.field.type == "blob" else column.cast("string")
-        marked = F.when(
-            (text == "") | text.startswith("__HIVE_"), F.concat(F.lit(_LITERALLY), text)
-        ).otherwise(text)
-        begin = F.regexp_replace(F.substring(marked, 1, _KEPT), _UNSEEN, "_")
-        short = F.concat(begin, F.lit("~"), F.sha2(marked, 256))
-        is_odd = (F.octet_length(marked) > _LONGEST) | marked.rlike(_UNSEEN)
-        return F.when(is_odd, short).otherwise(marked)
-
     def label_of(self, value: Any) -> str | None:
         """Return the label of a Python value."""
         if value is None:
@@ -77,10 +53,10 @@ class PartitionKey:
         text = self.text_of(value)
         if self.transform != IDENTITY:
             return text
-        marked = _LITERALLY + text if not text or text.startswith("__HIVE_") else text
-        if len(marked.encode()) <= _LONGEST and marked.isprintable():
+        marked = LITERALLY + text if not text or text.startswith("__HIVE_") else text
+        if len(marked.encode()) <= LONGEST and marked.isprintable():
             return marked
-        begin = "".join(sign if sign.isprintable() else "_" for sign in marked[:_KEPT])
+        begin = "".join(sign if sign.isprintable() else "_" for sign in marked[:KEPT])
         return f"{begin}~{hashlib.sha256(marked.encode()).hexdigest()}"
 
     def text_of(self, value: Any) -> str:
@@ -115,7 +91,7 @@ class PartitionKey:
                     remedy="Report this as a defect.",
                 )
             return first
-        if is_known and low == high and self.field.type not in _SEEN_AS_FLOAT:
+        if is_known and low == high and self.field.type not in SEEN_AS_FLOAT:
             return low
         value = first_value()
         return None if value is None else self.text_of(value)
@@ -181,7 +157,7 @@ def _folders(columns: Sequence[PartitionColumn], fields: Mapping[ColumnId, Field
     taken: set[str] = set()
     for column in columns:
         name = fields[column.column_id].name
-        if len(name.encode()) > _LONGEST:
+        if len(name.encode()) > LONGEST:
             name = f"column_{int(column.column_id)}"
         names = [name] if column.transform == IDENTITY else [column.transform]
         names.append(f"{column.transform}_{name}")
@@ -200,14 +176,3 @@ def _as_datetime(value: date | datetime) -> datetime:
     if isinstance(value, datetime):
         return value
     return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - dates have no time zone
-
-
-def _in_utc(column: Column, field: Field) -> Column:
-    """Return a timestamp in UTC, independent of the time zone of the session."""
-    if field.type != "timestamptz":
-        return column
-    seconds = F.unix_micros(column).cast("decimal(20,0)") / F.lit(1_000_000)
-    zero = F.lit(0)
-    return F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + F.make_dt_interval(
-        zero, zero, zero, seconds.cast("decimal(18,6)")
-    )

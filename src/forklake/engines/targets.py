@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow.parquet as pq
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.catalog.delta_tables import find_face
+from forklake.engines.changes import Storage
 from forklake.engines.partitions import Partitioning, partitioning_of
-from forklake.engines.spark.quoting import quoted
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files import keys
 from forklake.files.footers import decryption, leaf_fields, new_data_file, read_footers
@@ -25,7 +23,6 @@ from forklake.model.options import Scope, checked_option
 from forklake.model.rules import Rules
 from forklake.model.sort_keys import SortKey
 from forklake.model.state import CatalogState
-from forklake.session.attachments import Attachment
 
 LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10)}
 
@@ -45,7 +42,7 @@ class ParquetOptions:
 class Target:
     """Table, as a change sees it, to which files are added."""
 
-    attachment: Attachment
+    attachment: Storage
     state: CatalogState
     table: Table
     is_flat: bool = False  # files are not partitioned, whatever keys the table has
@@ -66,12 +63,10 @@ class Target:
         return self.state.rules(self.table)
 
     @cached_property
-    def sort_order(self) -> list[Column]:
-        """Sort order of rows in a file, over columns with physical names."""
+    def sort_order(self) -> list[tuple[str, SortKey]]:
+        """Sort order of rows in a file: keys with the physical names of their columns."""
         names = {field.column_id: field.physical_name for field in self.fields}
-        return [
-            _sort_column(names[key.column_id], key) for key in self.state.sort_order(self.table)
-        ]
+        return [(names[key.column_id], key) for key in self.state.sort_order(self.table)]
 
     @cached_property
     def folder(self) -> str:
@@ -145,13 +140,6 @@ class Target:
             row_group_rows=self.number("parquet_row_group_size") or None,
             row_group_bytes=self.number("parquet_row_group_size_bytes") or None,
         )
-
-
-def _sort_column(name: str, key: SortKey) -> Column:
-    column = F.col(quoted(name))
-    if key.is_descending:
-        return column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last()
-    return column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last()
 
 
 def described(

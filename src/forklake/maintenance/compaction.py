@@ -1,7 +1,7 @@
 """Compaction: move rows to new files, with their row ids and the snapshots that inserted them.
 
 Each batch of files is a separate commit. The old files end and the new files begin in it, so older
-snapshots, and forks of them, still read the old files. No lock is held while Spark runs: a batch is
+snapshots, and forks of them, still read the old files. No lock is held while rows move: a batch is
 skipped if a concurrent commit changed one of its files.
 """
 
@@ -15,11 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.engines.spark.engine import Engine
+from forklake.engines.interface import DataEngine
 from forklake.engines.spark.progress import progress
-from forklake.engines.spark.reading.scan import scan_to_move
-from forklake.engines.spark.remote import is_remote
-from forklake.engines.spark.writing.write import new_files
 from forklake.engines.targets import Target
 from forklake.errors import Conflict, Corruption, InvalidInput
 from forklake.maintenance.file_groups import Batch, Group, batched
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
     from forklake.session.session import Session
 
 _NO_LIMIT = 2**62
-_MOST_JOBS, _REMOTE_JOBS = 32, 4  # concurrent Spark jobs
+_MOST_JOBS = 32  # at the same time
 
 
 # Tables
@@ -54,8 +51,8 @@ class SeenTable:
     table: Table
 
     @property
-    def engine(self) -> Engine:
-        """The Spark engine that moves the rows."""
+    def engine(self) -> DataEngine:
+        """The engine that moves the rows."""
         return self.session.engine
 
     @property
@@ -195,16 +192,14 @@ def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
     is_current = (
         target.partitioning is not None and target.partitioning.partition_id == partition_id
     )
-    rows = scan_to_move(table.engine, table.seen, table.table, files)
-    written, _ = new_files(
-        table.engine,
+    rows = table.engine.scan_to_move(table.seen, table.table, files)
+    new = table.engine.write_files(
         change,
         target if is_current else replace(target, is_flat=True),
         rows,
         row_ids=False,
         rows_per_file=max(group.rows_per_file(table.file_size) for group in batch),
     )
-    new = list(written.values())
     _require_all(files, new, table)
     if is_current:
         return new
@@ -239,20 +234,20 @@ def _summary(table: SeenTable, done: Sequence[_Done]) -> Compacted:
     )
 
 
-# Spark jobs
+# Jobs
 
 
 @dataclass
 class _Jobs:
-    """Runner of concurrent Spark jobs: as many as Spark has task slots, since each has one task."""
+    """Runner of concurrent jobs: as many as the engine runs at once, since each has one task."""
 
     _pool: ThreadPoolExecutor | None = None
     _started: list[Future[_Done]] = field(default_factory=list)
 
-    def start(self, engine: Engine, job: Callable[[], _Done]) -> Future[_Done]:
+    def start(self, engine: DataEngine, job: Callable[[], _Done]) -> Future[_Done]:
         """Submit a job. It starts when a slot is free."""
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(_places(engine), "forklake-compaction")
+            self._pool = ThreadPoolExecutor(_count_slots(engine), "forklake-compaction")
         self._started.append(self._pool.submit(job))
         return self._started[-1]
 
@@ -272,7 +267,5 @@ class _Jobs:
             self._pool.shutdown(cancel_futures=True)
 
 
-def _places(engine: Engine) -> int:
-    if is_remote(engine.spark):
-        return _REMOTE_JOBS
-    return max(1, min(_MOST_JOBS, engine.spark.sparkContext.defaultParallelism))
+def _count_slots(engine: DataEngine) -> int:
+    return max(1, min(_MOST_JOBS, engine.parallelism))

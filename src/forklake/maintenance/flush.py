@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from forklake.engines.spark.changing.delete_files import DeleteFiles
+from forklake.engines.local.delete_files import DeleteFiles
 from forklake.engines.spark.progress import progress
-from forklake.engines.spark.reading.scan import scan_to_move
-from forklake.engines.spark.writing.write import new_files
 from forklake.errors import Conflict
 from forklake.maintenance.compaction import SeenTable, seen_tables
 from forklake.model.changes import ChangeKind
@@ -85,9 +83,8 @@ def _flush(table: SeenTable) -> Flushed | None:
 def _data_files(table: SeenTable, change: Change, rows: Sequence[InlinedRow]) -> list[NewDataFile]:
     if not rows:
         return []
-    frame = scan_to_move(table.engine, table.seen, table.table, rows=rows)
-    written, _ = new_files(table.engine, change, table.target, frame, row_ids=False)
-    return list(written.values())
+    found = table.engine.scan_to_move(table.seen, table.table, rows=rows)
+    return table.engine.write_files(change, table.target, found, row_ids=False)
 
 
 def _delete_files(
@@ -96,5 +93,5 @@ def _delete_files(
     if not files:
         return []
     nothing_new = pa.array([], pa.int64())
-    writer = DeleteFiles(table.engine, change, table.target)
+    writer = DeleteFiles(change, table.target)
     return writer.written([(file, nothing_new) for file in files])

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.metastore import Metastore
 from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.engines.row_sets import RowSet, SharedColumns
 from forklake.errors import InvalidInput
 from forklake.merging.definitions import called
 from forklake.merging.difference import LISTED, Diff, RowDifference, TableDifference
 from forklake.merging.kinship import Kinship, kinship_of
-from forklake.merging.rules import Did
 from forklake.model.entities import InlinedRow, Option, Row, Table
 from forklake.model.fields import Field
 from forklake.model.kinds import KIND_OF, MACRO, OPTION, SCHEMA, VIEW
+from forklake.model.merge_rules import Did
 from forklake.model.names import folded
 from forklake.model.options import CATALOG_SCOPE_ID
 from forklake.model.scans import ScanFile, is_partial
@@ -228,6 +229,11 @@ class Content:
         """Return the content with all rows of a table."""
         return cls(view, table, tuple(view.scan_files(table)), tuple(view.inlined_rows(table)))
 
+    @property
+    def row_set(self) -> RowSet:
+        """The rows, as data engines take them."""
+        return RowSet(self.view, self.table, self.files, self.rows)
+
     @cached_property
     def is_empty(self) -> bool:
         """Whether it holds neither files nor inlined rows."""
@@ -236,9 +242,7 @@ class Content:
     def count(self, session: Session) -> int:
         """Count the rows. Only files that also hold rows of later snapshots are read."""
         if any(is_partial(one, self.view.snapshot_id) for one in self.files):
-            from forklake.merging.row_comparison import frame_of
-
-            return frame_of(session.engine, self).count()
+            return session.engine.count_rows_of(self.row_set)
         in_files = sum(one.live_rows for one in self.files)
         return in_files + len(self.rows)
 
@@ -304,9 +308,27 @@ def _rows(session: Session, mine: Content, theirs: Content, kinship: Kinship, li
         return (0, 0, 0), ()
     if not limit and _are_strangers(mine, theirs, kinship):
         return (theirs.count(session), mine.count(session), 0), ()
-    from forklake.merging.row_comparison import compared
+    counts, rows = session.engine.compare(
+        mine.row_set, theirs.row_set, _shared(mine, theirs, kinship), limit
+    )
+    added, removed, changed = (
+        counts.get(one.value, 0) for one in (Did.ADDED, Did.REMOVED, Did.CHANGED)
+    )
+    return (added, removed, changed), tuple(RowDifference(*row) for row in rows)
 
-    return compared(session, mine, theirs, kinship, limit)
+
+def _shared(mine: Content, theirs: Content, kinship: Kinship) -> SharedColumns:
+    """Return the columns that both tables have: by column id, or by name."""
+
+    def key(one: Field) -> object:
+        return one.column_id if kinship.is_close else folded(one.name)
+
+    others = {key(one): one for one in theirs.row_set.fields}
+    pairs = [(one, others[key(one)]) for one in mine.row_set.fields if key(one) in others]
+    if not kinship.is_close:
+        return SharedColumns(pairs)
+    number = mine.table.table_id
+    return SharedColumns(pairs, kinship.first_new(number), kinship.ranges(number))
 
 
 def _are_strangers(mine: Content, theirs: Content, kinship: Kinship) -> bool:

@@ -1,7 +1,7 @@
 """Merge of the data of one table: compute the changes, then apply them.
 
 Files that hold only new rows become part of the target without rewriting, and so do the files of
-tables that only the source has. All other changes are rows that Spark compares and writes.
+tables that only the source has. All other changes are rows that the engine compares and writes.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Literal
 
 from forklake.catalog.adoptable import adoptable_files
 from forklake.catalog.delta_tables import find_face
+from forklake.engines.relations import Relation
 from forklake.merging.outcome import TableMerge
-from forklake.merging.rules import Did
 from forklake.merging.sides import Side
 from forklake.merging.tables import TableSide
 from forklake.model.entities import Table
 from forklake.model.ids import TableId
 from forklake.model.inlined_values import initial_value
 from forklake.model.kinds import TABLE
+from forklake.model.merge_rules import Did
 from forklake.model.merges import AdoptedFile, RowIds
 from forklake.session.work import Change
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from forklake.merging.rows import Counts, RowMerge
     from forklake.session.session import Session
 
@@ -53,7 +52,7 @@ class SharedTable:
         self._choice = choice
         self._name = called(source.side, source.table_id)
         self._counts: Counts | None = None
-        self._rows: DataFrame | None = None
+        self._rows: Relation | None = None
         self._merge: RowMerge | None = None
         self.outcome = TableMerge(self._name)
 
@@ -87,12 +86,11 @@ class SharedTable:
         return self.outcome
 
     def _compare(self, stack: ExitStack) -> None:
-        from forklake.engines.spark.remote import persisted
         from forklake.merging.rows import RowMerge
 
         wins = self._choice == "theirs"
         self._merge = RowMerge(self._session, self._source, self._target, self._adopts, wins)
-        self._rows = stack.enter_context(persisted(self._merge.rows))
+        self._rows = stack.enter_context(self._session.engine.kept(self._merge.rows))
         self._counts = counts = self._merge.counts(self._rows)
         self.outcome = replace(
             self.outcome,

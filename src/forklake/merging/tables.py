@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.engines.row_sets import NewIds, RowSet, SideChanges
 from forklake.files.systems import open_input
 from forklake.merging.sides import Side
 from forklake.model.changes import ChangeKind
@@ -165,6 +166,28 @@ class TableSide:
         """Return whether this side created a row since its last merge into the other side."""
         came = any(one.becomes <= row_id < one.becomes + one.count for one in self.brought)
         return row_id >= self.first_new and not came
+
+    def changes(self, *, with_plain: bool) -> SideChanges:
+        """Return where the rows are that this side changed, deleted ones included.
+
+        Rows of files that hold only new rows are included if `with_plain`.
+        """
+        now, table = self.side.now, self.table
+        files = [
+            *(self.fresh if with_plain else self.mixed),
+            *self.reduced,
+            *self.arrived_versions,
+        ]
+        chosen = list({one.file.data_file_id: one for one in files}.values())
+        rows = [*(self.fresh_rows if with_plain else self.versions), *self.arrived_rows]
+        return SideChanges(
+            now=RowSet(now, table, chosen, rows),
+            before=[RowSet(one.view, one.table, self.lost(one)) for one in self.before],
+            lost_rows=self.lost_rows,
+            since=self.since,
+            arrived=self.arrived,
+            ids=NewIds(self.first_new, self.next_row_id, self.brought, self.taken),
+        )
 
     # Summary
 

@@ -8,15 +8,16 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.transaction import Transaction
+from forklake.engines.arrow_types import require_supported
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Column, Table
+from forklake.model.predicates import IsNull
 from forklake.model.types import ColumnSpec, ColumnType, as_type
 from forklake.session.names import split_name
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import DataType, StructType
-
-    from forklake.engines.spark.engine import Engine
+    from forklake.engines.interface import DataEngine
+    from forklake.engines.spark.public_types import DataType, StructType
     from forklake.session.attachments import Attachment
     from forklake.session.name_resolution import TableName, View
     from forklake.session.work import Change
@@ -34,7 +35,7 @@ class Definitions:
     if TYPE_CHECKING:
 
         @property
-        def engine(self) -> Engine: ...
+        def engine(self) -> DataEngine: ...
         def attachment(self, alias: str) -> Attachment: ...
         @property
         def in_transaction(self) -> bool: ...
@@ -216,9 +217,10 @@ class Definitions:
         self, transaction: Transaction, table: Table, path: Sequence[str], column: Column
     ) -> None:
         """Raise InvalidInput if a column has NULLs; statistics spare most files from the check."""
-        from forklake.engines.spark.reading.scan import has_nulls
-
-        if has_nulls(lambda: self.engine, transaction, table, path):
+        may_have = transaction.inlined_rows(table) or transaction.scan_files(
+            table, IsNull(column.column_id)
+        )
+        if may_have and self.engine.has_nulls(transaction, table, path):
             raise InvalidInput(
                 f"Column '{'.'.join(path)}' of table '{table.table_name}' has NULL values:"
                 " a NOT NULL constraint cannot be set.",
@@ -283,11 +285,12 @@ def as_column_specs(columns: StructType | Sequence[ColumnSpec]) -> list[ColumnSp
 
     Raises Unsupported for types that files cannot store.
     """
-    from pyspark.sql.types import StructType
+    if isinstance(columns, Sequence):
+        specs = list(columns)
+    else:
+        from forklake.engines.spark.types import column_specs
 
-    from forklake.engines.spark.types import column_specs, require_supported
-
-    specs = column_specs(columns) if isinstance(columns, StructType) else list(columns)
+        specs = column_specs(columns)
     for spec in specs:
         require_supported(as_type(spec.type))
     return specs
@@ -295,13 +298,10 @@ def as_column_specs(columns: StructType | Sequence[ColumnSpec]) -> list[ColumnSp
 
 def as_column_type(type: Any) -> ColumnType:
     """Return a type as Forklake describes it; raise Unsupported if files cannot store it."""
-    from pyspark.sql.types import DataType, StructField, StructType
+    if not isinstance(type, str | ColumnType):
+        from forklake.engines.spark.types import column_type
 
-    from forklake.engines.spark.types import column_specs, require_supported
-
-    if isinstance(type, DataType):
-        (spec,) = column_specs(StructType([StructField("column", type)]))
-        type = spec.type
+        type = column_type(type)
     found = as_type(type)
     require_supported(found)
     return found

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from forklake.session.name_resolution import TableName
     from forklake.session.session import Session
 
+SOURCE = "forklake"  # name of the data source for Spark
 _ALIAS = "lake"
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 

@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING, Any, Self
 from forklake.errors import ForklakeError, InvalidInput, Unavailable
 from forklake.model.closeable import Closing
 from forklake.session.attachments import Attachments
+from forklake.session.change_feed import find_changes
 from forklake.session.definitions import Definitions
 from forklake.session.name_resolution import Naming
+from forklake.session.read_records import record_read, record_virtual
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-
     from forklake.engines.local.conform import Rows
+    from forklake.engines.merge_clauses import MergeCounts
     from forklake.engines.spark.engine import Engine
-    from forklake.session.changing.merge_into import MergeClause, MergeCounts
+    from forklake.engines.spark.public_types import (
+        Column,
+        DataFrame,
+        SparkSession,
+        StreamingQuery,
+    )
+    from forklake.session.changing.merge_into import MergeClause
 
 
 class Session(Closing, Naming, Definitions):
@@ -117,15 +123,12 @@ class Session(Closing, Naming, Definitions):
             where: a condition in Spark SQL; files that cannot contain such rows are not read.
             virtual: columns to add: rowid, snapshot_id, filename, file_row_number, file_index.
         """
-        from forklake.engines.spark.reading.scan import scan
-        from forklake.session.read_records import record_read, record_virtual
-
         found = self.resolve(name, version=version, timestamp=timestamp)
         view = self.viewing(found.attachment, version=version, timestamp=timestamp)
         table = self.find_table(view, found)
         record_read(view, table, [] if where is None else [where])
         record_virtual(view, table, virtual)
-        return scan(self.engine, view, table, where=where, virtual=virtual)
+        return self.engine.scan(view, table, where=where, virtual=virtual)
 
     def write(
         self,
@@ -148,7 +151,7 @@ class Session(Closing, Naming, Definitions):
             where: `overwrite` replaces only the rows for which this condition in Spark SQL is
                 true; it must be true for all rows of the DataFrame.
         """
-        from forklake.engines.spark.writing.write import write
+        from forklake.session.write import write
 
         with self._progress("Writing", name):
             return write(
@@ -170,7 +173,7 @@ class Session(Closing, Naming, Definitions):
                 to include deletes and updates, else `ignoreDeletes` or `ignoreChanges` to skip
                 them, `maxSnapshotsPerTrigger`.
         """
-        from pyspark_forklake.streaming import read_stream
+        from forklake.session.streams import read_stream
 
         return read_stream(self, name, options)
 
@@ -178,7 +181,7 @@ class Session(Closing, Naming, Definitions):
         self, name: str | Sequence[str], *, by_name: bool = False
     ) -> Callable[[DataFrame, int], None]:
         """Return a function for `foreachBatch` that appends each batch of a stream once."""
-        from pyspark_forklake.streaming import append_batches
+        from forklake.session.streams import append_batches
 
         return append_batches(self, name, by_name=by_name)
 
@@ -198,7 +201,7 @@ class Session(Closing, Naming, Definitions):
             checkpoint: the folder in which Spark stores the progress of the query.
             trigger: when batches run, as arguments of the Spark method: `{"availableNow": True}`.
         """
-        from pyspark_forklake.streaming import write_stream
+        from forklake.session.streams import write_stream
 
         return write_stream(
             self,
@@ -217,7 +220,7 @@ class Session(Closing, Naming, Definitions):
             rows: mappings by column name, where missing columns get their defaults; or sequences
                 of values in the order of the columns; or an Arrow table.
         """
-        from forklake.engines.local.inserts import insert_rows
+        from forklake.session.insert import insert_rows
 
         return insert_rows(self, name, rows)
 
@@ -322,17 +325,15 @@ class Session(Closing, Naming, Definitions):
 
         Columns are snapshot_id, rowid and those that the table has at the end.
         """
-        from forklake.engines.spark.reading.changes import table_insertions
-
-        return table_insertions(self, name, start, end)
+        changes = find_changes(self, name, start, end)
+        return self.engine.inserted_rows(changes)
 
     def table_deletions(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
         """Return the deleted rows with their last values: see `table_insertions`."""
-        from forklake.engines.spark.reading.changes import table_deletions
-
-        return table_deletions(self, name, start, end)
+        changes = find_changes(self, name, start, end)
+        return self.engine.deleted_rows(changes)
 
     def table_changes(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
@@ -341,9 +342,8 @@ class Session(Closing, Naming, Definitions):
 
         It is insert, delete, update_preimage or update_postimage.
         """
-        from forklake.engines.spark.reading.changes import table_changes
-
-        return table_changes(self, name, start, end)
+        changes = find_changes(self, name, start, end)
+        return self.engine.changed_rows(changes)
 
     def _progress(self, doing: str, name: str | Sequence[str]) -> AbstractContextManager[None]:
         from forklake.engines.spark.progress import progress

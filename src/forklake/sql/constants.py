@@ -10,11 +10,11 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from forklake.engines.arrow_types import arrow_type
 from forklake.engines.local.calculator import calculator
 from forklake.engines.local.conform import retyped
 from forklake.engines.local.constant_functions import is_plain, require_computable
 from forklake.engines.local.evaluation import EvaluationError, evaluate
-from forklake.engines.spark.types import arrow_type
 from forklake.errors import InvalidInput
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field

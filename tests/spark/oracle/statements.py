@@ -16,7 +16,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from forklake import Session
-from forklake.engines.local.inserts import insert_rows
 from forklake.engines.spark.types import spark_type
 from forklake.session.changing.merge_into import (
     MergeClause,
@@ -24,6 +23,7 @@ from forklake.session.changing.merge_into import (
     when_not_matched,
     when_not_matched_by_source,
 )
+from forklake.session.insert import insert_rows
 from tests.spark.oracle.model import KEY, Column
 from tests.spark.oracle.values import (
     WIDER,

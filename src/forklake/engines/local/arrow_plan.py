@@ -8,10 +8,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.engines.inlined_rows import inlined_columns
+from forklake.engines.layouts import Layout, folder_values, mapped
 from forklake.engines.local.arrow_reader import VIRTUAL, Positions, Snapshots, StoredFile
 from forklake.engines.local.feed import Part
-from forklake.engines.spark.reading.inlined import inlined_columns
-from forklake.engines.spark.reading.projection import Layout, folder_values, mapped
 from forklake.files import keys
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field

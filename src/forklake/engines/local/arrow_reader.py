@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forklake.engines.spark.reading.projection import Layout
-from forklake.engines.spark.types import arrow_type, literal
+from forklake.engines.arrow_types import arrow_type, literal
+from forklake.engines.layouts import Layout
 from forklake.errors import Corruption
 from forklake.files.deletes import read_positions
 from forklake.files.footers import decryption, unreadable

@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from forklake.engines.changes import PendingChange
 from forklake.engines.local.conform import conformed, retyped
-from forklake.engines.local.inserts import file_schema, parquet_settings
+from forklake.engines.local.inserts import file_schema, moved_inline, parquet_settings
 from forklake.engines.partitions import Partitioning
 from forklake.engines.targets import ParquetOptions, Target, described
 from forklake.errors import ForklakeError
@@ -25,7 +26,6 @@ from forklake.files.footers import encryption
 from forklake.files.systems import file_system, make_folder, remove, translating
 from forklake.model.entities import Table
 from forklake.model.fields import Field
-from forklake.session.work import Change
 
 # Rows and bytes buffered per file before they are written as a row group.
 _ROWS, _BYTES = 122_880, 32 * 2**20
@@ -60,12 +60,10 @@ class WritePlan:
         )
 
 
-def add_files(change: Change, table: Table, paths: Sequence[str], job_key: keys.Key | None) -> None:
+def add_files(
+    change: PendingChange, table: Table, paths: Sequence[str], job_key: keys.Key | None
+) -> None:
     """Add files that tasks wrote to a table; a few rows are inlined in the metastore instead."""
-    from forklake.engines.spark.writing.write import (
-        moved_inline,  # loads PySpark, which only the driver may need
-    )
-
     target = Target(change.attachment, change.transaction.state, table)
     files = described(target, paths, job_key)
     if 0 < sum(file.record_count for file in files) <= target.inlined_rows:

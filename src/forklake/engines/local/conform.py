@@ -18,10 +18,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forklake.engines.arrow_types import arrow_type, literal
 from forklake.engines.local.calculator import calculator
 from forklake.engines.local.constant_functions import is_plain_default
 from forklake.engines.local.evaluation import EvaluationError, evaluate
-from forklake.engines.spark.types import arrow_type, literal
 from forklake.errors import InvalidInput
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.fields import Field

@@ -12,7 +12,6 @@ from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from forklake.engines.local.arrow_reader import VIRTUAL, StoredFile, read_file, row_ids
 from forklake.model.fields import Field
@@ -22,13 +21,7 @@ CHANGE_TYPE = "change_type"
 INSERT, DELETE = "insert", "delete"
 PREIMAGE, POSTIMAGE = "update_preimage", "update_postimage"
 # Columns of a change feed besides those of the table.
-COLUMNS = StructType(
-    [
-        StructField(CHANGE_TYPE, StringType(), False),
-        StructField("snapshot_id", LongType(), False),
-        StructField("rowid", LongType(), False),
-    ]
-)
+COLUMNS = (CHANGE_TYPE, "snapshot_id", "rowid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +98,5 @@ def _label_changes(
     *columns, row_id, snapshot_id = batch.columns
     is_update = pc.is_in(row_id, value_set=updated)
     label = pc.if_else(is_update, pa.scalar(as_update), pa.scalar(alone))
-    names = [*(field.name for field in fields), *COLUMNS.names]
+    names = [*(field.name for field in fields), *COLUMNS]
     return pa.RecordBatch.from_arrays([*columns, label, snapshot_id, row_id], names)

@@ -1,31 +1,27 @@
-"""Inserts without Spark: few rows are inlined in the metastore, more are written to files."""
+"""Inserts with Arrow: few rows are inlined in the metastore, more are written to files."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forklake.engines.local.conform import Rows, conformed, given_names, retyped
-from forklake.engines.spark.types import arrow_type, logical_schema
+from forklake.engines.arrow_types import arrow_type
+from forklake.engines.changes import PendingChange
+from forklake.engines.local.conform import Rows, conformed, retyped
 from forklake.engines.targets import ParquetOptions, Target, described
 from forklake.errors import InvalidInput
 from forklake.files import keys
-from forklake.files.footers import encryption, node_paths
-from forklake.files.systems import make_folder, write
+from forklake.files.footers import decryption, encryption, node_paths
+from forklake.files.systems import make_folder, open_input, remove, write
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID
-from forklake.model.names import folded
-from forklake.session.work import Change
 from forklake.store.phases import reached
-
-if TYPE_CHECKING:
-    from forklake.session.session import Session
 
 _WIDE = frozenset({"uint64", "int128", "uint128"})
 _FLOATS = frozenset({"float32", "float64"})
@@ -36,49 +32,17 @@ _REPEATED = re.compile(r"\.(list\.element|key_value\.(key|value))(\.|$)")
 # Inserting
 
 
-def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
-    """Insert rows into a table, and return their number.
-
-    Rows are mappings by column name, in which missing columns get their defaults, or sequences
-    in the order of the columns, or an Arrow table by name.
-    """
-    place = session.resolve(name)
-    with session.changing(place.attachment) as change:
-        table = session.find_table(change.transaction, place)
-        return insert(session, change, table, rows)
-
-
-def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
-    """Insert rows within a change. Spark is needed only if the table has rules for rows."""
-    target = Target(change.attachment, change.transaction.state, table)
-    if target.rules.concern_rows:
-        return _insert_by_rules(session, change, target, rows)
-    fitting = conformed(rows, target.fields, table.table_name)
+def insert(change: PendingChange, target: Target, rows: Rows) -> int:
+    """Insert rows into a table without rules for rows, and return their number."""
+    fitting = conformed(rows, target.fields, target.table.table_name)
     if 0 < fitting.num_rows <= target.inlined_rows:
-        return _inline_rows(change, table, target.fields, fitting)
+        return _inline_rows(change, target.table, target.fields, fitting)
     if fitting.num_rows:
         _write_files(change, target, fitting)
     return int(fitting.num_rows)
 
 
-def _insert_by_rules(session: Session, change: Change, target: Target, rows: Rows) -> int:
-    """Insert rows with Spark, which computes generated columns and checks constraints."""
-    from forklake.engines.spark.writing.write import append
-
-    given = given_names(rows)
-    fields = [
-        field
-        for field in target.fields
-        if given is None
-        or folded(field.name) in given
-        or target.rules.of_column(field.name) is None
-    ]
-    fitting = conformed(rows, fields, target.table.table_name)
-    frame = session.engine.spark.createDataFrame(fitting, logical_schema(fields))
-    return append(session.engine, change, target.table, frame, by_name=True)
-
-
-def insert_physical(change: Change, table: Table, rows: pa.Table) -> int:
+def insert_physical(change: PendingChange, table: Table, rows: pa.Table) -> int:
     """Inline rows that have physical column names, as in a data file, with their row ids."""
     fields = change.transaction.state.fields(table)
     arrays = [retyped(rows.column(field.physical_name), arrow_type(field)) for field in fields]
@@ -87,8 +51,22 @@ def insert_physical(change: Change, table: Table, rows: pa.Table) -> int:
     return _inline_rows(change, table, fields, named, row_ids)
 
 
+def moved_inline(
+    change: PendingChange, target: Target, paths: Sequence[str], job_key: keys.Key | None
+) -> int:
+    """Move rows from new files to the metastore, because they turned out to be few."""
+    count = 0
+    for path in paths:
+        key = keys.derived_key(job_key, path) if job_key else None
+        with open_input(path) as opened:
+            rows = pq.ParquetFile(opened, decryption_properties=decryption(key)).read()
+        count += insert_physical(change, target.table, rows)
+    remove(paths)
+    return count
+
+
 def _inline_rows(
-    change: Change,
+    change: PendingChange,
     table: Table,
     fields: Sequence[Field],
     rows: pa.Table,
@@ -130,7 +108,7 @@ def _to_integers(value: Any, field: Field) -> Any:
 # Files
 
 
-def _write_files(change: Change, target: Target, rows: pa.Table) -> None:
+def _write_files(change: PendingChange, target: Target, rows: pa.Table) -> None:
     """Write rows to one file per partition, in this process."""
     held = pa.table(
         [retyped(rows.column(field.name), _file_type(field)) for field in target.fields],

@@ -7,25 +7,38 @@ Connect, plain routes do the same more slowly, in the session of the user itself
 
 from __future__ import annotations
 
-import atexit
-import threading
 import warnings
-import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from subprocess import Popen, TimeoutExpired
+from contextlib import AbstractContextManager, suppress
+from datetime import tzinfo
+from subprocess import TimeoutExpired
 from typing import Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark import SparkContext
-from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from forklake.engines.spark import conf, java
+from forklake.engines.assignments import Assignment
+from forklake.engines.change_range import ChangeRange
+from forklake.engines.changes import PendingChange
+from forklake.engines.file_groups import View
+from forklake.engines.merge_clauses import Clause, MergeCounts
+from forklake.engines.row_matches import Matching
+from forklake.engines.row_sets import RowSet, SharedColumns, SideChanges
+from forklake.engines.spark import conf
+from forklake.engines.spark.changing.delete import delete_rows
+from forklake.engines.spark.changing.merge_into import merge_rows
+from forklake.engines.spark.changing.update import update_rows
+from forklake.engines.spark.expressions import Condition
+from forklake.engines.spark.merging import rows as fork_rows
+from forklake.engines.spark.merging.row_comparison import compare, count_rows_of
 from forklake.engines.spark.native import NativeRoutes
+from forklake.engines.spark.own_spark import log_no_errors, own_spark
 from forklake.engines.spark.plain import PlainRoutes
-from forklake.engines.spark.remote import is_remote
+from forklake.engines.spark.reading import scan as scans
+from forklake.engines.spark.reading.changes import ChangeFeed
+from forklake.engines.spark.remote import is_remote, persisted
 from forklake.engines.spark.routes import (
     PARTITION_PREFIX,
     Deletes,
@@ -34,10 +47,21 @@ from forklake.engines.spark.routes import (
     ListFiles,
     Routes,
 )
+from forklake.engines.spark.types import column_specs, logical_schema
+from forklake.engines.spark.writing import write as writes
+from forklake.engines.targets import Target
+from forklake.model.entities import InlinedRow, Table
+from forklake.model.fields import Field
+from forklake.model.files import NewDataFile
+from forklake.model.merge_rules import Did, Verdict
+from forklake.model.rules import Check
+from forklake.model.scans import ScanFile
+from forklake.model.types import ColumnSpec
 
 __all__ = ["PARTITION_PREFIX", "Engine", "ListedFile"]
 
 _ENDING_SECONDS = 5.0
+_REMOTE_TASKS = 4  # assumed over Spark Connect
 
 
 class Engine:
@@ -49,16 +73,16 @@ class Engine:
 
     def __init__(self, base: SparkSession, *, native: bool = True) -> None:
         """Create an engine on a new session of a running Spark. Callers use `start` instead."""
-        self._base = base
+        self.base = base
         if is_remote(base):
             self.spark = base
-            _log_no_errors()
+            log_no_errors()
         else:
             self.spark = _new_session(base)
         for name, value in conf.SESSION.items():
             self.spark.conf.set(name, value)
         self.is_native, self._routes = _routes(self.spark, native)
-        self._machine = _own.watch(self)
+        self._machine = own_spark.watch(self)
 
     @classmethod
     def start(
@@ -74,14 +98,14 @@ class Engine:
         `cores`, `memory` (in Java notation: "2g") and `is_shared` (many clients work on it
         at once) apply to our own Spark when it is started.
         """
-        return cls(spark if spark is not None else _own.session(cores, memory, is_shared))
+        return cls(spark if spark is not None else own_spark.session(cores, memory, is_shared))
 
     def new_session(self) -> Engine:
         """Return an engine on the same Spark with separate settings and temporary views.
 
         Over Spark Connect they are shared.
         """
-        return type(self)(self._base, native=self.is_native)
+        return type(self)(self.base, native=self.is_native)
 
     @property
     def has_died(self) -> bool:
@@ -110,6 +134,202 @@ class Engine:
             with suppress(TimeoutExpired):
                 self._machine.wait(_ENDING_SECONDS)
         return self.has_died
+
+    # Rows of tables
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the session is one of Spark Connect, whose JVM cannot be accessed."""
+        return is_remote(self.spark)
+
+    @property
+    def time_zone(self) -> tzinfo | None:
+        """Time zone in which texts are read as timestamps; None if Python does not have it."""
+        return scans.zone_of(self.spark)
+
+    @property
+    def parallelism(self) -> int:
+        """Number of tasks that can run at the same time."""
+        return _REMOTE_TASKS if self.is_remote else self.spark.sparkContext.defaultParallelism
+
+    def query(self, text: str) -> DataFrame:
+        """Return the rows of a query in Spark SQL."""
+        return self.spark.sql(text)
+
+    def scan(
+        self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
+    ) -> DataFrame:
+        """Return the rows of a table: its columns, then the requested virtual columns."""
+        return scans.scan(self, view, table, where=where, virtual=virtual)
+
+    def scan_to_move(
+        self,
+        view: View,
+        table: Table,
+        files: Sequence[ScanFile] = (),
+        rows: Sequence[InlinedRow] = (),
+    ) -> DataFrame:
+        """Return rows of files and inlined rows as new files store them, with their ids."""
+        return scans.scan_to_move(self, view, table, files, rows)
+
+    def count_rows(self, view: View, table: Table) -> int:
+        """Return the number of rows of a table."""
+        return scans.scan(self, view, table).count()
+
+    def has_nulls(self, view: View, table: Table, path: Sequence[str]) -> bool:
+        """Return whether some row has NULL in a column, or in a field of a struct."""
+        return scans.has_nulls(self, view, table, path)
+
+    def relation_of(self, rows: pa.Table, fields: Sequence[Field]) -> DataFrame:
+        """Return Arrow rows with these columns as a relation."""
+        return self.spark.createDataFrame(rows, logical_schema(fields))
+
+    def column_names(self, rows: DataFrame) -> list[str]:
+        """Return the names of the columns of a relation."""
+        return list(rows.columns)
+
+    def column_specs(self, rows: DataFrame) -> list[ColumnSpec]:
+        """Return the columns of a table that can store a relation."""
+        return column_specs(rows.schema)
+
+    def kept(self, rows: DataFrame) -> AbstractContextManager[DataFrame]:
+        """Yield the rows, computed once while in use, so that each use sees the same values."""
+        return persisted(rows)
+
+    # Change feed
+
+    def inserted_rows(self, changes: ChangeRange) -> DataFrame:
+        """Return the inserted rows of a table, including new versions of updated ones."""
+        return ChangeFeed(self, changes).insertions()
+
+    def deleted_rows(self, changes: ChangeRange) -> DataFrame:
+        """Return the deleted rows of a table, including old versions of updated ones."""
+        return ChangeFeed(self, changes).deletions()
+
+    def changed_rows(self, changes: ChangeRange) -> DataFrame:
+        """Return inserted and deleted rows of a table, each with its change type."""
+        return ChangeFeed(self, changes).changes()
+
+    # Changes of tables
+
+    def append(
+        self,
+        change: PendingChange,
+        table: Table,
+        rows: DataFrame,
+        *,
+        by_name: bool = False,
+        with_row_ids: bool = False,
+        checks: Sequence[Check] = (),
+    ) -> int:
+        """Add the rows of a relation to a table, and return their number; see `write.append`."""
+        return writes.append(
+            self, change, table, rows, by_name=by_name, with_row_ids=with_row_ids, checks=checks
+        )
+
+    def write_files(
+        self,
+        change: PendingChange,
+        target: Target,
+        rows: DataFrame,
+        *,
+        row_ids: bool,
+        rows_per_file: int | None = None,
+    ) -> list[NewDataFile]:
+        """Write rows, as files store them, to new files that are not added to the table yet."""
+        files, _ = writes.new_files(
+            self, change, target, rows, row_ids=row_ids, rows_per_file=rows_per_file
+        )
+        return list(files.values())
+
+    def delete_rows(
+        self,
+        found: Matching,
+        where: Condition | None,
+        *,
+        using: DataFrame | None = None,
+        source_alias: str | None = None,
+    ) -> int:
+        """Delete the rows for which a condition is true, and return their number."""
+        return delete_rows(self, found, where, using=using, source_alias=source_alias)
+
+    def update_rows(
+        self,
+        found: Matching,
+        assigned: Mapping[str, Assignment],
+        where: Condition | None,
+        *,
+        source: DataFrame | None = None,
+        source_alias: str | None = None,
+        on: Condition | None = None,
+    ) -> int:
+        """Set columns of the rows for which a condition is true, and return their number."""
+        return update_rows(
+            self, found, assigned, where, source=source, source_alias=source_alias, on=on
+        )
+
+    def merge_rows(
+        self,
+        found: Matching,
+        source: DataFrame,
+        source_alias: str,
+        on: Condition,
+        clauses: Sequence[Clause],
+    ) -> MergeCounts:
+        """Change a table by the rows of a source, with the first clause that applies."""
+        return merge_rows(self, found, source, source_alias, on, clauses)
+
+    # Merges and comparisons of forks
+
+    def join_sides(
+        self, source: SideChanges, target: SideChanges | None, next_in_target: int
+    ) -> DataFrame:
+        """Return the rows that the source changed, with their ids and changes in the target."""
+        return fork_rows.join_sides(self, source, target, next_in_target)
+
+    def count_pairs(self, rows: DataFrame) -> dict[tuple[Did, Did], int]:
+        """Count joined rows by the changes of both sides."""
+        return fork_rows.count_pairs(rows)
+
+    def first_conflicts(
+        self, rows: DataFrame, fields: Sequence[Field], limit: int
+    ) -> list[tuple[int, str, str, str | None, str | None]]:
+        """Return the first joined rows that both sides changed."""
+        return fork_rows.first_conflicts(rows, fields, limit)
+
+    def end_old_versions(
+        self, rows: DataFrame, verdicts: Sequence[Verdict], found: Matching
+    ) -> None:
+        """Delete the rows of the target that the source updated or deleted."""
+        fork_rows.end_old_versions(self, rows, verdicts, found)
+
+    def add_new_versions(
+        self,
+        rows: DataFrame,
+        verdicts: Sequence[Verdict],
+        fields: Sequence[Field],
+        target: Target,
+        change: PendingChange,
+        count: int,
+    ) -> None:
+        """Add the new rows and new versions of the source to the target."""
+        fork_rows.add_new_versions(self, rows, verdicts, fields, target, change, count)
+
+    def copy_rows(self, rows: RowSet, target: Target, change: PendingChange, count: int) -> None:
+        """Write the rows of files to new files of another table, with the same row ids."""
+        fork_rows.copy_rows(self, rows, target, change, count)
+
+    def count_rows_of(self, rows: RowSet) -> int:
+        """Return the number of rows of a set."""
+        return count_rows_of(self, rows)
+
+    def compare(
+        self, mine: RowSet, theirs: RowSet, shared: SharedColumns, limit: int
+    ) -> tuple[dict[str, int], list[tuple[str, int | None, str | None, str | None]]]:
+        """Count the rows added, removed and changed from `mine` to `theirs`, and list some."""
+        return compare(self, mine, theirs, shared, limit)
+
+    # Files
 
     def relation(
         self,
@@ -168,7 +388,7 @@ class Engine:
 
     def close(self) -> None:
         """Close the session; our own Spark stops with the last one."""
-        _own.forget(self)
+        own_spark.forget(self)
 
 
 def _new_session(base: SparkSession) -> SparkSession:
@@ -195,102 +415,3 @@ _WITHOUT_CLASSES = (
 def _first_line(reason: Exception) -> str:
     error = reason.java_exception if isinstance(reason, Py4JJavaError) else reason
     return f"{str(error).splitlines()[0].rstrip('.')}."
-
-
-class _OwnSpark:
-    """Spark that we started in this process, if any, and the engines on it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._session: SparkSession | None = None
-        self._machine: Popen[bytes] | None = None
-        self._engines: weakref.WeakSet[Engine] = weakref.WeakSet()
-
-    def session(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
-        """Return the running Spark of this process, or start one."""
-        with self._lock:
-            if self._machine is not None and self._machine.poll() is not None:
-                self._discard_machine()
-            running: Any = SparkContext._active_spark_context
-            if running is not None:
-                return SparkSession.builder.getOrCreate()
-            self._session = self._start_spark(cores, memory, is_shared)
-            return self._session
-
-    def _start_spark(self, cores: int | None, memory: str | None, is_shared: bool) -> SparkSession:
-        settings = {**conf.local(cores), **(conf.shared(cores) if is_shared else {})}
-        builder = SparkSession.builder.config(map=dict(settings))
-        if SparkContext._gateway is not None:  # the JVM outlives a Spark that was stopped
-            session = builder.getOrCreate()
-        else:
-            machine = java.running_machine(memory or conf.heap(), conf.java_flags(cores))
-            with machine as self._machine:
-                session = builder.getOrCreate()
-            atexit.register(self._disconnect)
-        _log_no_errors()
-        _trust_local_files(session)
-        return session
-
-    def _discard_machine(self) -> None:
-        """Discard a JVM that has ended, and all state of PySpark about it."""
-        context: Any = SparkContext._active_spark_context
-        if context is not None:
-            context._jsc = None  # the JVM has ended: nothing to stop
-            context.stop()
-        self._close_gateway()
-        SparkContext._gateway = SparkContext._jvm = None
-        SparkSession._instantiatedSession = SparkSession._activeSession = None
-        self._engines.clear()
-        self._session = self._machine = None
-
-    def watch(self, engine: Engine) -> Popen[bytes] | None:
-        """Keep Spark running for an engine; return its JVM if it is on our own Spark."""
-        with self._lock:
-            if self._session is None or engine._base is not self._session:
-                return None
-            self._engines.add(engine)
-            return self._machine
-
-    def forget(self, engine: Engine) -> None:
-        """Unregister an engine, and stop our Spark with the last one."""
-        with self._lock:
-            was_here = engine in self._engines
-            self._engines.discard(engine)
-            if was_here and not self._engines:
-                self._stop()
-
-    def _disconnect(self) -> None:
-        """Disconnect from the JVM before it ends, so that nothing calls it any more."""
-        self._stop()
-        self._close_gateway()
-
-    def _close_gateway(self) -> None:
-        gateway: Any = SparkContext._gateway
-        if gateway is not None:
-            gateway.shutdown()
-
-    def _stop(self) -> None:
-        if self._machine is not None and self._machine.poll() is not None:
-            self._discard_machine()
-        if self._session is not None:
-            self._session.stop()
-            self._session = None
-
-
-def _log_no_errors() -> None:
-    """Disable loggers of PySpark: errors would be on the terminal twice, even when translated."""
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True
-
-
-def _trust_local_files(session: SparkSession) -> None:
-    """Read local files without their .crc files: Parquet has checksums itself."""
-    jvm: Any = session._jvm
-    context: Any = session.sparkContext
-    local = jvm.org.apache.hadoop.fs.FileSystem.get(
-        jvm.java.net.URI("file:///"), context._jsc.hadoopConfiguration()
-    )
-    local.setVerifyChecksum(False)
-
-
-_own = _OwnSpark()

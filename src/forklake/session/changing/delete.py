@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-
-from forklake.engines.spark.reading.scan import scan
+from forklake.engines.relations import Expression, Relation
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.model.scans import is_partial
 from forklake.session.changing.row_matches import (
-    Condition,
     about,
-    aliased,
-    filtered,
-    joined,
-    matching,
+    decide_inlined,
+    match_rows,
+    record_places,
     text_of,
 )
 
@@ -29,16 +25,16 @@ if TYPE_CHECKING:
 def delete(
     session: Session,
     name: str | Sequence[str],
-    where: Condition | None = None,
+    where: Expression | None = None,
     *,
-    using: DataFrame | None = None,
+    using: Relation | None = None,
     target_alias: str = "target",
     source_alias: str | None = "source",
 ) -> int:
     """Delete the rows for which a condition is true, and return their number.
 
     With `using`, delete the rows for which the condition is true together with some row of another
-    DataFrame. The condition refers to the two by their aliases.
+    relation. The condition refers to the two by their aliases.
     """
     place = session.resolve(name)
     if using is not None and where is None:
@@ -50,28 +46,28 @@ def delete(
         table = session.find_table(change.transaction, place)
         if using is None:
             return delete_from(session, change, table, where, alias=target_alias)
-        found = matching(session, change, table, target_alias, about(target_alias, where))
-        source = aliased(using, source_alias)
-        rows = joined(found.rows(where), source, where, "left_semi", table.table_name)
-        return found.removal().end(rows).count
+        found = match_rows(session, change, table, target_alias, about(target_alias, where))
+        record_places(found, where)
+        engine = session.engine
+        return engine.delete_rows(found, where, using=using, source_alias=source_alias)
 
 
 def delete_from(
     session: Session,
     change: Change,
     table: Table,
-    where: Condition | None,
+    where: Expression | None,
     *,
     alias: str = "target",
 ) -> int:
     """Delete rows within a change; the condition may use only columns of the table."""
     if _is_always_true(where):
         return _truncate(session, change, table)
-    found = matching(session, change, table, alias, text_of(where))
-    few = found.decided(where)
+    found = match_rows(session, change, table, alias, text_of(where))
+    few = decide_inlined(found, where)
     if few is None:
-        rows = filtered(found.rows(where), where, table.table_name)
-        return found.removal().end(rows).count
+        record_places(found, where)
+        return session.engine.delete_rows(found, where)
     if few:
         change.transaction.delete_rows(table, few)
     return len(few)
@@ -84,7 +80,7 @@ def truncate(session: Session, name: str | Sequence[str]) -> int:
         return _truncate(session, change, session.find_table(change.transaction, place))
 
 
-def _is_always_true(where: Condition | None) -> bool:
+def _is_always_true(where: Expression | None) -> bool:
     return where is None or (isinstance(where, str) and where.strip().lower() == "true")
 
 
@@ -97,10 +93,10 @@ def _truncate(session: Session, change: Change, table: Table) -> int:
 
 
 def _count(session: Session, change: Change, table: Table) -> int:
-    """Return the number of rows; Spark counts only if files have rows of later snapshots."""
+    """Return the number of rows; the engine counts only if files have rows of later snapshots."""
     view = change.transaction
     files = view.scan_files(table)
     if any(is_partial(file, view.start_snapshot) for file in files):
-        return scan(session.engine, view, table).count()
+        return session.engine.count_rows(view, table)
     in_files = sum(one.live_rows for one in files)
     return in_files + len(view.inlined_rows(table))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from forklake.engines.spark.reading.scan import VIRTUAL
+from forklake.engines.virtual_columns import VIRTUAL
 from forklake.model.names import folded
 
 _WRITTEN = "written"

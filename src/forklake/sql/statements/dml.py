@@ -200,7 +200,8 @@ def _merge_condition(changing: _Changing, statement: exp.Expr, alias: str) -> st
 
 
 def _clause(changing: _Changing, when: exp.Expr) -> MergeClause:
-    from forklake.session.changing.merge_into import Action, MergeClause, When
+    from forklake.engines.merge_clauses import Action, When
+    from forklake.session.changing.merge_into import MergeClause
 
     condition = when.args.get("condition")
     if when.args.get("matched"):

@@ -87,7 +87,7 @@ def _is_plain(cell: exp.Expr) -> bool:
 def _insert_cells(
     session: Session, statement: exp.Insert, columns: Sequence[str], cells: Cells
 ) -> Result:
-    from forklake.engines.local.inserts import insert
+    from forklake.session.insert import insert
 
     place = session.resolve(names(statement.this))
     with session.changing(place.attachment) as change:

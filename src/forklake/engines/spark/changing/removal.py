@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,16 +16,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.catalog.data import LOCAL_ROW_IDS
-from forklake.engines.spark.changing.delete_files import DeleteFiles
-from forklake.engines.spark.engine import Engine
-from forklake.engines.spark.reading.scan import FILE, POSITION, ROW
+from forklake.engines.changes import PendingChange
+from forklake.engines.local.delete_files import DeleteFiles
+from forklake.engines.row_matches import FILE, POSITION, ROW
+from forklake.engines.spark.changing.delete_files import ExecutorDeleteFiles
 from forklake.engines.spark.remote import persisted
 from forklake.engines.spark.writing import align
 from forklake.engines.targets import Target
 from forklake.errors import InvalidInput
 from forklake.model.ids import DataFileId
 from forklake.model.scans import ScanFile
-from forklake.session.work import Change
+
+if TYPE_CHECKING:
+    from forklake.engines.spark.engine import Engine
 
 # More positions than this are not collected on the driver.
 MOST_POSITIONS = 20_000_000
@@ -43,7 +47,7 @@ class Removal:
     """Removal of rows from some files of a table and from its inlined rows."""
 
     engine: Engine
-    change: Change
+    change: PendingChange
     target: Target
     files: Sequence[ScanFile]
 
@@ -98,13 +102,14 @@ class Removal:
         rest = self._without_whole_files(counts)
         if rest:
             numbers = [int(one.file.data_file_id) for one in rest]
-            self._delete_files.add_by_executors(rest, in_files.where(F.col(FILE).isin(numbers)))
+            writer = ExecutorDeleteFiles(self.engine, self._delete_files)
+            writer.add(rest, in_files.where(F.col(FILE).isin(numbers)))
         row_ids = [int(row[ROW]) for row in inlined]
         return self._end_inlined(row_ids, list(counts), sum(counts.values()) + len(row_ids))
 
     @property
     def _delete_files(self) -> DeleteFiles:
-        return DeleteFiles(self.engine, self.change, self.target)
+        return DeleteFiles(self.change, self.target)
 
     @cached_property
     def _by_number(self) -> dict[DataFileId, ScanFile]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property, reduce
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -21,22 +20,17 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, LongType, StructField
 
-from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.engines.spark.engine import Engine
+from forklake.engines.change_range import ChangeRange
+from forklake.engines.row_matches import POSITION
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.inlined import inlined_frame
-from forklake.engines.spark.reading.scan import POSITION, Constant, deleted_test, each, scan_chosen
-from forklake.errors import InvalidInput
-from forklake.model.entities import InlinedRow, Table
+from forklake.engines.spark.reading.scan import Constant, deleted_test, each, scan_chosen
+from forklake.model.entities import InlinedRow
 from forklake.model.ids import SnapshotId
-from forklake.model.names import folded
-from forklake.model.scans import DeletedRows, ScanFile, TableChanges
-from forklake.session.attachments import moment
+from forklake.model.scans import DeletedRows, ScanFile
 
 if TYPE_CHECKING:
-    from forklake.session.session import Session
-
-Bound = int | datetime | str
+    from forklake.engines.spark.engine import Engine
 
 SNAPSHOT, ROW, CHANGE = "snapshot_id", "rowid", "change_type"
 INSERT, DELETE = "insert", "delete"
@@ -46,86 +40,6 @@ _KEY = [StructField(SNAPSHOT, LongType()), StructField(ROW, LongType())]
 # Names that columns of tables do not have.
 _SINCE, _PART, _ENDED = "_ducklake_since", "_ducklake_part", "_ducklake_ended"
 _IS_WHOLE, _IS_NEW, _COUNT = "_ducklake_is_whole", "_ducklake_is_new", "_ducklake_count"
-
-_NO_CHANGES = TableChanges((), (), (), (), frozenset(), frozenset())
-
-
-def table_insertions(
-    session: Session, name: str | Sequence[str], start: Bound, end: Bound
-) -> DataFrame:
-    """Return the inserted rows of a table, including new versions of updated ones."""
-    return _open_feed(session, name, start, end).insertions()
-
-
-def table_deletions(
-    session: Session, name: str | Sequence[str], start: Bound, end: Bound
-) -> DataFrame:
-    """Return the deleted rows of a table as they were, including old versions of updated rows."""
-    return _open_feed(session, name, start, end).deletions()
-
-
-def table_changes(
-    session: Session, name: str | Sequence[str], start: Bound, end: Bound
-) -> DataFrame:
-    """Return insertions and deletions, each row with its change type.
-
-    A row that one snapshot deleted and inserted was updated: the feed has it before and after.
-    """
-    return _open_feed(session, name, start, end).changes()
-
-
-# The requested range
-
-
-def _open_feed(session: Session, name: str | Sequence[str], start: Bound, end: Bound) -> _Feed:
-    first, last = _bound(start), _bound(end)
-    if _is_before(last, first):
-        raise InvalidInput(
-            f"The range of changes from {start} to {end} ends before it starts.",
-            remedy="Pass the earlier bound first; both are included.",
-        )
-    version = last if isinstance(last, int) else None
-    time = last if isinstance(last, datetime) else None
-    place = session.resolve(name, version=version, timestamp=time)
-    seen = session.viewing(place.attachment, version=version, timestamp=time)
-    assert isinstance(seen, Snapshotted)
-    table = session.find_table(seen, place)
-    for field in seen.state.fields(table):
-        if folded(field.name) in {SNAPSHOT, ROW, CHANGE}:
-            raise InvalidInput(
-                f"Table '{place}' has a column {field.name!r}, which is also the name of a column"
-                " of the change feed.",
-                remedy="Rename the column of the table.",
-            )
-    catalog = place.attachment.catalog
-    begin = first if isinstance(first, int) else catalog.first_snapshot_since(first)
-    changes = _NO_CHANGES
-    if begin is not None and begin <= seen.snapshot_id:
-        changes = catalog.table_changes(seen, table, begin)
-    return _Feed(session.engine, seen, table, changes, begin or 0)
-
-
-def _bound(bound: Bound) -> int | datetime:
-    """Return a snapshot number or a timestamp."""
-    if not isinstance(bound, int):
-        return moment(bound)
-    if bound < 0 or isinstance(bound, bool):
-        raise InvalidInput(
-            f"{bound!r} is not a snapshot.",
-            remedy="Use a snapshot number, or a timestamp.",
-        )
-    return bound
-
-
-def _is_before(one: int | datetime, other: int | datetime) -> bool:
-    """Return whether a bound is before another; False if one is a number and one a timestamp."""
-    match one, other:
-        case int(), int():
-            return one < other
-        case datetime(), datetime():
-            return one < other
-    return False
-
 
 # Reading
 
@@ -153,21 +67,19 @@ class _Part(ScanFile):
 At = Callable[[SnapshotId], bool]
 
 
-class _Feed:
+class ChangeFeed:
     """Changes of the rows of a table, as DataFrames.
 
     Internal frames have the columns of the table, then the snapshot and the row id.
     """
 
-    def __init__(
-        self, engine: Engine, seen: Snapshotted, table: Table, changes: TableChanges, start: int
-    ) -> None:
+    def __init__(self, engine: Engine, changes: ChangeRange) -> None:
         self._engine = engine
-        self._seen = seen
-        self._table = table
-        self._changes = changes
-        self._start = start
-        self._fields = seen.state.fields(table)
+        self._seen = changes.seen
+        self._table = changes.table
+        self._changes = changes.changes
+        self._start = changes.start
+        self._fields = changes.seen.state.fields(changes.table)
 
     def insertions(self) -> DataFrame:
         """Return snapshot, row id and columns of the inserted rows."""

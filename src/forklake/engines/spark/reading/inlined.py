@@ -10,7 +10,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from forklake.engines.spark.types import arrow_type, shown_field
+from forklake.engines.inlined_rows import inlined_columns
+from forklake.engines.row_matches import FILE, POSITION, ROW
+from forklake.engines.spark.types import shown_field
 from forklake.model.entities import InlinedRow
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID, SNAPSHOT_ID
@@ -39,31 +41,7 @@ def inlined_frame(
     return spark.createDataFrame(pa.table(columns, names=schema.names), schema)
 
 
-def inlined_columns(fields: Sequence[Field], rows: Sequence[InlinedRow]) -> list[pa.Array]:
-    """Return the columns of a table as Arrow arrays, filled from inlined rows."""
-    return [
-        pa.array([_value(field, row.values[field.column_id]) for row in rows], arrow_type(field))
-        for field in fields
-    ]
-
-
 _ARROW = {"long": pa.int64(), "string": pa.string()}
-
-
-def _value(field: Field, value: Any) -> Any:
-    """Return a value in the form that Arrow takes: maps as lists of pairs."""
-    match field.type, value:
-        case _, None:
-            return None
-        case "struct", dict():
-            return {part.name: _value(part, value.get(part.name)) for part in field.fields}
-        case "list", _:
-            return [_value(field.fields[0], item) for item in value]
-        case "map", _:
-            key, part = field.fields
-            pairs = value.items() if isinstance(value, dict) else value
-            return [(_value(key, name), _value(part, item)) for name, item in pairs]
-    return value
 
 
 def _virtual_values(
@@ -92,9 +70,9 @@ def _virtual_values(
         "filename": lambda: [row.stored_in or _LOCAL_FILE for row in rows],
         "file_row_number": numbers,
         "file_index": lambda: [first_index + places[row.stored_in] for row in rows],
-        "__file": lambda: [None] * len(rows),
-        "__position": lambda: [None] * len(rows),
-        "__rowid": row_ids,
+        FILE: lambda: [None] * len(rows),
+        POSITION: lambda: [None] * len(rows),
+        ROW: row_ids,
         ROW_ID: row_ids,
         SNAPSHOT_ID: snapshots,
     }

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import lru_cache, partial, reduce
 from itertools import repeat
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyspark.errors import AnalysisException
@@ -30,20 +31,20 @@ from pyspark.sql.types import (
 )
 
 from forklake.engines.file_groups import Group, GroupedFiles, View
+from forklake.engines.layouts import Layout, folder_values, mapped
 from forklake.engines.pushdown import predicate_of
-from forklake.engines.spark.engine import Engine, ListedFile
+from forklake.engines.row_matches import FILE, POSITION, ROW
 from forklake.engines.spark.long_numbers import cast_long_numbers
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.inlined import inlined_frame
 from forklake.engines.spark.reading.projection import (
-    Layout,
     filled_here,
     folder_column,
-    folder_values,
-    mapped,
+    project_column,
+    schema_of,
 )
 from forklake.engines.spark.remote import analysed
-from forklake.engines.spark.routes import FileDeletes, IsDeleted
+from forklake.engines.spark.routes import FileDeletes, IsDeleted, ListedFile
 from forklake.engines.spark.types import shown_field
 from forklake.errors import Corruption, InvalidInput
 from forklake.files import keys
@@ -52,19 +53,20 @@ from forklake.model.fields import Field
 from forklake.model.files import LINEAGE, ROW_ID, SNAPSHOT_ID, UNREAD_VECTOR
 from forklake.model.ids import UNCOMMITTED, ColumnId
 from forklake.model.names import folded
-from forklake.model.predicates import IsNull
 from forklake.model.scans import ScanFile
 from forklake.model.values import from_text
 
-VIRTUAL: dict[str, DataType] = {
+if TYPE_CHECKING:
+    from forklake.engines.spark.engine import Engine
+
+_VIRTUAL: dict[str, DataType] = {
     "rowid": LongType(),
     "snapshot_id": LongType(),
     "filename": StringType(),
     "file_row_number": LongType(),
     "file_index": LongType(),
 }
-FILE, POSITION, ROW = "__file", "__position", "__rowid"
-POSITIONS: dict[str, DataType] = {FILE: LongType(), POSITION: LongType(), ROW: LongType()}
+_POSITIONS: dict[str, DataType] = {FILE: LongType(), POSITION: LongType(), ROW: LongType()}
 # Columns that files store only for moved rows; also the names by which they are requested.
 _ROW_IDS, _SNAPSHOTS = {"rowid", ROW, ROW_ID}, {"snapshot_id", SNAPSHOT_ID}
 
@@ -189,19 +191,13 @@ def _require_known_deletes(file: ScanFile) -> None:
         )
 
 
-def has_nulls(engine: Callable[[], Engine], view: View, table: Table, path: Sequence[str]) -> bool:
-    """Return whether some row has NULL in a column, or in a field of a struct that is not NULL.
-
-    Spark reads only files whose statistics do not decide it.
-    """
-    column = view.state.column(table, *path)
-    if not view.inlined_rows(table) and not view.scan_files(table, IsNull(column.column_id)):
-        return False
+def has_nulls(engine: Engine, view: View, table: Table, path: Sequence[str]) -> bool:
+    """Return whether some row has NULL in a column, or in a field of a struct that is not NULL."""
     names = [quoted(name) for name in path]
     where = f"{'.'.join(names)} IS NULL"
     if len(names) > 1:
         where += f" AND {'.'.join(names[:-1])} IS NOT NULL"
-    return not scan(engine(), view, table, where=where).isEmpty()
+    return not scan(engine, view, table, where=where).isEmpty()
 
 
 def zone_of(spark: SparkSession) -> tzinfo | None:
@@ -220,10 +216,10 @@ def _asked(
 ) -> list[StructField]:
     taken = {folded(field.name) for field in fields}
     for name in virtual:
-        if name not in VIRTUAL:
+        if name not in _VIRTUAL:
             raise InvalidInput(
                 f"Virtual column {name!r} does not exist.",
-                remedy=f"Use one of: {', '.join(VIRTUAL)}.",
+                remedy=f"Use one of: {', '.join(_VIRTUAL)}.",
             )
         if name in taken:
             raise InvalidInput(
@@ -231,8 +227,8 @@ def _asked(
                 " of that name.",
                 remedy="Rename the column of the table.",
             )
-    kinds = VIRTUAL | POSITIONS
-    names = [*dict.fromkeys(virtual), *(POSITIONS if positions else ())]
+    kinds = _VIRTUAL | _POSITIONS
+    names = [*dict.fromkeys(virtual), *(_POSITIONS if positions else ())]
     return [StructField(name, kinds[name]) for name in names]
 
 
@@ -328,7 +324,7 @@ class _GroupReader:
         # Spark lists several times in a query, and again in each query.
         listed = lru_cache(_KEPT_LISTINGS)(partial(self._list, group, layout, constants))
         rows = self._engine.relation(
-            StructType([*layout.schema(), *self._internal_columns(group, layout)]),
+            StructType([*schema_of(layout), *self._internal_columns(group, layout)]),
             StructType([StructField(one.name, one.type) for one in constants]),
             lambda filters: listed(tuple(filters)),
             size=self._files.sizes[group],
@@ -340,7 +336,7 @@ class _GroupReader:
             rows = rows.where(~is_deleted(F.col(_FILE), F.col(_POSITION)))
         if group.is_partial:
             rows = rows.where(F.col(SNAPSHOT_ID) <= self._files.snapshot_id)
-        shown = [layout.column(field, _is_in_file) for field in self._fields]
+        shown = [project_column(layout, field, _is_in_file) for field in self._fields]
         virtual = [self._virtual(one.name, layout) for one in self._asked]
         return rows.select(*shown, *virtual, *(one.name for one in self._further))
 

@@ -9,40 +9,33 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from forklake.engines.arrow_types import field_ids
+from forklake.engines.changes import PendingChange
 from forklake.engines.local import inserts
-from forklake.engines.spark.engine import Engine
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.routes import PARTITION_PREFIX
-from forklake.engines.spark.types import field_ids, physical_schema
+from forklake.engines.spark.types import physical_schema
 from forklake.engines.spark.writing import align
+from forklake.engines.spark.writing.labels import label_column
 from forklake.engines.spark.writing.rules import ruled
 from forklake.engines.targets import ParquetOptions, Target, described
-from forklake.errors import AlreadyExists, InvalidInput
 from forklake.files import keys
-from forklake.files.footers import decryption
-from forklake.files.systems import file_system, in_parallel, open_input, remove, translating
+from forklake.files.systems import file_system, in_parallel, remove, translating
 from forklake.model.entities import Table
 from forklake.model.files import LINEAGE, ROW_ID, NewDataFile
 from forklake.model.rules import Check
-from forklake.model.state import CatalogState
-from forklake.session.definitions import as_column_specs, partition_keys
-from forklake.session.work import Change
+from forklake.model.sort_keys import SortKey
 from forklake.store.phases import reached
 
 if TYPE_CHECKING:
-    from forklake.session.name_resolution import TableName
-    from forklake.session.session import Session
-
-MODES = ("append", "overwrite", "error", "ignore")
+    from forklake.engines.spark.engine import Engine
 
 # Rows of fewer bytes than this, as Spark estimates, do not get a separate task and file.
 _WORTH_A_FILE = 64 * 2**20
@@ -66,124 +59,12 @@ _WIDTHS = {
 _USUAL_WIDTH, _USUAL_LENGTH = 8, 4
 
 
-# Tables by name
-
-
-def write(
-    session: Session,
-    df: DataFrame,
-    name: str | Sequence[str],
-    *,
-    mode: str = "append",
-    by_name: bool = False,
-    partition_by: Sequence[str | tuple[str, str]] = (),
-    replace_schema: bool = False,
-    where: str | None = None,
-) -> int:
-    """Write a DataFrame to a table, and return the number of rows.
-
-    Args:
-        mode: `append` to an existing table; `overwrite` its rows; `error` if it exists; `ignore`
-            the write if it exists. All but `append` create a missing table.
-        by_name: match columns by name; missing ones get their defaults.
-        partition_by: for a new table: columns, or `year(column)` and so on.
-        replace_schema: `overwrite` creates a new table with the columns of the DataFrame.
-        where: `overwrite` replaces the rows for which this condition is true; it must be true for
-            all rows of the DataFrame.
-    """
-    if mode not in MODES:
-        raise InvalidInput(f"{mode!r} is not a write mode.", remedy=f"Use: {', '.join(MODES)}.")
-    if where is not None:
-        _require_replacing(mode, replace_schema)
-    place = session.resolve(name)
-    with session.changing(place.attachment) as change:
-        found = _find(change, place)
-        if found is not None and mode == "ignore":
-            change.transaction.record_definitions()
-            return 0
-        if found is not None and mode == "error":
-            raise AlreadyExists(
-                f"Table '{place}' already exists",
-                remedy="Append to it, overwrite it, or choose another name.",
-            )
-        checks = []
-        if mode == "append" or where is not None or (found is not None and not replace_schema):
-            table = session.find_table(change.transaction, place)
-            _require_partitioning(change.transaction.state, table, partition_by)
-            if where is not None:
-                checks.append(_delete_replaced(session, change, table, where))
-            elif mode == "overwrite":
-                change.transaction.record_read(table, ignores_removals=True)
-                change.transaction.truncate(table)
-        else:
-            table = change.transaction.create_table(
-                place.table,
-                # Non-nullable columns of a DataFrame do not imply a constraint on later rows.
-                [replace(spec, nulls_allowed=True) for spec in as_column_specs(df.schema)],
-                schema=place.schema,
-                partition_by=partition_keys(partition_by),
-                or_replace=replace_schema,
-            )
-        return append(session.engine, change, table, df, by_name=by_name, checks=checks)
-
-
-def _require_replacing(mode: str, replace_schema: bool) -> None:
-    if mode != "overwrite" or replace_schema:
-        raise InvalidInput(
-            "The parameter `where` is valid only when rows of an existing table are overwritten.",
-            remedy="Use it with mode='overwrite' and without replace_schema.",
-        )
-
-
-def _delete_replaced(session: Session, change: Change, table: Table, where: str) -> Check:
-    """Delete the rows for which a condition is true, and return it as a check of the new rows."""
-    from forklake.session.changing.delete import delete_from  # circular import
-
-    delete_from(session, change, table, where)
-    return Check("condition by which rows are replaced", where)
-
-
-def create_table_as(
-    session: Session,
-    name: str | Sequence[str],
-    df: DataFrame,
-    *,
-    partition_by: Sequence[str | tuple[str, str]] = (),
-    if_not_exists: bool = False,
-    or_replace: bool = False,
-) -> int:
-    """Create a table with the columns and rows of a DataFrame, and return the number of rows."""
-    mode = "overwrite" if or_replace else "ignore" if if_not_exists else "error"
-    return write(session, df, name, mode=mode, partition_by=partition_by, replace_schema=or_replace)
-
-
-def _find(change: Change, place: TableName) -> Table | None:
-    found = change.transaction.state.find_relation(place.table, place.schema)
-    if found is None or isinstance(found, Table):
-        return found
-    raise InvalidInput(f"'{place}' is a view.", remedy="Write to one of the tables that it reads.")
-
-
-def _require_partitioning(
-    state: CatalogState, table: Table, partition_by: Sequence[str | tuple[str, str]]
-) -> None:
-    wanted = [
-        (state.column(table, column).column_id, transform)
-        for column, transform in partition_keys(partition_by)
-    ]
-    if wanted and wanted != [(key.column_id, key.transform) for key in state.partitioning(table)]:
-        raise InvalidInput(
-            f"Table '{table.table_name}' exists with another partitioning.",
-            remedy="Omit partition_by, or change the partitioning of the table first.",
-        )
-
-
 # Rows
 
 
 def append(
     engine: Engine,
-    change: Change,
+    change: PendingChange,
     table: Table,
     df: DataFrame,
     *,
@@ -207,13 +88,19 @@ def append(
     files, job_key = new_files(engine, change, target, rows, row_ids=not with_row_ids)
     count = sum(file.record_count for file in files.values())
     if 0 < count <= limit:
-        return moved_inline(change, target, list(files), job_key)
+        return inserts.moved_inline(change, target, list(files), job_key)
     change.transaction.add_data_files(table, files.values())
     return count
 
 
 def append_versions(
-    engine: Engine, change: Change, target: Target, rows: DataFrame, count: int, *, has_new: bool
+    engine: Engine,
+    change: PendingChange,
+    target: Target,
+    rows: DataFrame,
+    count: int,
+    *,
+    has_new: bool,
 ) -> None:
     """Add `count` rows, as files store them, that are new versions of existing rows.
 
@@ -229,7 +116,7 @@ def append_versions(
 
 def new_files(
     engine: Engine,
-    change: Change,
+    change: PendingChange,
     target: Target,
     rows: DataFrame,
     *,
@@ -252,20 +139,6 @@ def new_files(
     return {path: file for path, file in files.items() if file.record_count}, job_key
 
 
-def moved_inline(
-    change: Change, target: Target, paths: Sequence[str], job_key: keys.Key | None
-) -> int:
-    """Move rows from new files to the metastore, because they turned out to be few."""
-    count = 0
-    for path in paths:
-        key = keys.derived_key(job_key, path) if job_key else None
-        with open_input(path) as opened:
-            rows = pq.ParquetFile(opened, decryption_properties=decryption(key)).read()
-        count += inserts.insert_physical(change, target.table, rows)
-    remove(paths)
-    return count
-
-
 # Files
 
 
@@ -281,11 +154,13 @@ def _write_files(
     folders: list[str] = []
     for key in partitioning.keys if partitioning else ():
         folders.append(PARTITION_PREFIX + key.folder)
-        rows = rows.withColumn(folders[-1], key.label(rows[quoted(key.field.physical_name)]))
+        label = label_column(key, rows[quoted(key.field.physical_name)])
+        rows = rows.withColumn(folders[-1], label)
     job_key = keys.new_key() if target.is_encrypted else None
     rows = rows.coalesce(1) if rows_per_file else _in_tasks(target, rows, folders)
     if target.sort_order:
-        rows = rows.sortWithinPartitions(*map(quoted, folders), *target.sort_order)
+        order = [_sort_column(*one) for one in target.sort_order]
+        rows = rows.sortWithinPartitions(*map(quoted, folders), *order)
 
     def into(folder: str) -> list[str]:
         reached("write.started")
@@ -334,6 +209,13 @@ def _in_tasks(target: Target, rows: DataFrame, keys: Sequence[str]) -> DataFrame
             return rows.coalesce(min(max(tasks, 1), _MOST_TASKS))
     # Otherwise every task would write a file into every partition.
     return rows.hint("rebalance", *(F.col(quoted(key)) for key in keys)) if keys else rows
+
+
+def _sort_column(name: str, key: SortKey) -> Column:
+    column = F.col(quoted(name))
+    if key.is_descending:
+        return column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last()
+    return column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last()
 
 
 def _most_rows(rows: DataFrame) -> float:

@@ -1,8 +1,8 @@
-"""Row-by-row comparison of two tables with Spark: by row id, or by content."""
+"""Row-by-row comparison of two tables: by row id, or by content."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -10,69 +10,53 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StructField
 
-from forklake.engines.spark.engine import Engine
+from forklake.engines.row_sets import RowSet, SharedColumns
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.inlined import inlined_frame
 from forklake.engines.spark.reading.scan import scan_chosen
 from forklake.engines.spark.remote import persisted
-from forklake.merging.difference import RowDifference
-from forklake.merging.kinship import Kinship
-from forklake.merging.rules import Did
 from forklake.model.fields import Field
-from forklake.model.names import folded
+from forklake.model.merge_rules import Did
 
 if TYPE_CHECKING:
-    from forklake.merging.differences import Content, Found
-    from forklake.session.session import Session
+    from forklake.engines.spark.engine import Engine
 
 _ROWID, _KEY, _IMAGE, _DID = "rowid", "_diff_key", "_diff_image", "_diff_did"
 _BEFORE, _AFTER, _SHOWN, _COUNT = "_diff_before", "_diff_after", "_diff_shown", "_diff_count"
 
 
-def frame_of(engine: Engine, content: Content) -> DataFrame:
-    """Return the rows of `content` with their row ids."""
-    view, table = content.view, content.table
-    found = scan_chosen(engine, view, table, content.files, virtual=(_ROWID,))
-    kept = [StructField(_ROWID, LongType())]
-    found.append(inlined_frame(engine.spark, view.state.fields(table), content.rows, kept, 0))
-    return reduce(DataFrame.union, found)
+def count_rows_of(engine: Engine, rows: RowSet) -> int:
+    """Return the number of rows of a set."""
+    return _frame(engine, rows).count()
 
 
-def compared(
-    session: Session, mine: Content, theirs: Content, kinship: Kinship, limit: int
-) -> Found:
-    """Count the rows added, removed and changed from `mine` to `theirs`, and return up to `limit`.
+def compare(
+    engine: Engine, mine: RowSet, theirs: RowSet, shared: SharedColumns, limit: int
+) -> tuple[dict[str, int], list[tuple[str, int | None, str | None, str | None]]]:
+    """Count the rows added, removed and changed from `mine` to `theirs`, and list up to `limit`.
 
-    Only the columns that both tables have are compared.
+    A listed row has its change, its row id, and the row before and after as JSON.
     """
-    engine = session.engine
-    before, after = mine.view.state.fields(mine.table), theirs.view.state.fields(theirs.table)
-    shared = list(_shared(before, after, kinship))
-    one = frame_of(engine, mine).withColumn(_IMAGE, _image([pair[0] for pair in shared], shared))
-    other = frame_of(engine, theirs).withColumn(_IMAGE, _image([p[1] for p in shared], shared))
-    found = _by_row_id(one, other, kinship, mine) if kinship.is_close else _by_content(one, other)
+    pairs = shared.pairs
+    one = _frame(engine, mine).withColumn(_IMAGE, _image([pair[0] for pair in pairs], pairs))
+    other = _frame(engine, theirs).withColumn(_IMAGE, _image([pair[1] for pair in pairs], pairs))
+    if shared.first_new is None:
+        found = _by_content(one, other)
+    else:
+        found = _by_row_id(one, other, shared.first_new, shared.ranges)
     with persisted(found) as kept:
         totals = kept.groupBy(_DID).agg(F.sum(_COUNT)).collect()
         counts = {row[0]: int(row[1]) for row in totals}
         shown = kept.orderBy(_SHOWN).limit(limit).collect() if limit else []
-    rows = tuple(RowDifference(row[_DID], row[_SHOWN], row[_BEFORE], row[_AFTER]) for row in shown)
-    return (
-        counts.get(Did.ADDED.value, 0),
-        counts.get(Did.REMOVED.value, 0),
-        counts.get(Did.CHANGED.value, 0),
-    ), rows
+    return counts, [(row[_DID], row[_SHOWN], row[_BEFORE], row[_AFTER]) for row in shown]
 
 
-def _shared(
-    before: Sequence[Field], after: Sequence[Field], kinship: Kinship
-) -> Iterator[tuple[Field, Field]]:
-    """Return the pairs of columns that both tables have: by column id, or by name."""
-
-    def key(one: Field) -> object:
-        return one.column_id if kinship.is_close else folded(one.name)
-
-    theirs = {key(one): one for one in after}
-    return ((one, theirs[key(one)]) for one in before if key(one) in theirs)
+def _frame(engine: Engine, rows: RowSet) -> DataFrame:
+    """Return the rows of a set with their row ids."""
+    found = scan_chosen(engine, rows.view, rows.table, rows.files, virtual=(_ROWID,))
+    kept = [StructField(_ROWID, LongType())]
+    found.append(inlined_frame(engine.spark, rows.fields, rows.rows, kept, 0))
+    return reduce(DataFrame.union, found)
 
 
 def _image(fields: Sequence[Field], shared: Sequence[tuple[Field, Field]]) -> Column:
@@ -84,11 +68,11 @@ def _image(fields: Sequence[Field], shared: Sequence[tuple[Field, Field]]) -> Co
     return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})
 
 
-def _by_row_id(one: DataFrame, other: DataFrame, kinship: Kinship, content: Content) -> DataFrame:
+def _by_row_id(
+    one: DataFrame, other: DataFrame, first_new: int, ranges: Sequence[tuple[int, int, int]]
+) -> DataFrame:
     # Row ids that a fork merge moved are translated to the ids of the first catalog. New rows of
     # either side get a null key: nulls never join, so they count as added or removed.
-    number = content.table.table_id
-    first_new, ranges = kinship.first_new(number), kinship.ranges(number)
     row_id = F.col(_ROWID)
     own = F.when(row_id < first_new, row_id)
     theirs = F.when(row_id < first_new, row_id)

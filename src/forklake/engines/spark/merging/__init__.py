@@ -1,0 +1,1 @@
+"""Joins that merges and comparisons of forks need, on Spark."""
