@@ -14,9 +14,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from forklake import Session
+from forklake.engines.spark.query_types import query_type
 from forklake.errors import ForklakeError, Unsupported
 from forklake.sql.dialect import parse
-from forklake.sql.functions.types import query_type
 from forklake.sql.translate import to_spark
 from tests.sql.comparing import rows_of, same
 from tests.sql.random_expressions import ROWS, Expression

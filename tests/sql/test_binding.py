@@ -7,10 +7,10 @@ import pytest
 
 from forklake import Session
 from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.local_rows import frame_of
 from forklake.errors import InvalidInput, NotFound
 from forklake.sql.dialect import parse
 from forklake.sql.query.binding import schema_of
-from forklake.sql.query.local import frame_of
 
 _TABLE = """
     CREATE TABLE t (

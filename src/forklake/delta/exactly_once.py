@@ -10,8 +10,7 @@ from forklake.delta.actions import Txn
 from forklake.delta.stored_actions import stated
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.session.session import Session
 
 

@@ -15,8 +15,7 @@ from forklake.store.delta_tables import milliseconds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.session.session import Session
 
 

@@ -7,10 +7,10 @@ relations, which only the engine that made them can use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import tzinfo
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -22,6 +22,7 @@ from forklake.engines.merge_clauses import Clause, MergeCounts
 from forklake.engines.relations import Expression, Relation
 from forklake.engines.row_matches import Matching
 from forklake.engines.row_sets import RowSet, SharedColumns, SideChanges
+from forklake.engines.summaries import ColumnSummary
 from forklake.engines.targets import Target
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
@@ -48,6 +49,39 @@ class DataEngine(Protocol):
     def query(self, text: str) -> Relation:
         """Return the rows of a query in Spark SQL."""
 
+    def explain(self, text: str) -> str:
+        """Return the plan of a query in Spark SQL."""
+
+    def run(self, rows: Relation) -> int:
+        """Compute all rows without keeping them, and return their number."""
+
+    def summarize(self, rows: Relation) -> list[ColumnSummary]:
+        """Return statistics of all columns."""
+
+    def register(self, rows: Relation) -> str:
+        """Give rows a name in queries, and return the name."""
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove names, once the queries with them are analyzed."""
+
+    def define_functions(self, table: str) -> None:
+        """Register functions whose meaning depends on types; see `sql.translate.dispatch`."""
+
+    def read_files(
+        self,
+        format: str,
+        files: Sequence[str],
+        options: Mapping[str, Any],
+        *,
+        root: str | None,
+        keys: Sequence[str],
+        filename: bool | str,
+    ) -> Relation:
+        """Return the rows of Parquet, CSV or JSON files, which need not belong to a table."""
+
+    def read_database(self, options: Mapping[str, Any]) -> Relation:
+        """Return the rows of a table or a query of another database, over JDBC."""
+
     def scan(
         self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
     ) -> Relation:
@@ -68,11 +102,26 @@ class DataEngine(Protocol):
     def has_nulls(self, view: View, table: Table, path: Sequence[str]) -> bool:
         """Return whether some row has NULL in a column, or in a field of a struct."""
 
+    def scanned_schema(self, view: View, table: Table, *, virtual: Sequence[str] = ()) -> Relation:
+        """Return the columns that `scan` returns, as a relation without rows."""
+
+    def local_relation(self, rows: pa.Table) -> Relation:
+        """Return Arrow rows as a relation, in the types of queries."""
+
     def relation_of(self, rows: pa.Table, fields: Sequence[Field]) -> Relation:
         """Return Arrow rows with these columns as a relation."""
 
     def column_names(self, rows: Relation) -> list[str]:
         """Return the names of the columns of a relation."""
+
+    def renamed(self, rows: Relation, names: Sequence[str]) -> Relation:
+        """Return rows with other names of their columns."""
+
+    def without_columns(self, rows: Relation, names: Sequence[str]) -> Relation:
+        """Return rows without some of their columns."""
+
+    def with_nullable_fields(self, rows: Relation) -> Relation:
+        """Return rows that Arrow accepts: fields of nullable structs become nullable."""
 
     def column_specs(self, rows: Relation) -> list[ColumnSpec]:
         """Return the columns of a table that can store a relation."""

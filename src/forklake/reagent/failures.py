@@ -17,21 +17,18 @@ def as_error(reason: BaseException) -> ForklakeError:
 
 
 def _of_spark(reason: BaseException) -> ForklakeError | None:
-    from py4j.protocol import Py4JError, Py4JJavaError
-    from pyspark.errors import PySparkException
+    from forklake.engines.spark.failures import is_of_spark
+    from forklake.engines.spark.query_failures import explanation
 
-    from forklake.sql.query.failures import explanation
-
-    if isinstance(reason, PySparkException | Py4JJavaError):
-        explained = explanation(reason)
-        if explained is not None:
-            return explained
-    if isinstance(reason, PySparkException | Py4JError):
-        return ForklakeError(f"Spark failed: {_cause(reason)}", remedy="See the log of Spark.")
-    return None
+    if not is_of_spark(reason):
+        return None
+    explained = explanation(reason)
+    if explained is not None:
+        return explained
+    return ForklakeError(f"Spark failed: {_cause(reason)}", remedy="See the log of Spark.")
 
 
-def _cause(reason: Exception) -> str:
+def _cause(reason: BaseException) -> str:
     """Return the first line of the message of the innermost cause."""
     from forklake.engines.spark.failures import messages_of
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from forklake.errors import InvalidInput, NotFound
+from forklake.errors import InvalidInput
 from forklake.reagent.places import Worker
 from forklake.reagent.prepared_tasks import Prepared, located
 from forklake.reagent.workbooks import Input
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
 
@@ -43,9 +42,7 @@ def _loaded(session: Session, source: Input, folder: str) -> DataFrame:
 
 
 def _of_database(session: Session, source: Input) -> DataFrame:
-    """Read a table or a query over JDBC. Spark needs the driver on its class path."""
-    from py4j.protocol import Py4JJavaError
-
+    """Read a table or a query over JDBC."""
     options: Mapping[str, Any] = {
         "url": source.jdbc,
         "dbtable": source.table,
@@ -53,16 +50,7 @@ def _of_database(session: Session, source: Input) -> DataFrame:
         **source.options,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    try:
-        return session.engine.spark.read.format("jdbc").options(**given).load()
-    except Py4JJavaError as reason:
-        # Drop the message of the driver: it may quote the address with its password.
-        kind = reason.java_exception.getClass().getSimpleName()
-        raise NotFound(
-            f"The database of the input cannot be read: {kind}.",
-            remedy="Check its address, user and table, and that its driver is on the class path of"
-            " Spark.",
-        ) from None
+    return session.engine.read_database(given)
 
 
 def _snapshot(source: Input) -> int | None:

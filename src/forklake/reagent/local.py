@@ -19,9 +19,8 @@ from forklake.reagent.workbooks import Output
 from forklake.session.names import joined_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from forklake.engines.spark.engine import Engine
+    from forklake.engines.spark.public_types import SparkSession
 
 
 class LocalRoom:

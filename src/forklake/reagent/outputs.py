@@ -12,8 +12,7 @@ from forklake.reagent.prepared_tasks import Prepared, bare
 from forklake.reagent.workbooks import Mode, Output
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
 _CREATE = "CREATE TABLE {table} {partitions} AS {query}"
 STATEMENTS: dict[Mode, str] = {
     Mode.APPEND: "INSERT INTO {table} BY NAME {query}",

@@ -8,8 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.errors import Cancelled
     from forklake.model.snapshots import Snapshot
     from forklake.reagent.commit_tags import Stamp

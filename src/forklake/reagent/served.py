@@ -20,8 +20,7 @@ from forklake.sql.parameters import Parameters
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
 

@@ -23,9 +23,7 @@ from forklake.sql.parameters import Parameters
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-
+    from forklake.engines.spark.public_types import DataFrame
 _numbers = itertools.count(1)
 
 

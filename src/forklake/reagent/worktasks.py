@@ -17,8 +17,7 @@ from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Checked
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
 _RESULT = "__result"
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from forklake.engines.spark.engine import Engine
+    from forklake.engines.spark.public_types import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +42,12 @@ class Result:
         """Return the rows as a DataFrame."""
         if not self.is_local:
             return cast("DataFrame", self.data)
-        from forklake.sql.query.local import frame_of
-
-        return frame_of(engine, self.data)
+        return engine.local_relation(self.data)
 
     def arrow(self) -> pa.Table:
         """Fetch all rows into this process."""
         if self.is_local:
             return self.data
-        from forklake.sql.query.arrow import to_arrow
-        from forklake.sql.query.failures import explained
+        from forklake.engines.spark.arrow import to_arrow
 
-        with explained():
-            return to_arrow(cast("DataFrame", self.data))
+        return to_arrow(cast("DataFrame", self.data))

@@ -19,8 +19,7 @@ from forklake.sql.parameters import Parameters, given
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
+    from forklake.engines.spark.public_types import DataFrame, SparkSession
 DUCKDB, SPARK = "duckdb", "spark"
 _EMPTY = "Pass at least one statement."
 
@@ -197,7 +196,6 @@ class Session(tables.Session):
             may_change: whether its outermost call may be a function that changes data.
         """
         from forklake.sql.query.binding import Binding
-        from forklake.sql.query.nullable import loosen_structs
 
         with Binding(self, self.dialect) as binding:
-            return loosen_structs(binding.frame(node, may_change=may_change))
+            return self.engine.with_nullable_fields(binding.frame(node, may_change=may_change))

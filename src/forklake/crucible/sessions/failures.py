@@ -20,19 +20,14 @@ def as_error(reason: Exception) -> ForklakeError:
         return reason
     frames = "".join(traceback.format_tb(reason.__traceback__)).rstrip()
     _log.error("a statement failed: %s\n%s", type(reason).__name__, frames)
-    from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-    from pyspark.errors import PySparkException
+    from forklake.engines.spark.failures import is_lost_connection, message_of
 
-    if isinstance(reason, Py4JNetworkError | ConnectionError):
+    if is_lost_connection(reason):
         return Unavailable(
             "Spark does not respond.",
             remedy="Try again. If it fails again, check the log of the service.",
         )
-    if isinstance(reason, Py4JJavaError):
-        return _failed(str(reason.java_exception.toString()))
-    if isinstance(reason, PySparkException | Py4JError):
-        return _failed(str(reason))
-    return _failed(type(reason).__name__)
+    return _failed(message_of(reason) or type(reason).__name__)
 
 
 def _failed(said: str) -> ForklakeError:

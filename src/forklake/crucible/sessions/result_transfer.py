@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
@@ -11,33 +11,25 @@ from forklake.crucible.sessions.rows import IN_MEMORY, Rows, Spool
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from forklake.engines.spark.public_types import DataFrame
 
 
 def fetched(result: Result, spool: Spool, most_bytes: int) -> Rows:
     """Execute the Spark jobs of a result and return its rows. Raise QuotaExceeded if too large."""
     if result.is_local:
         return Rows(result.data, result.data.schema)
-    from forklake.sql.query.failures import explained
-
     path = spool.new_file()
     try:
-        with explained():
-            return _write_result(cast("DataFrame", result.data), path, most_bytes)
+        return _write_result(cast("DataFrame", result.data), path, most_bytes)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
 
 
 def _write_result(frame: DataFrame, path: Path, most_bytes: int) -> Rows:
-    from pyspark.sql.pandas.types import to_arrow_schema
+    from forklake.engines.spark.queries import write_answer
 
-    schema = to_arrow_schema(
-        frame.schema, error_on_duplicated_field_names_in_struct=True, timezone="UTC"
-    )
-    java: Any = frame
-    answers = java.sparkSession._jvm.forklake.Answers
-    partitions = list(map(int, answers.write(java._jdf, str(path), most_bytes).split()))
+    schema, partitions = write_answer(frame, path, most_bytes)
     is_small = path.stat().st_size <= IN_MEMORY
     source = pa.py_buffer(path.read_bytes()) if is_small else pa.memory_map(str(path))
     stream = pa.ipc.open_stream(source)

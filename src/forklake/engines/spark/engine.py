@@ -8,7 +8,7 @@ Connect, plain routes do the same more slowly, in the session of the user itself
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import tzinfo
 from subprocess import TimeoutExpired
@@ -26,7 +26,7 @@ from forklake.engines.file_groups import View
 from forklake.engines.merge_clauses import Clause, MergeCounts
 from forklake.engines.row_matches import Matching
 from forklake.engines.row_sets import RowSet, SharedColumns, SideChanges
-from forklake.engines.spark import conf
+from forklake.engines.spark import conf, local_rows, queries, temporary_names
 from forklake.engines.spark.changing.delete import delete_rows
 from forklake.engines.spark.changing.merge_into import merge_rows
 from forklake.engines.spark.changing.update import update_rows
@@ -34,10 +34,13 @@ from forklake.engines.spark.expressions import Condition
 from forklake.engines.spark.merging import rows as fork_rows
 from forklake.engines.spark.merging.row_comparison import compare, count_rows_of
 from forklake.engines.spark.native import NativeRoutes
+from forklake.engines.spark.nullable import loosen_structs
 from forklake.engines.spark.own_spark import log_no_errors, own_spark
 from forklake.engines.spark.plain import PlainRoutes
+from forklake.engines.spark.query_failures import explained
 from forklake.engines.spark.reading import scan as scans
 from forklake.engines.spark.reading.changes import ChangeFeed
+from forklake.engines.spark.reading.files import read_files
 from forklake.engines.spark.remote import is_remote, persisted
 from forklake.engines.spark.routes import (
     PARTITION_PREFIX,
@@ -47,8 +50,11 @@ from forklake.engines.spark.routes import (
     ListFiles,
     Routes,
 )
+from forklake.engines.spark.summary import summarize
+from forklake.engines.spark.typed_functions import define_functions
 from forklake.engines.spark.types import column_specs, logical_schema
 from forklake.engines.spark.writing import write as writes
+from forklake.engines.summaries import ColumnSummary
 from forklake.engines.targets import Target
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
@@ -154,7 +160,51 @@ class Engine:
 
     def query(self, text: str) -> DataFrame:
         """Return the rows of a query in Spark SQL."""
-        return self.spark.sql(text)
+        with explained():
+            return self.spark.sql(text)
+
+    def explain(self, text: str) -> str:
+        """Return the plan of a query in Spark SQL."""
+        with explained():
+            (row,) = self.spark.sql(f"EXPLAIN FORMATTED {text}").collect()
+        return str(row[0])
+
+    def run(self, rows: DataFrame) -> int:
+        """Compute all rows without keeping them, and return their number."""
+        return queries.run(rows)
+
+    def summarize(self, rows: DataFrame) -> list[ColumnSummary]:
+        """Return statistics of all columns."""
+        return summarize(rows)
+
+    def register(self, rows: DataFrame | pa.Table | StructType) -> str:
+        """Give rows a name in queries, and return the name."""
+        return temporary_names.register(self, rows)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove names, once the queries with them are analyzed."""
+        temporary_names.forget(self, names)
+
+    def define_functions(self, table: str) -> None:
+        """Register functions whose meaning depends on types; see `sql.translate.dispatch`."""
+        define_functions(self, table)
+
+    def read_files(
+        self,
+        format: str,
+        files: Sequence[str],
+        options: Mapping[str, Any],
+        *,
+        root: str | None,
+        keys: Sequence[str],
+        filename: bool | str,
+    ) -> DataFrame:
+        """Return the rows of Parquet, CSV or JSON files, which need not belong to a table."""
+        return read_files(self, format, files, options, root=root, keys=keys, filename=filename)
+
+    def read_database(self, options: Mapping[str, Any]) -> DataFrame:
+        """Return the rows of a table or a query of another database, over JDBC."""
+        return queries.read_database(self, options)
 
     def scan(
         self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
@@ -180,13 +230,35 @@ class Engine:
         """Return whether some row has NULL in a column, or in a field of a struct."""
         return scans.has_nulls(self, view, table, path)
 
+    def scanned_schema(
+        self, view: View, table: Table, *, virtual: Sequence[str] = ()
+    ) -> StructType:
+        """Return the columns that `scan` returns, as a relation without rows."""
+        return scans.shown_schema(view, table, virtual=virtual)
+
+    def local_relation(self, rows: pa.Table) -> DataFrame:
+        """Return Arrow rows as a relation, in the types of queries."""
+        return local_rows.frame_of(self, rows)
+
     def relation_of(self, rows: pa.Table, fields: Sequence[Field]) -> DataFrame:
         """Return Arrow rows with these columns as a relation."""
         return self.spark.createDataFrame(rows, logical_schema(fields))
 
-    def column_names(self, rows: DataFrame) -> list[str]:
+    def column_names(self, rows: DataFrame | pa.Table | StructType) -> list[str]:
         """Return the names of the columns of a relation."""
-        return list(rows.columns)
+        return temporary_names.columns_of(rows)
+
+    def renamed(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
+        """Return rows with other names of their columns."""
+        return rows.toDF(*names)
+
+    def without_columns(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
+        """Return rows without some of their columns."""
+        return rows.drop(*names)
+
+    def with_nullable_fields(self, rows: DataFrame) -> DataFrame:
+        """Return rows that Arrow accepts: fields of nullable structs become nullable."""
+        return loosen_structs(rows)
 
     def column_specs(self, rows: DataFrame) -> list[ColumnSpec]:
         """Return the columns of a table that can store a relation."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from forklake import errors
@@ -61,6 +61,23 @@ _NO_KEY = re.compile(r"No keys available|GCM tag check failed")
 def as_text(error: ForklakeError) -> str:
     """Return the text that carries an error of Forklake through Spark."""
     return f"forklake.errors.{type(error).__name__}: {error}"
+
+
+def is_of_spark(error: BaseException) -> bool:
+    """Return whether an exception comes from Spark or from the connection to it."""
+    return isinstance(error, PySparkException | Py4JError)
+
+
+def is_lost_connection(error: BaseException) -> bool:
+    """Return whether an exception means that Spark does not respond."""
+    return isinstance(error, Py4JNetworkError | ConnectionError)
+
+
+def message_of(error: BaseException) -> str | None:
+    """Return the message of an exception of Spark; None for other exceptions."""
+    if isinstance(error, Py4JJavaError):
+        return str(error.java_exception.toString())
+    return str(error) if is_of_spark(error) else None
 
 
 def messages_of(error: BaseException) -> list[str]:

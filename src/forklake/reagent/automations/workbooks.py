@@ -20,8 +20,7 @@ from forklake.store.automations import Automation
 from forklake.store.firings import Firing, State
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from forklake.engines.spark.public_types import SparkSession
     from forklake.reagent.local import LocalPlace
     from forklake.reagent.places import Place
     from forklake.reagent.reports import RunReport

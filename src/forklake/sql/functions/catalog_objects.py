@@ -20,7 +20,7 @@ from forklake.model.names import PLACEHOLDER
 from forklake.model.state import CatalogState
 from forklake.session.attachments import Attachment
 from forklake.sql.dialect.stored import aliases_of
-from forklake.sql.functions.types import query_type, shown_default
+from forklake.sql.functions.types import shown_default
 
 if TYPE_CHECKING:
     from forklake.session import name_resolution
@@ -134,6 +134,7 @@ class SeenView(SeenRelation):
 
     def columns(self, session: Session) -> Iterator[SeenColumn]:
         """Yield its columns, numbered from 1; none if it cannot be read (its table was dropped)."""
+        from forklake.engines.spark.query_types import query_type
         from forklake.sql.query.binding import schema_of
 
         parts = (self.catalog.alias, self.schema.name, self.name)

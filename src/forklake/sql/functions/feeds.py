@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from forklake.sql.functions.places import table_place
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.session.attachments import Attachment
     from forklake.sql.session import Session
 

@@ -1,48 +1,36 @@
 """Files that a query reads directly: `read_parquet`, `read_csv`, `read_json`, or a bare path.
 
-Spark reads them. DuckDB detects the columns and types of CSV and JSON files from the beginning of
-the first file, so that they are the same as in DuckDB.
+The engine reads them. DuckDB detects the columns and types of CSV and JSON files from the beginning
+of the first file, so that they are the same as in DuckDB.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from py4j.protocol import Py4JJavaError
-
-from forklake.engines.spark.failures import messages_of
-from forklake.engines.spark.quoting import quoted
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files.file_search import found_files
-from forklake.sql.functions.csv_files import load_csv
-from forklake.sql.functions.csv_sample import described, first_sign
-from forklake.sql.functions.paths import as_written, hive_folders
-from forklake.sql.query.failures import explained
+from forklake.sql.functions.paths import hive_folders
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
 Options: TypeAlias = Mapping[str, Any]
-Load: TypeAlias = "Callable[[DataFrameReader, Sequence[str], Options], DataFrame]"
 
 # Options that are handled in this module for all formats.
 _COMMON = frozenset({"filename", "hive_partitioning"})
-_CONDITION = re.compile(r"^\[[A-Z_.]+\]\s*")
 _ENDINGS = (".gz", ".zst", ".bz2")
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """File format: the DuckDB options that are supported for it, and the function that loads it."""
+    """File format, and the DuckDB options that are supported for it."""
 
     options: frozenset[str]
-    load: Load
+    format: str
 
 
 def is_path(text: str) -> bool:
@@ -78,29 +66,17 @@ def read_files(
     patterns = _patterns(function, positional)
     session.guard.files(patterns)
     files = found_files(patterns)
-    spark = session.engine.spark
     hive = hive_folders(files, _boolean(function, options, "hive_partitioning"))
     own = {name: value for name, value in options.items() if name not in _COMMON}
-    with explained(), _readable():
-        loading = spark.read
-        if hive is not None:
-            loading = loading.option("basePath", hive.root)
-        rows = reader.load(loading, files, own)
-        if hive is not None:
-            rows = _with_keys(rows, hive.keys)
-        return _with_filename(rows, options.get("filename", False))
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    """Raise InvalidInput if Spark looks into files while loading and finds no columns."""
-    try:
-        yield
-    except Py4JJavaError as reason:
-        message = _CONDITION.sub("", messages_of(reason)[1]).splitlines()[0]
-        raise InvalidInput(
-            f"The files cannot be read: {message}", remedy="Check that they have this format."
-        ) from None
+    _boolean("read_parquet", own, "union_by_name")
+    return session.engine.read_files(
+        reader.format,
+        files,
+        own,
+        root=None if hive is None else hive.root,
+        keys=() if hive is None else hive.keys,
+        filename=options.get("filename", False),
+    )
 
 
 def _patterns(function: str, positional: Sequence[Any]) -> list[str]:
@@ -139,60 +115,15 @@ def _boolean(function: str, options: Options, name: str) -> bool | None:
     return value
 
 
-def _with_filename(rows: DataFrame, column: bool | str) -> DataFrame:
-    """Return rows with a column for the file of each row: `filename`, or the name in `column`."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    if column is False:
-        return rows
-    uri = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
-    path = F.regexp_replace(uri, "^file:/+", "/")
-    return rows.withColumn("filename" if column is True else str(column), path)
-
-
-def _with_keys(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Return rows with hive partition keys as the last columns, sorted, numbers as BIGINT."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    kinds = dict(rows.dtypes)
-    own = [F.col(quoted(name)) for name in rows.columns if name not in keys]
-    last = [
-        F.col(quoted(name)).cast("bigint" if kinds[name] == "int" else kinds[name]).alias(name)
-        for name in sorted(keys)
-    ]
-    return rows.select(*own, *last)
-
-
-# Parquet
-
-
-def _load_parquet(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
-    merges = _boolean("read_parquet", options, "union_by_name")
-    return reader.option("mergeSchema", bool(merges)).parquet(*map(as_written, files))
-
-
-# JSON
-
-
-def _load_json(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
-    is_array = options.get("format", "auto") == "array"
-    if options.get("format", "auto") == "auto":
-        is_array = first_sign(files[0]) == "["
-    form = {"format": "array" if is_array else "newline_delimited"}
-    schema = described("read_json", files[0], {**options, **form})
-    loading = reader.schema(schema).option("multiLine", is_array).option("mode", "FAILFAST")
-    return loading.json([*map(as_written, files)])
-
-
-_PARQUET = Reader(frozenset({"union_by_name"}), _load_parquet)
+_PARQUET = Reader(frozenset({"union_by_name"}), "parquet")
 _CSV = Reader(
     frozenset(
         "all_varchar auto_detect columns comment dateformat delim dtypes escape header names"
         " normalize_names nullstr quote sample_size sep timestampformat types".split()
     ),
-    load_csv,
+    "csv",
 )
-_JSON = Reader(frozenset({"columns", "format", "sample_size"}), _load_json)
+_JSON = Reader(frozenset({"columns", "format", "sample_size"}), "json")
 READERS: dict[str, Reader] = {
     "read_parquet": _PARQUET,
     "parquet_scan": _PARQUET,

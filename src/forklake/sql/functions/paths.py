@@ -1,4 +1,4 @@
-"""Paths of files that a query reads: escaped for Spark, and hive partition keys in folders."""
+"""Hive partition keys in the folders of files that a query reads."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 from forklake.errors import InvalidInput
 
-_SIGN = re.compile(r"([\[\]{}*?\\])")
 _KEY = re.compile(r"([^/=]+)=[^/]*")
-
-
-def as_written(path: str) -> str:
-    r"""Return a path for Spark, escaping the characters `[]{}*?\` of Spark path patterns."""
-    return _SIGN.sub(r"\\\1", path)
 
 
 @dataclass(frozen=True, slots=True)

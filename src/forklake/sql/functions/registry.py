@@ -46,8 +46,7 @@ from forklake.sql.functions.signatures import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
 Run: TypeAlias = "Callable[..., Iterable[tuple[Any, ...]] | DataFrame]"

@@ -4,39 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from forklake.errors import Unsupported
 from forklake.model.duckdb_types import duckdb_type, shown_name
 from forklake.model.fields import Field
-from forklake.model.types import as_type
 
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructField
-
-# Spark types that no column of a table has, by the name of their class.
-_OF_QUERIES = {
-    "NullType": "INTEGER",  # the type of an untyped NULL in DuckDB
-    "DayTimeIntervalType": "INTERVAL",
-    "YearMonthIntervalType": "INTERVAL",
-    "CalendarIntervalType": "INTERVAL",
-    "VariantType": "VARIANT",
-}
 _BARE = frozenset({"boolean", "float32", "float64"})
-
-
-def query_type(field: StructField) -> str:
-    """Return the type of a column of a query in DuckDB SQL."""
-    from pyspark.sql.types import StructType
-
-    from forklake.engines.spark.types import column_specs
-
-    try:
-        (spec,) = column_specs(StructType([field]))
-    except Unsupported:
-        kind = field.dataType
-        return _OF_QUERIES.get(type(kind).__name__, kind.simpleString().upper())
-    return duckdb_type(as_type(spec.type))
 
 
 def digits(type_name: str) -> tuple[int | None, int | None]:

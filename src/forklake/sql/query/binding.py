@@ -1,8 +1,8 @@
-"""Binding: each name in a query is bound to a DataFrame, and the query translated to Spark SQL.
+"""Binding: each name in a query is bound to a relation, and the query translated to Spark SQL.
 
-A table, view, table macro or table function is registered in Spark under a generated name, which
-replaces it in the query. Views and table macros are bound as separate queries, so each is parsed in
-the dialect in which it was written. Spark puts all of it into one plan.
+A table, view, table macro or table function is registered in the engine under a generated name,
+which replaces it in the query. Views and table macros are bound as separate queries, so each is
+parsed in the dialect in which it was written. The engine puts all of it into one plan.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
 from sqlglot import exp
 
 from forklake.catalog.transaction import Transaction
+from forklake.engines.relations import Relation
 from forklake.engines.spark.long_numbers import cast_long_numbers
-from forklake.engines.spark.reading.scan import scan, shown_schema
 from forklake.errors import ForklakeError, InvalidInput, NotFound
 from forklake.model.entities import Table, View
 from forklake.model.names import folded
@@ -28,15 +25,15 @@ from forklake.sql.dialect.nodes import function_call, time_travel
 from forklake.sql.dialect.stored import aliases_of, restored
 from forklake.sql.functions import files, information, metadata, registry
 from forklake.sql.query import macros, names, scalars, stored_sql
-from forklake.sql.query.failures import explained
 from forklake.sql.query.read_conditions import find_conditions
 from forklake.sql.query.snapshot_reads import Seen
-from forklake.sql.query.temporary_names import Rows, columns_of, forget, register
 from forklake.sql.query.timestamps import NOW, Moment, moment_of
 from forklake.sql.translate import dispatch, to_spark
 from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
+    from forklake.engines.interface import DataEngine
+    from forklake.engines.spark.public_types import StructType
     from forklake.session.attachments import Attachment
     from forklake.session.name_resolution import TableName
     from forklake.session.name_resolution import View as State
@@ -48,11 +45,12 @@ _DEEPEST = 32
 def schema_of(session: Session, query: exp.Expr) -> StructType:
     """Return the columns of a query, checked by Spark without reading a table."""
     with Binding(session, session.dialect, has_rows=False) as binding:
-        return binding.frame(query).schema
+        found: StructType = binding.frame(query).schema
+        return found
 
 
 class Binding:
-    """Registered DataFrames of a query. A context manager: its end removes them from Spark."""
+    """Registered relations of a query. A context manager: its end removes their names."""
 
     def __init__(
         self,
@@ -98,19 +96,18 @@ class Binding:
         trace: TracebackType | None,
     ) -> None:
         if self._registered:
-            forget(self.session.engine, self._registered)
+            self.session.engine.forget(self._registered)
         self._registered.clear()
         self._relations.clear()
 
-    def frame(self, node: exp.Expr, *, may_change: bool = False) -> DataFrame:
+    def frame(self, node: exp.Expr, *, may_change: bool = False) -> Relation:
         """Return the rows of a query.
 
         Args:
             may_change: whether its outermost call may be a function that changes data.
         """
         text = self.text(node, may_change=may_change)
-        with explained():
-            return self.session.engine.spark.sql(text)
+        return self.session.engine.query(text)
 
     def text(
         self, node: exp.Expr, target: names.Written | None = None, *, may_change: bool = False
@@ -155,8 +152,8 @@ class Binding:
     def _columns_of(self, source: str) -> list[str]:
         if dispatch.is_needed(source):
             dispatch.register(self.session.engine)
-        with explained():
-            return self.session.engine.spark.sql(f"SELECT * FROM {source}").columns
+        engine = self.session.engine
+        return engine.column_names(engine.query(f"SELECT * FROM {source}"))
 
     def _macro(self, parts: Sequence[str], type: str) -> macros.Found | None:
         if stored_sql.is_built_in(parts[-1]):
@@ -191,7 +188,7 @@ class Binding:
     # Tables
 
     def _bind(self, table: exp.Table, wanted: names.VirtualColumns) -> None:
-        """Register a table in Spark and replace it by its registered name."""
+        """Register a table and replace it by its registered name."""
         written = names.Written.of(table)
         when = time_travel(table)
         moment = None if when is None else moment_of(when)
@@ -206,18 +203,18 @@ class Binding:
                 record_read(*known, find_conditions(table))
         names.rename(table, name, written)
 
-    def _register_function(self, table: exp.Table, rows: Rows, virtual: Sequence[str]) -> str:
+    def _register_function(self, table: exp.Table, rows: Relation, virtual: Sequence[str]) -> str:
         """Register the rows of a function without unused hidden columns; return their name."""
         hidden = registry.hidden_columns(self.session, function_call(table)[0])
         if hidden:
-            assert isinstance(rows, DataFrame)
-            rows = rows.drop(*(one for one in hidden if one not in virtual))
+            unused = [one for one in hidden if one not in virtual]
+            rows = self.session.engine.without_columns(rows, unused)
         name = self._register(rows)
         self._virtual[name] = [one for one in hidden if one in virtual]
         return name
 
-    def _register(self, rows: Rows) -> str:
-        name = register(self.session.engine, rows)
+    def _register(self, rows: Relation) -> str:
+        name = self.session.engine.register(rows)
         self._registered.append(name)
         self._weights[name], self._inner_sources = max(1, self._inner_sources), 0
         return name
@@ -229,11 +226,13 @@ class Binding:
         if key not in self._relations:
             rows = self._rows(written.parts, moment, virtual)
             name = self._relations[key] = self._register(rows)
-            last = columns_of(rows)[-len(virtual) :] if virtual else []
+            last = self.session.engine.column_names(rows)[-len(virtual) :] if virtual else []
             self._virtual[name] = [one for one in virtual if one in last]
         return self._relations[key]
 
-    def _rows(self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]) -> Rows:
+    def _rows(
+        self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]
+    ) -> Relation:
         session = self.session
         if len(parts) == 1 and parts[0] in session.frames and not self._depth:
             return session.frames[parts[0]]
@@ -251,7 +250,7 @@ class Binding:
 
     def _lake_rows(
         self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]
-    ) -> DataFrame | StructType:
+    ) -> Relation:
         then = moment or self._inherited(self._seen.resolve(parts).attachment)
         place = self._seen.resolve(parts, then)
         view = self._seen.view(place.attachment, then)
@@ -270,15 +269,15 @@ class Binding:
         asked = [name for name in virtual if name not in own]
         record_virtual(view, table, asked)
         if not self._has_rows:
-            return shown_schema(view, table, virtual=asked)
-        return scan(self.session.engine, view, table, virtual=asked)
+            return self.session.engine.scanned_schema(view, table, virtual=asked)
+        return self.session.engine.scan(view, table, virtual=asked)
 
     def _inherited(self, attachment: Attachment) -> Moment:
         return self._moments.get(folded(attachment.alias), NOW)
 
     # Views and table macros inside of the query
 
-    def _view_rows(self, view: View, place: TableName, moment: Moment) -> DataFrame:
+    def _view_rows(self, view: View, place: TableName, moment: Moment) -> Relation:
         what, attachment = f"The view '{view.view_name}'", place.attachment
         try:
             with (
@@ -294,9 +293,9 @@ class Binding:
                 raise
             message = f"{what} cannot be read: {reason.message}"
             raise type(reason)(message, remedy=reason.remedy) from None
-        return _make_names_unique(rows, aliases_of(view.column_aliases))
+        return _make_names_unique(self.session.engine, rows, aliases_of(view.column_aliases))
 
-    def _function(self, table: exp.Table) -> DataFrame | pa.Table | None:
+    def _function(self, table: exp.Table) -> Relation | None:
         call = function_call(table)
         macro = macros.called(call, "table", self._macro, self._check_macro)
         if macro is None:
@@ -305,7 +304,7 @@ class Binding:
         # Arguments of a macro belong to the view that calls it, or to the text that the user sent.
         stored = self._stored and (what, home)
         with self._inner(what, macro.dialect, home, self._inherited(home), stored) as inner:
-            rows = _make_names_unique(inner.frame(macro.body))
+            rows = _make_names_unique(self.session.engine, inner.frame(macro.body))
             self._inner_sources = inner.sources
             return rows
 
@@ -334,7 +333,8 @@ class Binding:
         )
 
 
-def _make_names_unique(rows: DataFrame, aliases: Sequence[str] = ()) -> DataFrame:
+def _make_names_unique(engine: DataEngine, rows: Relation, aliases: Sequence[str] = ()) -> Relation:
     """Return rows with `aliases` as the first column names, and all names made unique."""
-    names = unique_names([*aliases, *rows.columns[len(aliases) :]])
-    return rows if names == rows.columns else rows.toDF(*names)
+    known = engine.column_names(rows)
+    names = unique_names([*aliases, *known[len(aliases) :]])
+    return rows if names == known else engine.renamed(rows, names)

@@ -16,8 +16,7 @@ from forklake.sql.parameters import literal_of
 from forklake.sql.query.macros import scalar_calls
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
 

@@ -45,12 +45,12 @@ _OPERATORS = frozenset({"add", "subtract", "multiply", "divide"})
 @cache
 def built_in_names() -> frozenset[str]:
     """Return the folded names of all functions of DuckDB, Spark and the lake."""
-    from pyspark.sql import functions as spark_functions
+    from forklake.engines.spark.function_names import FUNCTION_NAMES
 
     with calculator() as cursor:
         query = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal"
         found = {folded(name) for (name,) in cursor.execute(query).fetchall()}
-    found |= {folded(name) for name in (*exp.FUNCTION_BY_NAME, *spark_functions.__all__)}
+    found |= {folded(name) for name in (*exp.FUNCTION_BY_NAME, *FUNCTION_NAMES)}
     found |= {*registry.FUNCTIONS, *(registry.PREFIX + name for name in registry.FUNCTIONS)}
     return frozenset((found | set(files.READERS)) - _OPERATORS)
 
@@ -143,9 +143,9 @@ def check_spark_calls(query: exp.Expr, what: str, is_ours: Callable[[Sequence[st
 
 @cache
 def _spark_functions() -> frozenset[str]:
-    from pyspark.sql import functions as spark_functions
+    from forklake.engines.spark.function_names import FUNCTION_NAMES
 
-    names = {folded(name) for name in (*exp.FUNCTION_BY_NAME, *spark_functions.__all__)}
+    names = {folded(name) for name in (*exp.FUNCTION_BY_NAME, *FUNCTION_NAMES)}
     return frozenset(names - _CALLING_JAVA)
 
 

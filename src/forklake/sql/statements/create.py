@@ -18,8 +18,7 @@ from forklake.sql.statements.columns import column_specs, partition_keys
 from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
 _FORMATS = frozenset({"parquet", "ducklake", "forklake"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -10,22 +9,20 @@ import pyarrow as pa
 from sqlglot import exp
 
 from forklake.catalog.transaction import Transaction
+from forklake.engines.summaries import ColumnSummary
 from forklake.errors import NotFound, Unsupported
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.sql.dialect.nodes import names, time_travel
-from forklake.sql.functions.types import query_type, shown_default
+from forklake.sql.functions.types import shown_default
 from forklake.sql.query.binding import schema_of
-from forklake.sql.query.failures import explained
 from forklake.sql.query.stored_sql import refuse_changes
 from forklake.sql.query.timestamps import NOW, moment_of
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-    from pyspark.sql.types import DataType, StructField
-
+    from forklake.engines.spark.public_types import StructField
     from forklake.sql.session import Session
 
 _TEXT = pa.string()
@@ -53,7 +50,6 @@ _OTHER_WAYS = {
     "EXTENDED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
     "FORMATTED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
 }
-_QUARTILES = (0.25, 0.5, 0.75)
 
 
 def run_describe(session: Session, statement: exp.Expression) -> Result:
@@ -86,6 +82,8 @@ def described(session: Session, what: exp.Expression) -> pa.Table:
 
 
 def _query_column(field: StructField) -> dict[str, str | None]:
+    from forklake.engines.spark.query_types import query_type
+
     return {"column_name": field.name, "column_type": query_type(field), "null": "YES"}
 
 
@@ -133,51 +131,26 @@ def refuse_procedures(session: Session, query: exp.Expression) -> None:
 
 
 def run_summarize(session: Session, statement: exp.Expression) -> Result:
-    """Run SUMMARIZE: minimum, maximum, averages and counts of all columns, by one Spark query."""
+    """Run SUMMARIZE: minimum, maximum, averages and counts of all columns, by one query."""
     rows = session.query(_query(session, statement.this))
-    fields = rows.schema.fields
-    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be duplicates
-    with explained():
-        (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
-    found = [_summary(field, number, counted.asDict()) for number, field in enumerate(fields)]
+    found = [_summary(one) for one in session.engine.summarize(rows)]
     return Result("SUMMARIZE", pa.Table.from_pylist(found, _SUMMARY))
 
 
-def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
-    from pyspark.sql import functions as F  # noqa: N812
-    from pyspark.sql.types import MapType, NumericType, VariantType
-
-    yield F.count(F.lit(1)).alias("rows")
-    for number, kind in enumerate(kinds):
-        column = F.col(f"c{number}")
-        yield F.count(column).alias(f"count{number}")
-        if isinstance(kind, MapType | VariantType):  # these types have no order
-            continue
-        yield F.min(column).cast("string").alias(f"min{number}")
-        yield F.max(column).cast("string").alias(f"max{number}")
-        yield F.approx_count_distinct(column).alias(f"unique{number}")
-        if isinstance(kind, NumericType):
-            yield F.avg(column.cast("double")).alias(f"avg{number}")
-            yield F.stddev(column.cast("double")).alias(f"std{number}")
-            quartiles = F.percentile_approx(column, list(_QUARTILES))
-            yield quartiles.cast("array<string>").alias(f"quartiles{number}")
-
-
-def _summary(field: StructField, number: int, counted: dict[str, Any]) -> dict[str, Any]:
-    rows = counted["rows"]
-    missing = rows - counted[f"count{number}"]
-    quartiles = counted.get(f"quartiles{number}") or [None] * len(_QUARTILES)
-    share = Decimal(100 * missing) / rows if rows else None
+def _summary(one: ColumnSummary) -> dict[str, Any]:
+    missing = one.rows - one.count
+    share = Decimal(100 * missing) / one.rows if one.rows else None
+    quartiles = one.quartiles or (None, None, None)
     return {
-        "column_name": field.name,
-        "column_type": query_type(field),
-        "min": counted.get(f"min{number}"),
-        "max": counted.get(f"max{number}"),
-        "approx_unique": counted.get(f"unique{number}"),
-        "avg": _text(counted.get(f"avg{number}")),
-        "std": _text(counted.get(f"std{number}")),
+        "column_name": one.name,
+        "column_type": one.type,
+        "min": one.minimum,
+        "max": one.maximum,
+        "approx_unique": one.distinct,
+        "avg": _text(one.average),
+        "std": _text(one.deviation),
         **dict(zip(("q25", "q50", "q75"), quartiles, strict=True)),
-        "count": rows,
+        "count": one.rows,
         "null_percentage": share.quantize(Decimal("0.01")) if share is not None else None,
     }
 

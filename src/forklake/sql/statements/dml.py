@@ -20,8 +20,7 @@ from forklake.sql.statements.atomic import atomic
 from forklake.sql.translate.trees import bare
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from forklake.engines.spark.public_types import DataFrame
     from forklake.session.changing.merge_into import MergeClause
     from forklake.sql.query.binding import Binding
     from forklake.sql.session import Session
@@ -50,7 +49,8 @@ class _Changing:
         both = exp.Select(expressions=[exp.Star()], from_=exp.From(this=first))
         for other in others:
             both.append("joins", exp.Join(this=other, kind="CROSS"))
-        return self.binding.frame(both)
+        found: DataFrame = self.binding.frame(both)
+        return found
 
     def assignments(self, equations: Sequence[exp.Expr]) -> dict[str, str]:
         """Return the values of a SET clause in Spark SQL, by column or field of a struct."""
@@ -111,8 +111,8 @@ def _with_exists(where: exp.Expr) -> exp.Expr:
 
 @contextmanager
 def _changing(session: Session, table: exp.Expr) -> Iterator[_Changing]:
+    from forklake.engines.spark.query_failures import explained
     from forklake.sql.query.binding import Binding
-    from forklake.sql.query.failures import explained
 
     assert isinstance(table, exp.Table)
     written = Written.of(table)

@@ -11,7 +11,6 @@ from sqlglot import exp
 from forklake.errors import Unsupported
 from forklake.sql.dialect.nodes import Explain
 from forklake.sql.query.binding import Binding
-from forklake.sql.query.failures import explained
 from forklake.sql.results import Result
 from forklake.sql.statements.describe import refuse_procedures
 
@@ -42,23 +41,15 @@ def _query_of(statement: exp.Expression) -> exp.Expression:
 def _plan(session: Session, query: exp.Expression) -> str:
     with Binding(session, session.dialect) as binding:
         text = binding.text(query)
-        with explained():
-            (row,) = session.engine.spark.sql(f"EXPLAIN FORMATTED {text}").collect()
-    return str(row[0])
+        return session.engine.explain(text)
 
 
 def _run(session: Session, query: exp.Expression) -> tuple[float, int]:
     """Run a query without keeping its rows; return the seconds it took and the number of rows."""
-    from pyspark.sql import Observation
-    from pyspark.sql import functions as F  # noqa: N812
-
-    frame = session.query(query)
-    seen = Observation()
+    rows = session.query(query)
     start = perf_counter()
-    with explained():
-        counted = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
-        counted.write.format("noop").mode("overwrite").save()
-    return perf_counter() - start, int(seen.get["rows"])
+    count = session.engine.run(rows)
+    return perf_counter() - start, count
 
 
 def _answer(key: str, value: str) -> Result:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
-from weakref import WeakSet
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from forklake.engines.spark.choices import PREFIX, ByType, pattern
-from forklake.engines.spark.engine import Engine
-from forklake.errors import Unsupported
 from forklake.sql.translate.functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from forklake.engines.spark.engine import Engine
 
 # Names of operators in names of Spark functions.
 SIGNS = {
@@ -47,8 +45,6 @@ _OF_SCALARS = {
     "list_max": "array_max",
 }
 
-_ready: WeakSet[SparkSession] = WeakSet()
-
 
 def is_needed(text: str) -> bool:
     """Return whether a text in Spark SQL calls functions of this module."""
@@ -67,16 +63,7 @@ def without_types(text: str) -> str:
 
 def register(engine: Engine) -> None:
     """Register the functions in a Spark session, once. Raise Unsupported with Spark Connect."""
-    if engine.spark in _ready:
-        return
-    if not engine.is_native:
-        raise Unsupported(
-            "This query needs functions in the JVM of Spark, which Spark Connect cannot register.",
-            remedy="Write it in Spark SQL with dialect='spark', or run Spark in this process.",
-        )
-    jvm: Any = engine.spark._jvm
-    jvm.forklake.Dispatch.register(engine.spark._jsparkSession, _table())
-    _ready.add(engine.spark)
+    engine.define_functions(_table())
 
 
 def spark_name(name: str) -> str:

@@ -52,8 +52,10 @@ def explained() -> Iterator[None]:
         raise found from None
 
 
-def explanation(reason: PySparkException | Py4JJavaError) -> ForklakeError | None:
+def explanation(reason: BaseException) -> ForklakeError | None:
     """Return the corresponding Forklake error; None if neither the query nor a file is wrong."""
+    if not isinstance(reason, PySparkException | Py4JJavaError):
+        return None
     messages = messages_of(reason)
     found = of_files(messages)
     if found is not None:

@@ -12,7 +12,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from forklake.sql.query.local import frame_of
+from forklake.engines.spark.local_rows import frame_of
 
 if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine

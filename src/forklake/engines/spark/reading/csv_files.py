@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from pyspark.sql import Column, DataFrame, DataFrameReader
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from forklake.engines.local.csv_sample import described, sniffed
 from forklake.engines.spark.quoting import quoted
+from forklake.engines.spark.reading.paths import escape_pattern
 from forklake.errors import InvalidInput, Unsupported
-from forklake.sql.functions.csv_sample import described, sniffed
-from forklake.sql.functions.paths import as_written
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, DataFrameReader
-    from pyspark.sql.types import StructType
 
 Options: TypeAlias = Mapping[str, Any]
 
@@ -28,7 +29,7 @@ def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) ->
             f"The file {files[0]!r} begins with lines that are not rows.",
             remedy="Remove these lines: Spark cannot skip them.",
         )
-    schema = described("read_csv", files[0], options)
+    schema = from_arrow_schema(described("read_csv", files[0], options), prefer_timestamp_ntz=True)
     quote = _sign(signs["Quote"])
     loaded = (
         reader.schema(_as_text(schema))
@@ -39,7 +40,7 @@ def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) ->
         .option("header", signs["HasHeader"])
         .option("multiLine", True)  # a quoted value can contain line breaks
         .option("mode", "FAILFAST")
-        .csv([*map(as_written, files)])
+        .csv([*map(escape_pattern, files)])
     )
     nulls = options.get("nullstr", "")
     return _cast_columns(
@@ -66,8 +67,6 @@ def _sign(text: str) -> str:
 
 
 def _as_text(schema: StructType) -> StructType:
-    from pyspark.sql.types import StringType, StructField, StructType
-
     return StructType([StructField(one.name, StringType()) for one in schema.fields])
 
 
@@ -94,7 +93,6 @@ def _cast_columns(
 
     Spark reads empty values as NULL; DuckDB does so only if no other string stands for NULL.
     """
-    from pyspark.sql import functions as F  # noqa: N812
 
     def typed(name: str, kind: str) -> Column:
         text = F.coalesce(F.col(quoted(name)), F.lit(""))

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import CalendarIntervalType, DataType, YearMonthIntervalType
 
+from forklake.engines.spark.query_failures import explained
 from forklake.errors import Unsupported
 
 _MONTHS = "12 * extract(YEAR FROM {0}) + extract(MONTH FROM {0})"
@@ -19,6 +20,11 @@ _SECONDS = (
 
 def to_arrow(rows: DataFrame) -> pa.Table:
     """Return all rows; intervals with months become Arrow month_day_nano intervals."""
+    with explained():
+        return _to_arrow(rows)
+
+
+def _to_arrow(rows: DataFrame) -> pa.Table:
     kinds = [field.dataType for field in rows.schema.fields]
     if not any(map(_is_calendar, kinds)):
         return _fetch(rows)

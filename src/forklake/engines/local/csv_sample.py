@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -14,22 +14,17 @@ import pyarrow as pa
 from forklake.errors import InvalidInput
 from forklake.files.systems import file_system, is_local, translating
 
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
-
 # Bytes that are read of a file on another machine.
 _HEAD = 16 * 2**20
 
 
-def described(function: str, path: str, options: Mapping[str, Any]) -> StructType:
+def described(function: str, path: str, options: Mapping[str, Any]) -> pa.Schema:
     """Return the columns of a file, as the DuckDB function `function` reads it."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     given = {**options, "hive_partitioning": False}
     with _sample(path) as sample:
         query = f"SELECT * FROM {function}($path{_given(given)}) LIMIT 0"
         found = _query_duckdb(query, sample, given)
-    return from_arrow_schema(found.schema, prefer_timestamp_ntz=True)
+    return found.schema
 
 
 def sniffed(path: str, options: Mapping[str, Any]) -> dict[str, Any]:

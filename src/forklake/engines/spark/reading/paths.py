@@ -1,0 +1,12 @@
+"""Paths of files as Spark takes them."""
+
+from __future__ import annotations
+
+import re
+
+_SIGN = re.compile(r"([\[\]{}*?\\])")
+
+
+def escape_pattern(path: str) -> str:
+    r"""Return a path for Spark, escaping the characters `[]{}*?\` of Spark path patterns."""
+    return _SIGN.sub(r"\\\1", path)

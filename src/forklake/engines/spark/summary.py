@@ -1,0 +1,59 @@
+"""Summaries of the columns of a DataFrame, by one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import DataType, MapType, NumericType, StructField, VariantType
+
+from forklake.engines.spark.query_failures import explained
+from forklake.engines.spark.query_types import query_type
+from forklake.engines.summaries import ColumnSummary
+
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+def summarize(rows: DataFrame) -> list[ColumnSummary]:
+    """Return the summaries of all columns."""
+    fields = rows.schema.fields
+    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be duplicates
+    with explained():
+        (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
+    found = counted.asDict()
+    return [_summary(field, number, found) for number, field in enumerate(fields)]
+
+
+def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
+    yield F.count(F.lit(1)).alias("rows")
+    for number, kind in enumerate(kinds):
+        column = F.col(f"c{number}")
+        yield F.count(column).alias(f"count{number}")
+        if isinstance(kind, MapType | VariantType):  # these types have no order
+            continue
+        yield F.min(column).cast("string").alias(f"min{number}")
+        yield F.max(column).cast("string").alias(f"max{number}")
+        yield F.approx_count_distinct(column).alias(f"unique{number}")
+        if isinstance(kind, NumericType):
+            yield F.avg(column.cast("double")).alias(f"avg{number}")
+            yield F.stddev(column.cast("double")).alias(f"std{number}")
+            quartiles = F.percentile_approx(column, list(_QUARTILES))
+            yield quartiles.cast("array<string>").alias(f"quartiles{number}")
+
+
+def _summary(field: StructField, number: int, counted: dict[str, Any]) -> ColumnSummary:
+    quartiles = counted.get(f"quartiles{number}")
+    return ColumnSummary(
+        name=field.name,
+        type=query_type(field),
+        rows=counted["rows"],
+        count=counted[f"count{number}"],
+        minimum=counted.get(f"min{number}"),
+        maximum=counted.get(f"max{number}"),
+        distinct=counted.get(f"unique{number}"),
+        average=counted.get(f"avg{number}"),
+        deviation=counted.get(f"std{number}"),
+        quartiles=tuple(quartiles) if quartiles else None,
+    )
