@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from pyspark import SparkContext
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -30,7 +29,7 @@ def progress(what: str, display: Display | None = None) -> Iterator[None]:
 
     Blocks inside another block have no bar.
     """
-    context: Any = SparkContext._active_spark_context
+    context = _running_spark()
     display = display or _terminal
     if context is None or getattr(_shown, "is_busy", False) or not display.is_watched:
         yield
@@ -51,6 +50,13 @@ def progress(what: str, display: Display | None = None) -> Iterator[None]:
 
 
 _shown = threading.local()
+
+
+def _running_spark() -> Any:
+    """Return the context of the running Spark, if any, without importing PySpark for it."""
+    pyspark: Any = sys.modules.get("pyspark")
+    context = getattr(pyspark, "SparkContext", None)
+    return None if context is None else context._active_spark_context
 
 
 class _Watcher(threading.Thread):

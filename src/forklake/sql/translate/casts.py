@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from forklake.engines.spark.casts import CASTS
+from forklake.engines.spark.cast_templates import CASTS
 from forklake.sql.translate.refusals import unsupported
 from forklake.sql.translate.templates import filled
 from forklake.sql.translate.trees import bare, call, rewrite

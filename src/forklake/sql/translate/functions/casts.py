@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forklake.engines.spark import casts
+from forklake.engines.spark import cast_templates
 from forklake.sql.translate.templates import Template, by_type
 
 # Functions that concatenate lists ignore NULL; the operator || does not.
@@ -13,7 +13,7 @@ _LISTS = (
 )
 
 CASTS: dict[str, Template | tuple[Template, ...]] = {
-    **casts.CASTS,
+    **cast_templates.CASTS,
     "||": by_type(
         ("list, list", "concat(_0, _1)"),
         ("blob, blob", "concat(_0, _1)"),
