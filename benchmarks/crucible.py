@@ -36,9 +36,11 @@ def prepare(dsn: str) -> str:
     with open_postgres(dsn) as metastore:
         access = Access(metastore)
         access.init()
-        access.create_principal(LOCAL, "alice", "house", prefixes=["alice-"])
-        key = access.create_key(LOCAL, "alice")[1]
-        access.create(access.caller(key), ["alice-parent"], data_path="/lake")
+        access.principals.create(LOCAL, "alice", "house", prefixes=["alice-"])
+        key = access.keys.create(LOCAL, "alice")[1]
+        access.catalogs.create(
+            access.authentication.identify(key), ["alice-parent"], data_path="/lake"
+        )
         create_table(metastore.catalog("alice-parent"))
     return key
 

@@ -36,25 +36,25 @@ class World:
         self.clock = Clock()
         self.access = Access(metastore, clock=self.clock)
         self.access.init()
-        self.access.create_principal(LOCAL, "root", "house", is_root=True)
+        self.access.principals.create(LOCAL, "root", "house", is_root=True)
         for name in PEOPLE:
-            self.access.create_principal(LOCAL, name, name, prefixes=[f"{name}-"])
-        self.keys = {name: self.access.create_key(LOCAL, name)[1] for name in ("root", *PEOPLE)}
+            self.access.principals.create(LOCAL, name, name, prefixes=[f"{name}-"])
+        self.keys = {name: self.access.keys.create(LOCAL, name)[1] for name in ("root", *PEOPLE)}
         self.root, self.alice, self.bob, self.carol = map(self.caller, ("root", *PEOPLE))
 
     def caller(self, name: str) -> Caller:
         """Return the caller that a principal's key authenticates."""
-        return self.access.caller(self.keys[name])
+        return self.access.authentication.identify(self.keys[name])
 
     def stranger(self, name: str) -> Caller:
         """Create a principal without grants."""
-        self.access.create_principal(LOCAL, name, name)
-        self.keys[name] = self.access.create_key(LOCAL, name)[1]
+        self.access.principals.create(LOCAL, name, name)
+        self.keys[name] = self.access.keys.create(LOCAL, name)[1]
         return self.caller(name)
 
     def entries(self, catalog: str | None = None) -> list[AuditRow]:
         """Return the audit, oldest entry first."""
-        return self.access.audit(LOCAL, catalog=catalog, limit=10_000)[::-1]
+        return [*reversed(self.access.audit.list(LOCAL, catalog=catalog, limit=10_000))]
 
 
 @pytest.fixture

@@ -40,10 +40,10 @@ def test_access_rules_are_managed_by_commands(cli: CommandLine) -> None:
     cli.ok("access", "rotate")
     with forklake.open(cli.uri) as metastore:
         access = Access(metastore)
-        assert access.caller(shown["key"]).name == "ada"
-        caller = access.caller(token["token"])
-        assert access.rights(caller, ["sales"])["sales"] == {Right.READ, Right.FORK}
-        assert access.fork(caller, "sales", ["ada-1"])[1] == 1
+        assert access.authentication.identify(shown["key"]).name == "ada"
+        caller = access.authentication.identify(token["token"])
+        assert access.authorization.rights(caller, ["sales"])["sales"] == {Right.READ, Right.FORK}
+        assert access.catalogs.fork(caller, "sales", ["ada-1"])[1] == 1
     (key,) = cli.document("access", "key", "list", "ada")["keys"]
     cli.ok("access", "key", "revoke", "ada", key["key_id"])
     cli.ok("access", "revoke", "ada", "--catalog", "sales")
@@ -52,7 +52,7 @@ def test_access_rules_are_managed_by_commands(cli: CommandLine) -> None:
     people = cli.document("access", "principal", "list")["principals"]
     assert [(one["name"], one["is_disabled"]) for one in people] == [("ada", True), ("root", False)]
     with forklake.open(cli.uri) as metastore, pytest.raises(Unauthenticated):
-        Access(metastore).caller(shown["key"])
+        Access(metastore).authentication.identify(shown["key"])
 
 
 def test_quotas_and_the_audit_are_shown(cli: CommandLine) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from forklake.access.access import Access
+from forklake.access.cache import cache_of
 from forklake.access.callers import LOCAL
 from forklake.access.credentials import Claim, new_key
 from forklake.access.roles import Right
@@ -37,15 +38,15 @@ def signing_secret(world: World) -> str:
 def refused(access: Access, credential: str) -> str:
     """Return the error text with which a credential is refused."""
     with pytest.raises(Unauthenticated) as caught:
-        access.caller(credential)
+        access.authentication.identify(credential)
     return str(caught.value)
 
 
 @pytest.fixture
 def token(world: World) -> str:
     """Return a token of alice for her catalog, valid for a minute."""
-    world.access.create(world.alice, ["alice-1", "alice-2"])
-    return world.access.mint(world.alice, "alice-1", [Right.READ, Right.WRITE], 60)
+    world.access.catalogs.create(world.alice, ["alice-1", "alice-2"])
+    return world.access.tokens.create(world.alice, "alice-1", [Right.READ, Right.WRITE], 60)
 
 
 # Keys
@@ -95,12 +96,12 @@ def test_keys_are_not_stored_in_the_database(world: World) -> None:
 
 
 def test_a_revoked_key_is_refused_and_audited(world: World) -> None:
-    (key,) = world.access.keys(world.alice, "alice")
-    other_id, other = world.access.create_key(world.alice, "alice")
-    world.access.revoke_key(world.alice, "alice", key.key_id)
+    (key,) = world.access.keys.list(world.alice, "alice")
+    other_id, other = world.access.keys.create(world.alice, "alice")
+    world.access.keys.revoke(world.alice, "alice", key.key_id)
     refused(world.access, world.keys["alice"])
-    assert world.access.caller(other).name == "alice"
-    found = {one.key_id: one.is_revoked for one in world.access.keys(world.alice, "alice")}
+    assert world.access.authentication.identify(other).name == "alice"
+    found = {one.key_id: one.is_revoked for one in world.access.keys.list(world.alice, "alice")}
     assert found == {key.key_id: True, other_id: False}
     last = world.entries()[-1]
     assert (last.principal, last.operation, last.object, last.outcome) == (
@@ -110,25 +111,25 @@ def test_a_revoked_key_is_refused_and_audited(world: World) -> None:
         Outcome.DENIED,
     )
     with pytest.raises(NotFound, match="no active key"):
-        world.access.revoke_key(world.alice, "alice", key.key_id)
+        world.access.keys.revoke(world.alice, "alice", key.key_id)
     with pytest.raises(NotFound, match="no active key"):  # a key of another principal
-        world.access.revoke_key(world.root, "bob", other_id)
+        world.access.keys.revoke(world.root, "bob", other_id)
 
 
 def test_all_credentials_of_a_disabled_principal_are_refused(world: World, token: str) -> None:
-    assert world.access.caller(token).name == "alice"
-    world.access.disable(world.root, "alice")
+    assert world.access.authentication.identify(token).name == "alice"
+    world.access.principals.disable(world.root, "alice")
     refused(world.access, world.keys["alice"])
     refused(world.access, token)
     with pytest.raises(InvalidInput, match="disabled"):
-        world.access.create_key(world.root, "alice")
+        world.access.keys.create(world.root, "alice")
 
 
 def test_a_revocation_takes_effect_at_once_within_a_process(world: World) -> None:
     other = Access(world.metastore, clock=world.clock)
-    assert other.caller(world.keys["alice"]) == world.alice
-    (key,) = world.access.keys(world.alice, "alice")
-    world.access.revoke_key(world.alice, "alice", key.key_id)
+    assert other.authentication.identify(world.keys["alice"]) == world.alice
+    (key,) = world.access.keys.list(world.alice, "alice")
+    world.access.keys.revoke(world.alice, "alice", key.key_id)
     refused(other, world.keys["alice"])
 
 
@@ -137,9 +138,9 @@ def test_a_revocation_takes_effect_in_other_processes_within_seconds(
 ) -> None:
     with place.open() as elsewhere:
         other = Access(elsewhere, clock=world.clock)
-        assert other.caller(world.keys["alice"]) == world.alice
-        (key,) = world.access.keys(world.alice, "alice")
-        world.access.revoke_key(world.alice, "alice", key.key_id)
+        assert other.authentication.identify(world.keys["alice"]) == world.alice
+        (key,) = world.access.keys.list(world.alice, "alice")
+        world.access.keys.revoke(world.alice, "alice", key.key_id)
         later = time.monotonic() + 2.1
         monkeypatch.setattr(time, "monotonic", lambda: later)
         refused(other, world.keys["alice"])
@@ -151,20 +152,20 @@ def test_a_revocation_takes_effect_in_other_processes_within_seconds(
 def test_a_token_limits_its_principal_to_a_catalog_and_some_rights(
     world: World, token: str
 ) -> None:
-    access, caller = world.access, world.access.caller(token)
+    access, caller = world.access, world.access.authentication.identify(token)
     assert caller.name == "alice"
-    rights = access.rights(caller, ["alice-1", "alice-2"])
+    rights = access.authorization.rights(caller, ["alice-1", "alice-2"])
     assert rights == {"alice-1": {Right.READ, Right.WRITE}, "alice-2": frozenset()}
-    assert access.catalog(caller, "alice-1", "schema.create").name == "alice-1"
-    assert [row.catalog_name for row in access.visible(caller)] == ["alice-1"]
+    assert access.authorization.catalog(caller, "alice-1", "schema.create").name == "alice-1"
+    assert [row.catalog_name for row in access.visible.catalogs(caller)] == ["alice-1"]
     with pytest.raises(Forbidden):
-        access.drop(caller, ["alice-1"])
+        access.catalogs.drop(caller, ["alice-1"])
     with pytest.raises(NotFound):
-        access.catalog(caller, "alice-2", "catalog.get")
+        access.authorization.catalog(caller, "alice-2", "catalog.get")
     with pytest.raises(Forbidden):
-        access.create(caller, ["alice-3"])
+        access.catalogs.create(caller, ["alice-3"])
     with pytest.raises(Forbidden):
-        access.create_key(caller, "alice")
+        access.keys.create(caller, "alice")
 
 
 def signed_by(secret: str, text: str) -> str:
@@ -221,15 +222,15 @@ def test_forged_tokens_get_the_same_error(world: World, token: str) -> None:
 
 
 def test_parts_of_two_tokens_cannot_be_combined(world: World, token: str) -> None:
-    other = world.access.mint(world.alice, "alice-2", [Right.READ], 60)
+    other = world.access.tokens.create(world.alice, "alice-2", [Right.READ], 60)
     mixed = token.rpartition(".")[0] + "." + other.rpartition(".")[2]
     refused(world.access, mixed)
 
 
 def test_an_expired_token_is_refused_even_if_cached(world: World, token: str) -> None:
-    assert world.access.caller(token).bound is not None
+    assert world.access.authentication.identify(token).bound is not None
     world.clock.advance(59)
-    assert world.access.caller(token).bound is not None
+    assert world.access.authentication.identify(token).bound is not None
     world.clock.advance(1)
     refused(world.access, token)
     refused(Access(world.metastore, clock=world.clock), token)
@@ -237,12 +238,16 @@ def test_an_expired_token_is_refused_even_if_cached(world: World, token: str) ->
 
 
 def test_tokens_outlive_one_rotation_of_the_signing_keys(world: World, token: str) -> None:
-    world.access.rotate_signing_key(world.root)
-    newer = world.access.mint(world.alice, "alice-1", [Right.READ], 60)
-    assert world.access.caller(token).name == world.access.caller(newer).name == "alice"
-    world.access.rotate_signing_key(world.root)
+    world.access.signing_keys.rotate(world.root)
+    newer = world.access.tokens.create(world.alice, "alice-1", [Right.READ], 60)
+    assert (
+        world.access.authentication.identify(token).name
+        == world.access.authentication.identify(newer).name
+        == "alice"
+    )
+    world.access.signing_keys.rotate(world.root)
     refused(world.access, token)
-    assert world.access.caller(newer).name == "alice"
+    assert world.access.authentication.identify(newer).name == "alice"
     with world.metastore.database.reading() as connection:
         assert len(signing_keys(connection)) == 2
         ((gone,),) = connection.fetch("SELECT secret FROM crucible_signing_key WHERE kid='000001'")
@@ -259,10 +264,10 @@ def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_signing_keys_are_wrapped_where_there_is_a_key_file(key_file: Path, world: World) -> None:
-    world.access.create(world.alice, ["alice-1"])
-    token = world.access.mint(world.alice, "alice-1", [Right.READ], 60)
-    world.access.rotate_signing_key(world.root)
-    assert Access(world.metastore, clock=world.clock).caller(token).name == "alice"
+    world.access.catalogs.create(world.alice, ["alice-1"])
+    token = world.access.tokens.create(world.alice, "alice-1", [Right.READ], 60)
+    world.access.signing_keys.rotate(world.root)
+    assert Access(world.metastore, clock=world.clock).authentication.identify(token).name == "alice"
     with world.metastore.database.reading() as connection:
         assert all(is_wrapped(stored) for _, stored in signing_keys(connection))
 
@@ -271,7 +276,7 @@ def test_existing_signing_keys_are_wrapped_by_init(
     world: World, token: str, key_file: Path
 ) -> None:
     secret = signing_secret(world)
-    assert world.access.caller(token).name == "alice"
+    assert world.access.authentication.identify(token).name == "alice"
     world.access.init()
     with world.metastore.database.reading() as connection:
         ((_, stored),) = signing_keys(connection)
@@ -280,60 +285,62 @@ def test_existing_signing_keys_are_wrapped_by_init(
     world.access.init()
     with world.metastore.database.reading() as connection:
         assert signing_keys(connection) == [("000001", stored)]
-    assert Access(world.metastore, clock=world.clock).caller(token).name == "alice"
+    assert Access(world.metastore, clock=world.clock).authentication.identify(token).name == "alice"
 
 
 def test_without_the_right_key_file_no_token_is_verified(
     key_file: Path, world: World, token: str
 ) -> None:
     key_file.write_text(base64.b64encode(b"l" * 32).decode())
-    world.access._memory.clear()
+    cache_of(world.metastore.database).clear()
     with pytest.raises(Unavailable, match="keys that sign tokens"):
-        world.access.caller(token)
+        world.access.authentication.identify(token)
     with pytest.raises(Unavailable, match="keys that sign tokens"):
-        world.access.check_signing_keys()
-    assert world.access.caller(world.keys["alice"]).name == "alice"
+        world.access.signing_keys.check()
+    assert world.access.authentication.identify(world.keys["alice"]).name == "alice"
 
 
 def test_tokens_of_a_retired_signing_key_are_refused(world: World, token: str) -> None:
     for _ in range(2):
-        world.access.rotate_signing_key(world.root)
+        world.access.signing_keys.rotate(world.root)
     refused(world.access, signed_by("", token.rpartition(".")[0]))
 
 
 def test_a_token_loses_rights_with_its_principal(world: World, token: str) -> None:
-    access, caller = world.access, world.access.caller(token)
-    access.grant(world.alice, "alice-1", "bob", "owner")
-    access.grant(world.bob, "alice-1", "alice", "reader")
-    access.revoke_prefix(world.root, "alice-", "alice")
-    assert access.rights(caller, ["alice-1"]) == {"alice-1": READ}
-    access.revoke(world.bob, "alice-1", "alice")
-    assert access.rights(caller, ["alice-1"]) == {"alice-1": frozenset()}
+    access, caller = world.access, world.access.authentication.identify(token)
+    access.grants.add(world.alice, "alice-1", "bob", "owner")
+    access.grants.add(world.bob, "alice-1", "alice", "reader")
+    access.prefixes.revoke(world.root, "alice-", "alice")
+    assert access.authorization.rights(caller, ["alice-1"]) == {"alice-1": READ}
+    access.grants.revoke(world.bob, "alice-1", "alice")
+    assert access.authorization.rights(caller, ["alice-1"]) == {"alice-1": frozenset()}
     with pytest.raises(NotFound):
-        access.catalog(caller, "alice-1", "catalog.get")
+        access.authorization.catalog(caller, "alice-1", "catalog.get")
 
 
 def test_tokens_cannot_exceed_the_rights_of_their_creator(world: World, token: str) -> None:
     access = world.access
-    access.grant(world.alice, "alice-1", "bob", "writer")
+    access.grants.add(world.alice, "alice-1", "bob", "writer")
     with pytest.raises(Forbidden, match="FORK"):
-        access.mint(world.bob, "alice-1", [Right.READ, Right.FORK], 60)
+        access.tokens.create(world.bob, "alice-1", [Right.READ, Right.FORK], 60)
     with pytest.raises(NotFound):
-        access.mint(world.carol, "alice-1", [Right.READ], 60)
+        access.tokens.create(world.carol, "alice-1", [Right.READ], 60)
     with pytest.raises(InvalidInput, match="READ"):
-        access.mint(world.alice, "alice-1", [Right.WRITE], 60)
+        access.tokens.create(world.alice, "alice-1", [Right.WRITE], 60)
     for seconds in (0, -1, 2**31):
         with pytest.raises(InvalidInput, match="seconds"):
-            access.mint(world.alice, "alice-1", [Right.READ], seconds)
+            access.tokens.create(world.alice, "alice-1", [Right.READ], seconds)
     with pytest.raises(InvalidInput, match="Authenticate with an API key"):
-        access.mint(LOCAL, "alice-1", [Right.READ], 60)
+        access.tokens.create(LOCAL, "alice-1", [Right.READ], 60)
 
 
 def test_a_token_created_with_a_token_has_no_more_rights_or_time(world: World, token: str) -> None:
-    caller = world.access.caller(token)
+    caller = world.access.authentication.identify(token)
     with pytest.raises(Forbidden):
-        world.access.mint(caller, "alice-1", [Right.READ, Right.FORK], 60)
-    second = world.access.caller(world.access.mint(caller, "alice-1", [Right.READ], 6000))
+        world.access.tokens.create(caller, "alice-1", [Right.READ, Right.FORK], 60)
+    second = world.access.authentication.identify(
+        world.access.tokens.create(caller, "alice-1", [Right.READ], 6000)
+    )
     assert second.bound is not None
     assert caller.bound is not None
     assert second.bound.expires_at == caller.bound.expires_at
@@ -342,17 +349,17 @@ def test_a_token_created_with_a_token_has_no_more_rights_or_time(world: World, t
 def test_a_token_of_a_dropped_catalog_does_not_work_for_its_successor(
     world: World, token: str
 ) -> None:
-    caller = world.access.caller(token)
-    world.access.drop(world.alice, ["alice-1"])
-    world.access.create(world.alice, ["alice-1"])  # the same name, another catalog
+    caller = world.access.authentication.identify(token)
+    world.access.catalogs.drop(world.alice, ["alice-1"])
+    world.access.catalogs.create(world.alice, ["alice-1"])  # the same name, another catalog
     with pytest.raises(NotFound):
-        world.access.catalog(caller, "alice-1", "catalog.get")
+        world.access.authorization.catalog(caller, "alice-1", "catalog.get")
 
 
 def test_a_signed_token_for_an_unknown_principal_is_refused(world: World, token: str) -> None:
     secret = signing_secret(world)
     good = Claim(2, CatalogId(0), READ, int(world.clock().timestamp()) + 60, "000001")
-    assert world.access.caller(good.signed(secret)).name == "alice"
+    assert world.access.authentication.identify(good.signed(secret)).name == "alice"
     refused(world.access, replace(good, principal_id=99).signed(secret))
 
 
@@ -361,7 +368,7 @@ def test_a_signed_token_with_too_long_validity_is_refused(world: World, token: s
     now = int(world.clock().timestamp())
     month = 30 * 24 * 3600
     good = Claim(2, CatalogId(0), READ, now + month, "000001")
-    assert world.access.caller(good.signed(secret)).name == "alice"
+    assert world.access.authentication.identify(good.signed(secret)).name == "alice"
     for expires_at in (now + month + 3600, now + 10 * 365 * 24 * 3600, 10**18 - 1):
         refused(world.access, replace(good, expires_at=expires_at).signed(secret))
 
@@ -369,10 +376,10 @@ def test_a_signed_token_with_too_long_validity_is_refused(world: World, token: s
 @pytest.mark.parametrize("backend", ["postgresql"])
 def test_keys_and_tokens_work_on_a_server(world: World, token: str) -> None:
     access = Access(world.metastore, clock=world.clock)
-    assert access.caller(world.keys["alice"]) == world.alice
-    assert access.caller(token).name == "alice"
-    world.access.rotate_signing_key(world.root)
-    world.access.rotate_signing_key(world.root)
+    assert access.authentication.identify(world.keys["alice"]) == world.alice
+    assert access.authentication.identify(token).name == "alice"
+    world.access.signing_keys.rotate(world.root)
+    world.access.signing_keys.rotate(world.root)
     refused(Access(world.metastore, clock=world.clock), token)
 
 
@@ -381,17 +388,17 @@ def test_without_tables_only_local_access_works(world: World, tmp_path: object) 
 
     with forklake.open(f"ducklake:{tmp_path}/plain.db", create=True) as plain:
         access = Access(plain)
-        assert access.is_open()
+        assert access.principals.is_empty()
         refused(access, world.keys["alice"])
         with pytest.raises(NotFound, match="forklake access init"):
-            access.create_principal(LOCAL, "alice")
-        access.create(LOCAL, ["sales"])
-        assert access.fork(LOCAL, "sales", ["fork"])[1] == 1
-        assert access.audit(LOCAL) == []
+            access.principals.create(LOCAL, "alice")
+        access.catalogs.create(LOCAL, ["sales"])
+        assert access.catalogs.fork(LOCAL, "sales", ["fork"])[1] == 1
+        assert access.audit.list(LOCAL) == []
         access.init()
-        assert access.is_open()
-        access.create_principal(LOCAL, "alice")
-        assert not access.is_open()
+        assert access.principals.is_empty()
+        access.principals.create(LOCAL, "alice")
+        assert not access.principals.is_empty()
 
 
 def test_a_key_is_not_part_of_its_repr() -> None:

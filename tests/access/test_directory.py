@@ -22,99 +22,101 @@ BAD_NAMES = ["", " x", "x ", "a\0b", "a\nb", "a/b", "x" * 256, "\u202ex", "\u200
 
 @SERVER_TOO
 def test_principals_are_listed_by_name(world: World) -> None:
-    found = world.access.principals(world.root)
+    found = world.access.principals.list(world.root)
     assert [(one.name, one.account, one.is_root) for one in found] == [
         ("alice", "alice", False),
         ("bob", "bob", False),
         ("carol", "carol", False),
         ("root", "house", True),
     ]
-    world.access.disable(world.root, "bob")
-    assert [one.name for one in world.access.principals(world.root) if one.is_disabled] == ["bob"]
+    world.access.principals.disable(world.root, "bob")
+    assert [one.name for one in world.access.principals.list(world.root) if one.is_disabled] == [
+        "bob"
+    ]
     with pytest.raises(AlreadyExists):  # its name stays taken
-        world.access.create_principal(world.root, "bob")
+        world.access.principals.create(world.root, "bob")
     world.access.init()  # keeps everything
-    assert len(world.access.principals(world.root)) == 4
+    assert len(world.access.principals.list(world.root)) == 4
 
 
 def test_bad_names_change_nothing(world: World) -> None:
     for name in BAD_NAMES:
         with pytest.raises(InvalidInput):
-            world.access.create_principal(world.root, name)
+            world.access.principals.create(world.root, name)
         with pytest.raises(NotFound):
-            world.access.create_key(world.root, name)
+            world.access.keys.create(world.root, name)
     for prefix in set(BAD_NAMES) - {"", "a/b"}:
         with pytest.raises(InvalidInput):
-            world.access.create_principal(world.root, "good", prefixes=[prefix])
-    assert len(world.access.principals(world.root)) == 4
+            world.access.principals.create(world.root, "good", prefixes=[prefix])
+    assert len(world.access.principals.list(world.root)) == 4
 
 
 def test_grants_are_given_changed_and_revoked(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
-    access.grant(world.alice, "alice-1", "bob", "reader")
-    access.grant(world.alice, "alice-1", "bob", "writer")
-    assert [(one.principal, one.role) for one in access.grants(world.alice, "alice-1")] == [
+    access.catalogs.create(world.alice, ["alice-1"])
+    access.grants.add(world.alice, "alice-1", "bob", "reader")
+    access.grants.add(world.alice, "alice-1", "bob", "writer")
+    assert [(one.principal, one.role) for one in access.grants.list(world.alice, "alice-1")] == [
         ("alice", "owner"),
         ("bob", "writer"),
     ]
-    assert access.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.WRITER]
-    access.revoke(world.alice, "alice-1", "bob")
-    assert access.rights(world.bob, ["alice-1"])["alice-1"] == NOTHING
+    assert access.authorization.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.WRITER]
+    access.grants.revoke(world.alice, "alice-1", "bob")
+    assert access.authorization.rights(world.bob, ["alice-1"])["alice-1"] == NOTHING
     with pytest.raises(NotFound, match="no role"):
-        access.revoke(world.alice, "alice-1", "bob")
+        access.grants.revoke(world.alice, "alice-1", "bob")
 
 
 def test_bad_grants_change_nothing(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
-    before = access.grants(world.alice, "alice-1")
+    access.catalogs.create(world.alice, ["alice-1"])
+    before = access.grants.list(world.alice, "alice-1")
     for role in ("", "king", "OWNER", "o"):
         with pytest.raises(InvalidInput, match="reader, forker"):
-            access.grant(world.alice, "alice-1", "bob", role)
+            access.grants.add(world.alice, "alice-1", "bob", role)
     with pytest.raises(NotFound, match="Principal"):
-        access.grant(world.alice, "alice-1", "nobody", "reader")  # language: ok
+        access.grants.add(world.alice, "alice-1", "nobody", "reader")  # language: ok
     for moment in (world.clock(), datetime(2040, 1, 1)):  # noqa: DTZ001
         with pytest.raises(InvalidInput, match="The time"):
-            access.grant(world.alice, "alice-1", "bob", "reader", expires_at=moment)
+            access.grants.add(world.alice, "alice-1", "bob", "reader", expires_at=moment)
     with pytest.raises(Forbidden):  # prefixes are for roots
-        access.grant_prefix(world.alice, "alice-", "bob", "reader")
-    assert access.grants(world.alice, "alice-1") == before
+        access.prefixes.add(world.alice, "alice-", "bob", "reader")
+    assert access.grants.list(world.alice, "alice-1") == before
 
 
 def test_admins_cannot_grant_the_admin_role(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
-    access.grant(world.alice, "alice-1", "bob", "admin")
+    access.catalogs.create(world.alice, ["alice-1"])
+    access.grants.add(world.alice, "alice-1", "bob", "admin")
     for role in ("admin", "owner"):
         with pytest.raises(Forbidden, match="OWN"):
-            access.grant(world.bob, "alice-1", "carol", role)
+            access.grants.add(world.bob, "alice-1", "carol", role)
         with pytest.raises(Forbidden, match="OWN"):  # not to themselves either
-            access.grant(world.bob, "alice-1", "bob", role)
+            access.grants.add(world.bob, "alice-1", "bob", role)
     with pytest.raises(Forbidden, match="OWN"):
-        access.revoke(world.bob, "alice-1", "alice")
+        access.grants.revoke(world.bob, "alice-1", "alice")
     with pytest.raises(Forbidden, match="OWN"):
-        access.grant(world.bob, "alice-1", "alice", "reader")
+        access.grants.add(world.bob, "alice-1", "alice", "reader")
     with pytest.raises(Forbidden, match="OWN"):  # with bob's prefix it would be his own
-        access.rename(world.bob, "alice-1", "bob-1")
-    assert access.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.ADMIN]
-    access.grant(world.bob, "alice-1", "carol", "writer")
-    access.revoke(world.bob, "alice-1", "carol")
+        access.catalogs.rename(world.bob, "alice-1", "bob-1")
+    assert access.authorization.rights(world.bob, ["alice-1"])["alice-1"] == ROLES[Role.ADMIN]
+    access.grants.add(world.bob, "alice-1", "carol", "writer")
+    access.grants.revoke(world.bob, "alice-1", "carol")
 
 
 def test_a_catalog_always_has_a_permanent_owner(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, ["alice-1"])
     soon = world.clock() + timedelta(days=1)
     with pytest.raises(InvalidInput, match="no owner"):
-        access.grant(world.alice, "alice-1", "alice", "admin")
+        access.grants.add(world.alice, "alice-1", "alice", "admin")
     with pytest.raises(InvalidInput, match="no owner"):
-        access.grant(world.alice, "alice-1", "alice", "owner", expires_at=soon)
-    access.grant(world.alice, "alice-1", "bob", "owner", expires_at=soon)
+        access.grants.add(world.alice, "alice-1", "alice", "owner", expires_at=soon)
+    access.grants.add(world.alice, "alice-1", "bob", "owner", expires_at=soon)
     with pytest.raises(InvalidInput, match="no owner"):  # bob is the owner for a day only
-        access.revoke(world.alice, "alice-1", "alice")
-    access.grant(world.alice, "alice-1", "bob", "owner")
-    access.revoke(world.alice, "alice-1", "alice")
+        access.grants.revoke(world.alice, "alice-1", "alice")
+    access.grants.add(world.alice, "alice-1", "bob", "owner")
+    access.grants.revoke(world.alice, "alice-1", "alice")
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
@@ -125,50 +127,52 @@ def test_two_owners_cannot_revoke_each_other_concurrently(world: World, way: str
     def end(caller: Caller, other: str) -> bool:
         try:
             if way == "revoke":
-                access.revoke(caller, "alice-1", other)
+                access.grants.revoke(caller, "alice-1", other)
             else:
-                access.grant(caller, "alice-1", other, "reader")
+                access.grants.add(caller, "alice-1", other, "reader")
         except (InvalidInput, Forbidden, NotFound):
             return False
         return True
 
     for _ in range(20):
-        access.create(world.alice, ["alice-1"])
-        access.grant(world.alice, "alice-1", "bob", "owner")
+        access.catalogs.create(world.alice, ["alice-1"])
+        access.grants.add(world.alice, "alice-1", "bob", "owner")
         with ThreadPoolExecutor(2) as pool:
             ended = [pool.submit(end, world.alice, "bob"), pool.submit(end, world.bob, "alice")]
         assert [one.result() for one in ended].count(True) == 1
-        assert Role.OWNER in {one.role for one in access.grants(LOCAL, "alice-1")}
-        access.drop(LOCAL, ["alice-1"])
+        assert Role.OWNER in {one.role for one in access.grants.list(LOCAL, "alice-1")}
+        access.catalogs.drop(LOCAL, ["alice-1"])
 
 
 @SERVER_TOO
 def test_grants_expire(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, ["alice-1"])
     soon = world.clock() + timedelta(seconds=10)
-    access.grant(world.alice, "alice-1", "bob", "reader", expires_at=soon)
-    access.grant_prefix(world.root, "alice-", "carol", "reader", expires_at=soon)
-    assert [one.expires_at for one in access.grants(world.alice, "alice-1")] == [None, soon]
+    access.grants.add(world.alice, "alice-1", "bob", "reader", expires_at=soon)
+    access.prefixes.add(world.root, "alice-", "carol", "reader", expires_at=soon)
+    assert [one.expires_at for one in access.grants.list(world.alice, "alice-1")] == [None, soon]
     for caller in (world.bob, world.carol):
-        assert access.rights(caller, ["alice-1"])["alice-1"] == {Right.READ}
-        assert len(access.visible(caller)) == 1
+        assert access.authorization.rights(caller, ["alice-1"])["alice-1"] == {Right.READ}
+        assert len(access.visible.catalogs(caller)) == 1
     world.clock.advance(10)
     for caller in (world.bob, world.carol):
-        assert access.rights(caller, ["alice-1"])["alice-1"] == NOTHING
-        assert access.visible(caller) == []
+        assert access.authorization.rights(caller, ["alice-1"])["alice-1"] == NOTHING
+        assert access.visible.catalogs(caller) == []
 
 
 def test_prefixes_are_granted_and_revoked(world: World) -> None:
     access = world.access
-    access.grant_prefix(world.root, "team-", "alice", "admin")
-    assert [one.prefix for one in access.prefixes(world.alice, "alice")] == ["alice-", "team-"]
-    access.create(world.alice, ["team-1"])
-    access.grant_prefix(world.root, "team-", "alice", "writer")
+    access.prefixes.add(world.root, "team-", "alice", "admin")
+    assert [one.prefix for one in access.prefixes.list(world.alice, "alice")] == ["alice-", "team-"]
+    access.catalogs.create(world.alice, ["team-1"])
+    access.prefixes.add(world.root, "team-", "alice", "writer")
     with pytest.raises(Forbidden):  # writers may not create catalogs
-        access.create(world.alice, ["team-2"])
-    access.revoke_prefix(world.root, "team-", "alice")
-    assert access.rights(world.alice, ["team-1"])["team-1"] == ROLES[Role.OWNER]  # her own
+        access.catalogs.create(world.alice, ["team-2"])
+    access.prefixes.revoke(world.root, "team-", "alice")
+    assert (
+        access.authorization.rights(world.alice, ["team-1"])["team-1"] == ROLES[Role.OWNER]
+    )  # her own
 
 
 def test_principals_of_one_metastore_are_valid_in_another(world: World, tmp_path: object) -> None:
@@ -177,16 +181,18 @@ def test_principals_of_one_metastore_are_valid_in_another(world: World, tmp_path
     with forklake.open(f"ducklake:{tmp_path}/stamp.db", create=True) as stamp:
         access = Access(stamp, home=world.metastore, clock=world.clock)
         access.init()
-        alice = access.caller(world.keys["alice"])
+        alice = access.authentication.identify(world.keys["alice"])
         assert alice == world.alice
         with pytest.raises(Forbidden):  # prefixes are granted in the metastore of the catalogs
-            access.create(alice, ["alice-1"])
-        access.grant_prefix(access.caller(world.keys["root"]), "alice-", "alice", "owner")
-        access.create(alice, ["alice-1"])
-        access.grant(alice, "alice-1", "bob", "reader")
-        assert [one.principal for one in access.grants(alice, "alice-1")] == ["alice", "bob"]
-        token = access.mint(alice, "alice-1", [Right.READ], 60)
-        assert world.access.caller(token) == access.caller(token)
+            access.catalogs.create(alice, ["alice-1"])
+        access.prefixes.add(
+            access.authentication.identify(world.keys["root"]), "alice-", "alice", "owner"
+        )
+        access.catalogs.create(alice, ["alice-1"])
+        access.grants.add(alice, "alice-1", "bob", "reader")
+        assert [one.principal for one in access.grants.list(alice, "alice-1")] == ["alice", "bob"]
+        token = access.tokens.create(alice, "alice-1", [Right.READ], 60)
+        assert world.access.authentication.identify(token) == access.authentication.identify(token)
         assert world.metastore.count() == 0
         with stamp.database.reading() as connection:
             assert connection.fetch("SELECT * FROM crucible_principal") == []
@@ -200,15 +206,17 @@ def test_concurrent_initializations_share_one_signing_key(metastore: Metastore) 
     def begin(number: int) -> None:
         access = Access(metastore)
         access.init()
-        access.create_principal(LOCAL, f"p{number}", is_root=True)
-        caller = access.acting_as(LOCAL, f"p{number}")
-        tokens.append(access.mint(caller, "sales", [Right.READ], 60))
+        access.principals.create(LOCAL, f"p{number}", is_root=True)
+        caller = access.principals.act_as(LOCAL, f"p{number}")
+        tokens.append(access.tokens.create(caller, "sales", [Right.READ], 60))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(begin, range(8)))
     access = Access(metastore)
-    assert {one.principal_id for one in access.principals(LOCAL)} == set(range(1, 9))
-    assert {access.caller(token).name for token in tokens} == {f"p{one}" for one in range(8)}
+    assert {one.principal_id for one in access.principals.list(LOCAL)} == set(range(1, 9))
+    assert {access.authentication.identify(token).name for token in tokens} == {
+        f"p{one}" for one in range(8)
+    }
     assert {token.split(".")[5] for token in tokens} == {"000001"}
 
 
@@ -219,26 +227,26 @@ def test_concurrent_initializations_share_one_signing_key(metastore: Metastore) 
 def test_the_audit_records_done_denied_and_failed_operations(world: World) -> None:
     access = world.access
     before = len(world.entries())
-    access.create(world.alice, ["alice-1"])
-    access.fork(world.alice, "alice-1", ["alice-2"])
-    access.grant(world.alice, "alice-1", "bob", "reader")
+    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.fork(world.alice, "alice-1", ["alice-2"])
+    access.grants.add(world.alice, "alice-1", "bob", "reader")
     with pytest.raises(Forbidden):
-        access.catalog(world.bob, "alice-1", "schema.create")
+        access.authorization.catalog(world.bob, "alice-1", "schema.create")
     with pytest.raises(NotFound):
-        access.catalog(world.carol, "alice-1", "catalog.get")
+        access.authorization.catalog(world.carol, "alice-1", "catalog.get")
     with pytest.raises(Forbidden):
-        access.require(world.bob, "principal.list")
+        access.authorization.require(world.bob, "principal.list")
     with pytest.raises(AlreadyExists):
-        access.create(world.alice, ["alice-1"])
-    access.set_quota(world.root, "alice", catalogs=2)
+        access.catalogs.create(world.alice, ["alice-1"])
+    access.quotas.set(world.root, "alice", catalogs=2)
     with pytest.raises(QuotaExceeded):
-        access.create(world.alice, ["alice-3", "alice-4"])
-    with access.audited(world.alice, "table.create", "alice-1.main.t"):
+        access.catalogs.create(world.alice, ["alice-3", "alice-4"])
+    with access.audit.recording(world.alice, "table.create", "alice-1.main.t"):
         pass
-    with pytest.raises(ZeroDivisionError), access.audited(world.alice, "table.drop", "t"):
+    with pytest.raises(ZeroDivisionError), access.audit.recording(world.alice, "table.drop", "t"):
         1 / 0  # noqa: B018
-    access.rename(world.alice, "alice-2", "alice-5")
-    access.drop(world.alice, ["alice-5"])
+    access.catalogs.rename(world.alice, "alice-2", "alice-5")
+    access.catalogs.drop(world.alice, ["alice-5"])
     found = world.entries()[before:]
     assert [(one.principal, one.operation, one.object, one.outcome.value) for one in found] == [
         ("alice", "catalog.create", "alice-1", "done"),
@@ -260,22 +268,24 @@ def test_the_audit_records_done_denied_and_failed_operations(world: World) -> No
 
 def test_admins_read_the_audit_of_their_catalog_page_by_page(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1", "alice-2"])
+    access.catalogs.create(world.alice, ["alice-1", "alice-2"])
     for number in range(5):
         with pytest.raises(NotFound):
-            access.catalog(world.bob, "alice-1", f"{('schema', 'table')[number % 2]}.list")
-    first = access.audit(world.alice, catalog="alice-1", limit=4)
-    rest = access.audit(world.alice, catalog="alice-1", limit=4, after=first[-1].audit_id)
-    assert [one.outcome for one in first + rest] == [Outcome.DENIED] * 5 + [Outcome.DONE]
-    assert access.audit(world.alice, catalog="alice-1", after=rest[-1].audit_id) == []
+            access.authorization.catalog(
+                world.bob, "alice-1", f"{('schema', 'table')[number % 2]}.list"
+            )
+    first = access.audit.list(world.alice, catalog="alice-1", limit=4)
+    rest = access.audit.list(world.alice, catalog="alice-1", limit=4, after=first[-1].audit_id)
+    assert [one.outcome for one in [*first, *rest]] == [Outcome.DENIED] * 5 + [Outcome.DONE]
+    assert access.audit.list(world.alice, catalog="alice-1", after=rest[-1].audit_id) == []
     with pytest.raises(Forbidden):
-        access.audit(world.alice)
-    access.grant(world.alice, "alice-1", "bob", "writer")
+        access.audit.list(world.alice)
+    access.grants.add(world.alice, "alice-1", "bob", "writer")
     with pytest.raises(Forbidden):
-        access.audit(world.bob, catalog="alice-1")
+        access.audit.list(world.bob, catalog="alice-1")
     for limit in (0, 10**9):
         with pytest.raises(InvalidInput):
-            access.audit(world.alice, catalog="alice-1", limit=limit)
+            access.audit.list(world.alice, catalog="alice-1", limit=limit)
 
 
 def test_a_failed_change_is_not_audited_as_done(
@@ -283,9 +293,9 @@ def test_a_failed_change_is_not_audited_as_done(
 ) -> None:
     world = World(metastore)
     monkeypatch.setattr("forklake.store.forks.reached", _fail_at("fork.prepared"))
-    world.access.create(world.alice, ["alice-1"])
+    world.access.catalogs.create(world.alice, ["alice-1"])
     with pytest.raises(RuntimeError, match=r"fork\.prepared"):
-        world.access.fork(world.alice, "alice-1", ["alice-2"])
+        world.access.catalogs.fork(world.alice, "alice-1", ["alice-2"])
     assert metastore.find("alice-2") is None
     assert [one.object for one in world.entries() if one.operation == "catalog.fork"] == []
 
@@ -300,16 +310,16 @@ def _fail_at(phase: str) -> object:
 
 def test_any_requested_name_can_be_audited(world: World) -> None:
     with pytest.raises(NotFound):
-        world.access.catalog(world.alice, "a\0\ud800" + "x" * 5000, "catalog.get")
+        world.access.authorization.catalog(world.alice, "a\0\ud800" + "x" * 5000, "catalog.get")
     last = world.entries()[-1]
     assert last.object.startswith("a\\x00\\ud800xxx")
     assert len(last.object) < 1100
 
 
 def test_local_callers_may_do_everything_and_are_audited(world: World) -> None:
-    world.access.create(LOCAL, ["house"])
+    world.access.catalogs.create(LOCAL, ["house"])
     assert world.entries()[-1].principal == "local"
-    assert world.access.rights(LOCAL, ["house", "none"]) == {
+    assert world.access.authorization.rights(LOCAL, ["house", "none"]) == {
         "house": frozenset(Right),
         "none": NOTHING,
     }

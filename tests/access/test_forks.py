@@ -22,16 +22,16 @@ BOTH = pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 
 def rights(world: World, caller: Caller, name: str) -> frozenset[Right]:
     """Return the rights of a caller on a catalog."""
-    return world.access.rights(caller, [name])[name]
+    return world.access.authorization.rights(caller, [name])[name]
 
 
 @pytest.fixture
 def family(world: World) -> World:
     """Return rules in which bob forked alice's catalog, and his fork again."""
-    world.access.create(world.alice, ["alice-1"])
-    world.access.grant(world.alice, "alice-1", "bob", "forker")
-    world.access.fork(world.bob, "alice-1", ["bob-1"])
-    world.access.fork(world.bob, "bob-1", ["bob-2"])
+    world.access.catalogs.create(world.alice, ["alice-1"])
+    world.access.grants.add(world.alice, "alice-1", "bob", "forker")
+    world.access.catalogs.fork(world.bob, "alice-1", ["bob-1"])
+    world.access.catalogs.fork(world.bob, "bob-1", ["bob-2"])
     return world
 
 
@@ -39,7 +39,7 @@ def family(world: World) -> World:
 def test_the_forker_owns_the_fork_and_readers_of_the_parent_have_no_rights(
     family: World,
 ) -> None:
-    family.access.grant(family.alice, "alice-1", "carol", "admin")
+    family.access.grants.add(family.alice, "alice-1", "carol", "admin")
     for name in ("bob-1", "bob-2"):
         assert rights(family, family.bob, name) == ROLES[Role.OWNER]
         assert rights(family, family.carol, name) == NOTHING
@@ -49,130 +49,132 @@ def test_the_forker_owns_the_fork_and_readers_of_the_parent_have_no_rights(
 @BOTH
 def test_a_grant_on_a_fork_needs_read_rights_on_all_ancestors(family: World) -> None:
     access = family.access
-    access.grant(family.bob, "bob-2", "carol", "admin")
+    access.grants.add(family.bob, "bob-2", "carol", "admin")
     assert rights(family, family.carol, "bob-2") == NOTHING
-    access.grant(family.bob, "bob-1", "carol", "reader")
+    access.grants.add(family.bob, "bob-1", "carol", "reader")
     assert rights(family, family.carol, "bob-2") == NOTHING
-    access.grant(family.alice, "alice-1", "carol", "reader")
+    access.grants.add(family.alice, "alice-1", "carol", "reader")
     assert rights(family, family.carol, "bob-2") == ROLES[Role.ADMIN]
-    access.revoke(family.bob, "bob-1", "carol")  # in the middle of the lineage
+    access.grants.revoke(family.bob, "bob-1", "carol")  # in the middle of the lineage
     assert rights(family, family.carol, "bob-2") == NOTHING
     with pytest.raises(NotFound):
-        access.catalog(family.carol, "bob-2", "catalog.get")
-    assert [row.catalog_name for row in access.visible(family.carol)] == ["alice-1"]
+        access.authorization.catalog(family.carol, "bob-2", "catalog.get")
+    assert [row.catalog_name for row in access.visible.catalogs(family.carol)] == ["alice-1"]
 
 
 def test_revoking_read_on_the_parent_revokes_it_on_all_forks(family: World) -> None:
-    family.access.revoke(family.alice, "alice-1", "bob")
+    family.access.grants.revoke(family.alice, "alice-1", "bob")
     for name in ("bob-1", "bob-2"):
         assert rights(family, family.bob, name) == NOTHING
         with pytest.raises(NotFound):
-            family.access.drop(family.bob, [name])
-    assert family.access.visible(family.bob) == []
-    family.access.grant(family.alice, "alice-1", "bob", "reader")
+            family.access.catalogs.drop(family.bob, [name])
+    assert family.access.visible.catalogs(family.bob) == []
+    family.access.grants.add(family.alice, "alice-1", "bob", "reader")
     assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
     with pytest.raises(Forbidden):
-        family.access.fork(family.bob, "alice-1", ["bob-3"])
+        family.access.catalogs.fork(family.bob, "alice-1", ["bob-3"])
 
 
 def test_an_expired_grant_on_the_parent_ends_rights_on_forks(family: World) -> None:
     soon = family.clock() + timedelta(seconds=10)
-    family.access.grant(family.alice, "alice-1", "bob", "reader", expires_at=soon)
+    family.access.grants.add(family.alice, "alice-1", "bob", "reader", expires_at=soon)
     assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
     family.clock.advance(10)
     assert rights(family, family.bob, "bob-2") == NOTHING
 
 
 def test_prefix_grants_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
-    family.access.grant_prefix(family.root, "bob-", "carol", "owner")
+    family.access.prefixes.add(family.root, "bob-", "carol", "owner")
     assert rights(family, family.carol, "bob-2") == NOTHING
-    family.access.grant_prefix(family.root, "alice-", "carol", "reader")
+    family.access.prefixes.add(family.root, "alice-", "carol", "reader")
     assert rights(family, family.carol, "bob-2") == ROLES[Role.OWNER]
-    family.access.rename(family.alice, "alice-1", "alice-other")
+    family.access.catalogs.rename(family.alice, "alice-1", "alice-other")
     assert rights(family, family.carol, "bob-2") == ROLES[Role.OWNER]
-    family.access.rename(family.root, "alice-other", "hidden")
+    family.access.catalogs.rename(family.root, "alice-other", "hidden")
     assert rights(family, family.carol, "bob-2") == NOTHING
 
 
 def test_tokens_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
-    token = family.access.mint(family.bob, "bob-2", [Right.READ], 600)
-    caller = family.access.caller(token)
+    token = family.access.tokens.create(family.bob, "bob-2", [Right.READ], 600)
+    caller = family.access.authentication.identify(token)
     assert rights(family, caller, "bob-2") == READ
-    family.access.revoke(family.alice, "alice-1", "bob")
+    family.access.grants.revoke(family.alice, "alice-1", "bob")
     assert rights(family, caller, "bob-2") == NOTHING
 
 
 @BOTH
 def test_copies_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
     access = family.access
-    access.fork(family.bob, "alice-1", ["bob-copy"], mode="copy")
+    access.catalogs.fork(family.bob, "alice-1", ["bob-copy"], mode="copy")
     family.metastore.materialize("bob-2")
     for name in ("bob-copy", "bob-2"):
-        access.grant(family.bob, name, "carol", "reader")
+        access.grants.add(family.bob, name, "carol", "reader")
         assert rights(family, family.carol, name) == NOTHING
-    access.grant(family.alice, "alice-1", "carol", "reader")
+    access.grants.add(family.alice, "alice-1", "carol", "reader")
     assert rights(family, family.carol, "bob-copy") == READ
 
 
 def test_dropped_ancestors_are_not_checked(family: World) -> None:
-    family.access.grant(family.bob, "bob-2", "carol", "reader")
-    family.access.drop(family.alice, ["alice-1"])
+    family.access.grants.add(family.bob, "bob-2", "carol", "reader")
+    family.access.catalogs.drop(family.alice, ["alice-1"])
     assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
     assert rights(family, family.carol, "bob-2") == NOTHING  # bob-1 is between
-    family.access.drop(family.bob, ["bob-1"])
+    family.access.catalogs.drop(family.bob, ["bob-1"])
     assert rights(family, family.carol, "bob-2") == READ
 
 
 def test_forking_needs_the_fork_right_and_a_prefix_for_the_name(family: World) -> None:
     access = family.access
-    access.grant(family.alice, "alice-1", "carol", "writer")
+    access.grants.add(family.alice, "alice-1", "carol", "writer")
     with pytest.raises(Forbidden, match="FORK"):
-        access.fork(family.carol, "alice-1", ["carol-1"])
+        access.catalogs.fork(family.carol, "alice-1", ["carol-1"])
     with pytest.raises(NotFound):
-        access.fork(family.carol, "bob-1", ["carol-1"])
-    access.grant(family.alice, "alice-1", "carol", "forker")
+        access.catalogs.fork(family.carol, "bob-1", ["carol-1"])
+    access.grants.add(family.alice, "alice-1", "carol", "forker")
     stated = []
     for name in ("bob-1", "bob-nothing", "carol=1"):  # taken, free, and not quite her own prefix
         with pytest.raises(Forbidden) as caught:
-            access.fork(family.carol, "alice-1", ["carol-1", name])
+            access.catalogs.fork(family.carol, "alice-1", ["carol-1", name])
         stated.append(str(caught.value).replace(f"'{name}'", "…"))
     assert len(set(stated)) == 1
     assert family.metastore.find("carol-1") is None
-    assert access.fork(family.carol, "alice-1", ["carol-1"])[1] == 1
+    assert access.catalogs.fork(family.carol, "alice-1", ["carol-1"])[1] == 1
 
 
 def test_a_token_may_fork_only_its_catalog(family: World) -> None:
-    token = family.access.mint(family.bob, "alice-1", [Right.READ, Right.FORK], 600)
-    caller = family.access.caller(token)
-    (row,), made = family.access.fork(caller, "alice-1", ["bob-by-token"])
+    token = family.access.tokens.create(family.bob, "alice-1", [Right.READ, Right.FORK], 600)
+    caller = family.access.authentication.identify(token)
+    (row,), made = family.access.catalogs.fork(caller, "alice-1", ["bob-by-token"])
     assert made == 1
     assert rights(family, caller, row.catalog_name) == NOTHING
     assert rights(family, family.bob, row.catalog_name) == ROLES[Role.OWNER]
     with pytest.raises(NotFound):
-        family.access.fork(caller, "bob-1", ["bob-more"])
+        family.access.catalogs.fork(caller, "bob-1", ["bob-more"])
 
 
 def test_an_existing_fork_is_returned_only_to_its_readers(family: World) -> None:
     access = family.access
-    rows, made = access.fork(family.bob, "alice-1", ["bob-1", "bob-new"], if_not_exists=True)
+    rows, made = access.catalogs.fork(
+        family.bob, "alice-1", ["bob-1", "bob-new"], if_not_exists=True
+    )
     assert ({row.catalog_name for row in rows}, made) == ({"bob-1", "bob-new"}, 1)
-    access.grant_prefix(family.root, "bob-", "carol", "admin")
+    access.prefixes.add(family.root, "bob-", "carol", "admin")
     with pytest.raises(AlreadyExists):
-        access.create(family.carol, ["bob-1"], if_not_exists=True)
-    (row,) = access.create(family.carol, ["bob-of-carol"], if_not_exists=True)
-    assert access.create(family.bob, ["bob-of-carol"], if_not_exists=True) == [row]
+        access.catalogs.create(family.carol, ["bob-1"], if_not_exists=True)
+    (row,) = access.catalogs.create(family.carol, ["bob-of-carol"], if_not_exists=True)
+    assert access.catalogs.create(family.bob, ["bob-of-carol"], if_not_exists=True) == [row]
 
 
 def test_errors_about_existing_forks_hide_unreadable_parents(family: World) -> None:
     access = family.access
-    access.create(family.bob, ["bob-own"])
+    access.catalogs.create(family.bob, ["bob-own"])
     with pytest.raises(AlreadyExists, match="is a fork of 'alice-1', not of 'bob-own'"):
-        access.fork(family.bob, "bob-own", ["bob-1"], if_not_exists=True)
-    access.create(family.carol, ["carol-1"])
-    access.grant_prefix(family.root, "bob-", "carol", "forker")
-    access.grant_prefix(family.root, "bob-", "carol", "admin")
+        access.catalogs.fork(family.bob, "bob-own", ["bob-1"], if_not_exists=True)
+    access.catalogs.create(family.carol, ["carol-1"])
+    access.prefixes.add(family.root, "bob-", "carol", "forker")
+    access.prefixes.add(family.root, "bob-", "carol", "admin")
     with pytest.raises(AlreadyExists) as error:
-        access.fork(family.carol, "carol-1", ["bob-1"], if_not_exists=True)
+        access.catalogs.fork(family.carol, "carol-1", ["bob-1"], if_not_exists=True)
     assert "alice-1" not in str(error.value)
 
 
@@ -181,9 +183,9 @@ def test_a_fork_of_a_past_snapshot_follows_the_same_rules(family: World) -> None
     before = catalog.head().snapshot_id
     with catalog.transaction() as transaction:
         transaction.create_schema("later")
-    (row,), _ = family.access.fork(family.bob, "alice-1", ["bob-past"], at=before)
+    (row,), _ = family.access.catalogs.fork(family.bob, "alice-1", ["bob-past"], at=before)
     assert row.fork_snapshot == before
-    family.access.revoke(family.alice, "alice-1", "bob")
+    family.access.grants.revoke(family.alice, "alice-1", "bob")
     assert rights(family, family.bob, "bob-past") == NOTHING
 
 
@@ -211,12 +213,12 @@ def test_an_additional_ancestor_never_adds_rights(
 
 
 def test_a_token_of_a_root_has_only_the_rights_of_the_token(family: World) -> None:
-    token = family.access.mint(family.root, "alice-1", [Right.READ, Right.FORK], 600)
-    caller = family.access.caller(token)
-    assert [row.catalog_name for row in family.access.visible(caller)] == ["alice-1"]
+    token = family.access.tokens.create(family.root, "alice-1", [Right.READ, Right.FORK], 600)
+    caller = family.access.authentication.identify(token)
+    assert [row.catalog_name for row in family.access.visible.catalogs(caller)] == ["alice-1"]
     with pytest.raises(Forbidden):
-        family.access.fork(caller, "alice-1", ["anything"])
+        family.access.catalogs.fork(caller, "alice-1", ["anything"])
     with pytest.raises(Forbidden):
-        family.access.principals(caller)
+        family.access.principals.list(caller)
     with pytest.raises(NotFound):
-        family.access.catalog(caller, "bob-1", "catalog.get")
+        family.access.authorization.catalog(caller, "bob-1", "catalog.get")

@@ -20,45 +20,48 @@ from tests.fix_metastore import BACKENDS
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_ownership_granted_by_strangers_does_not_use_up_a_quota(world: World) -> None:
     access = world.access
-    access.set_quota(world.root, "bob", catalogs=2)
-    access.create(world.alice, ["alice-1", "alice-2", "alice-3"])
-    access.grant(world.alice, "alice-1", "bob", "owner")
-    access.grant(world.alice, "alice-2", "bob", "owner")
+    access.quotas.set(world.root, "bob", catalogs=2)
+    access.catalogs.create(world.alice, ["alice-1", "alice-2", "alice-3"])
+    access.grants.add(world.alice, "alice-1", "bob", "owner")
+    access.grants.add(world.alice, "alice-2", "bob", "owner")
     with pytest.raises(QuotaExceeded) as caught:
-        access.grant(world.alice, "alice-3", "bob", "owner")
+        access.grants.add(world.alice, "alice-3", "bob", "owner")
     assert not caught.value.details  # nor the number of bob's catalogs
-    access.create(world.bob, ["bob-1"])
-    assert access.fork(world.bob, "alice-1", ["bob-2"])[1] == 1
-    for attempt in (partial(access.create, world.bob, ["bob-3"]), partial(fork_more, world)):
+    access.catalogs.create(world.bob, ["bob-1"])
+    assert access.catalogs.fork(world.bob, "alice-1", ["bob-2"])[1] == 1
+    for attempt in (
+        partial(access.catalogs.create, world.bob, ["bob-3"]),
+        partial(fork_more, world),
+    ):
         with pytest.raises(QuotaExceeded, match="at most 2"):
             attempt()
 
 
 def fork_more(world: World) -> None:
     """Create one more fork as bob."""
-    world.access.fork(world.bob, "bob-1", ["bob-3"])
+    world.access.catalogs.fork(world.bob, "bob-1", ["bob-3"])
 
 
 def test_owned_catalogs_count_however_they_were_created(world: World) -> None:
     access = world.access
-    access.set_quota(world.root, "bob", catalogs=1)
-    access.create(world.root, ["bob-by-root"])
-    access.grant(world.root, "bob-by-root", "bob", "owner")
+    access.quotas.set(world.root, "bob", catalogs=1)
+    access.catalogs.create(world.root, ["bob-by-root"])
+    access.grants.add(world.root, "bob-by-root", "bob", "owner")
     with pytest.raises(QuotaExceeded):
-        access.create(world.bob, ["bob-1"])
-    access.grant_prefix(world.root, "bob-by", "bob", "reader")
+        access.catalogs.create(world.bob, ["bob-1"])
+    access.prefixes.add(world.root, "bob-by", "bob", "reader")
     with pytest.raises(QuotaExceeded):
-        access.create(world.bob, ["bob-1"])
+        access.catalogs.create(world.bob, ["bob-1"])
 
 
 def test_the_number_of_keys_of_a_principal_is_limited(world: World) -> None:
     access = world.access
     for _ in range(99):
-        access.create_key(world.bob, "bob")
+        access.keys.create(world.bob, "bob")
     with pytest.raises(QuotaExceeded, match="100 active keys"):
-        access.create_key(world.bob, "bob")
-    access.revoke_key(world.bob, "bob", access.keys(world.bob, "bob")[5].key_id)
-    access.create_key(world.bob, "bob")
+        access.keys.create(world.bob, "bob")
+    access.keys.revoke(world.bob, "bob", access.keys.list(world.bob, "bob")[5].key_id)
+    access.keys.create(world.bob, "bob")
 
 
 # The audit
@@ -66,26 +69,26 @@ def test_the_number_of_keys_of_a_principal_is_limited(world: World) -> None:
 
 def test_repeated_denials_do_not_fill_the_audit(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, ["alice-1"])
     before = len(world.entries())
     for number in range(BURST + 50):
         with pytest.raises(NotFound):
-            access.catalog(world.bob, f"nothing-{number}", "catalog.get")
+            access.authorization.catalog(world.bob, f"nothing-{number}", "catalog.get")
     with pytest.raises(NotFound):
         # Other principals are audited as always.
-        access.catalog(world.carol, "alice-1", "catalog.get")
+        access.authorization.catalog(world.carol, "alice-1", "catalog.get")
     written = world.entries()[before:]
     assert BURST <= sum(one.principal == "bob" for one in written) <= BURST + 20
     assert sum(one.principal == "carol" for one in written) == 1
-    access.create(world.bob, ["bob-1"])  # and so are completed operations
+    access.catalogs.create(world.bob, ["bob-1"])  # and so are completed operations
     assert world.entries("bob-1")[-1].outcome is Outcome.DONE
-    Access(world.metastore).write_denials()
+    Access(world.metastore).audit.write_denials()
     last = world.entries()[-1]
     assert (last.principal, last.operation, last.outcome) == ("bob", "catalog.get", Outcome.DENIED)
     count = int(last.object.split()[0])
     assert count + sum(one.principal == "bob" for one in written) == BURST + 50
     entries = len(world.entries())
-    access.write_denials()
+    access.audit.write_denials()
     assert len(world.entries()) == entries
 
 
@@ -105,38 +108,38 @@ def test_denials_are_counted_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) 
 
 def test_admins_cannot_probe_names_of_principals(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, ["alice-1"])
     for number in range(GUESSES_PER_HOUR):
         with pytest.raises(NotFound):
-            access.grant(world.alice, "alice-1", f"guess-{number}", "reader")
+            access.grants.add(world.alice, "alice-1", f"guess-{number}", "reader")
     answers = set()
     for name in ("bob", "guess", "root"):
         with pytest.raises(RateLimited) as caught:
-            access.grant(world.alice, "alice-1", name, "reader")
+            access.grants.add(world.alice, "alice-1", name, "reader")
         assert caught.value.details["retry_after"] > 0
         answers.add(str(caught.value))
     assert len(answers) == 1
-    access.grant(world.root, "alice-1", "bob", "reader")
-    access.grant(world.alice, "alice-1", "bob", "writer")  # visible in the grants of alice-1
-    access.create(world.carol, ["carol-1"])
-    access.grant(world.carol, "carol-1", "bob", "reader")  # other callers are not limited
+    access.grants.add(world.root, "alice-1", "bob", "reader")
+    access.grants.add(world.alice, "alice-1", "bob", "writer")  # visible in the grants of alice-1
+    access.catalogs.create(world.carol, ["carol-1"])
+    access.grants.add(world.carol, "carol-1", "bob", "reader")  # other callers are not limited
     assert any("guess-3" in one.object for one in world.entries("alice-1"))
 
 
 def test_revoking_a_role_reveals_no_names(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, ["alice-1"])
     answers = set()
     for name in ("bob", "bib"):
         with pytest.raises(NotFound) as caught:
-            access.revoke(world.alice, "alice-1", name)
+            access.grants.revoke(world.alice, "alice-1", name)
         answers.add((str(caught.value).replace(name, "NAME"), tuple(caught.value.details)))
     assert len(answers) == 1
 
 
 def test_only_owners_may_grant_ownership(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
-    access.grant(world.alice, "alice-1", "bob", Role.ADMIN)
+    access.catalogs.create(world.alice, ["alice-1"])
+    access.grants.add(world.alice, "alice-1", "bob", Role.ADMIN)
     with pytest.raises(Forbidden):
-        access.grant(world.bob, "alice-1", "carol", "owner")
+        access.grants.add(world.bob, "alice-1", "carol", "owner")

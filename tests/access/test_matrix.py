@@ -57,14 +57,17 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with forklake.open(f"ducklake:{path}", create=True) as metastore:
         world = World(metastore)
         access = world.access
-        access.create(world.root, ["house"])
+        access.catalogs.create(world.root, ["house"])
         people = {"root": world.root, "stranger": world.stranger("stranger")}
         for role in Role:
             people[role] = world.stranger(role)
-            access.grant(world.root, "house", role, role)
-        token = access.mint(people["owner"], "house", [Right.READ, Right.FORK], 600)
-        root_token = access.mint(world.root, "house", [Right.READ, Right.WRITE], 600)
-        people |= {"token": access.caller(token), "root token": access.caller(root_token)}
+            access.grants.add(world.root, "house", role, role)
+        token = access.tokens.create(people["owner"], "house", [Right.READ, Right.FORK], 600)
+        root_token = access.tokens.create(world.root, "house", [Right.READ, Right.WRITE], 600)
+        people |= {
+            "token": access.authentication.identify(token),
+            "root token": access.authentication.identify(root_token),
+        }
         yield House(access, people)
 
 
@@ -93,7 +96,9 @@ def test_a_role_may_use_exactly_the_listed_operations(house: House, who: str) ->
     rights = rights_of(who)
     refused = Forbidden if rights else NotFound
     found = {
-        operation: outcome(partial(house.access.catalog, house.people[who], "house", operation))
+        operation: outcome(
+            partial(house.access.authorization.catalog, house.people[who], "house", operation)
+        )
         for operation in ON_CATALOGS
     }
     assert found == {
@@ -110,7 +115,7 @@ def test_operations_without_a_catalog_are_for_roots_oneself_or_everyone(
         rule = OPERATIONS[operation]
         for_all = who == "root" or rule is Special.ANYONE
         for_self = for_all or (rule is Special.SELF and caller.bound is None)
-        require = partial(house.access.require, caller, operation)
+        require = partial(house.access.authorization.require, caller, operation)
         about_self = outcome(partial(require, principal=caller.name))
         about_bob = outcome(partial(require, principal="bob"))
         assert about_self is (None if for_self else Forbidden), operation
@@ -119,35 +124,41 @@ def test_operations_without_a_catalog_are_for_roots_oneself_or_everyone(
 
 # Actions, by the operation that they must check.
 ACTS: dict[str, Callable[[World, Caller], object]] = {
-    "catalog.get": lambda world, caller: world.access.catalog(caller, "house", "catalog.get"),
-    "catalog.fork": lambda world, caller: world.access.fork(caller, "house", ["own-fork"]),
-    "catalog.rename": lambda world, caller: world.access.rename(caller, "house", "own-house"),
-    "catalog.drop": lambda world, caller: world.access.drop(caller, ["house"]),
-    "grants.list": lambda world, caller: world.access.grants(caller, "house"),
-    "grants.set": lambda world, caller: world.access.grant(caller, "house", "bob", "reader"),
-    "grants.own": lambda world, caller: world.access.grant(caller, "house", "bob", "admin"),
-    "token.mint": lambda world, caller: world.access.mint(caller, "house", [Right.READ], 60),
-    "quota.get": lambda world, caller: world.access.catalog_limit(caller, "house"),
-    "audit.catalog": lambda world, caller: world.access.audit(caller, catalog="house"),
-    "audit.all": lambda world, caller: world.access.audit(caller),
-    "quota.set": lambda world, caller: world.access.limit_catalog(caller, "house", 10),
-    "principal.list": lambda world, caller: world.access.principals(caller),
-    "principal.create": lambda world, caller: world.access.create_principal(caller, "new"),
-    "principal.disable": lambda world, caller: world.access.disable(caller, "bob"),
-    "key.create": lambda world, caller: world.access.create_key(caller, "bob"),
-    "key.list": lambda world, caller: world.access.keys(caller, "bob"),
-    "grants.prefix": lambda world, caller: world.access.grant_prefix(caller, "", "bob", "owner"),
-    "signing.rotate": lambda world, caller: world.access.rotate_signing_key(caller),
+    "catalog.get": lambda world, caller: world.access.authorization.catalog(
+        caller, "house", "catalog.get"
+    ),
+    "catalog.fork": lambda world, caller: world.access.catalogs.fork(caller, "house", ["own-fork"]),
+    "catalog.rename": lambda world, caller: world.access.catalogs.rename(
+        caller, "house", "own-house"
+    ),
+    "catalog.drop": lambda world, caller: world.access.catalogs.drop(caller, ["house"]),
+    "grants.list": lambda world, caller: world.access.grants.list(caller, "house"),
+    "grants.set": lambda world, caller: world.access.grants.add(caller, "house", "bob", "reader"),
+    "grants.own": lambda world, caller: world.access.grants.add(caller, "house", "bob", "admin"),
+    "token.mint": lambda world, caller: world.access.tokens.create(
+        caller, "house", [Right.READ], 60
+    ),
+    "quota.get": lambda world, caller: world.access.quotas.find_catalog_limit(caller, "house"),
+    "audit.catalog": lambda world, caller: world.access.audit.list(caller, catalog="house"),
+    "audit.all": lambda world, caller: world.access.audit.list(caller),
+    "quota.set": lambda world, caller: world.access.quotas.set_catalog_limit(caller, "house", 10),
+    "principal.list": lambda world, caller: world.access.principals.list(caller),
+    "principal.create": lambda world, caller: world.access.principals.create(caller, "new"),
+    "principal.disable": lambda world, caller: world.access.principals.disable(caller, "bob"),
+    "key.create": lambda world, caller: world.access.keys.create(caller, "bob"),
+    "key.list": lambda world, caller: world.access.keys.list(caller, "bob"),
+    "grants.prefix": lambda world, caller: world.access.prefixes.add(caller, "", "bob", "owner"),
+    "signing.rotate": lambda world, caller: world.access.signing_keys.rotate(caller),
 }
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 def test_methods_check_their_own_operation(world: World) -> None:
-    world.access.create(world.root, ["house"])
+    world.access.catalogs.create(world.root, ["house"])
     for role in Role:
         caller = world.stranger(role)
-        world.access.grant(world.root, "house", role, role)
-        world.access.grant_prefix(LOCAL, "own-", role, "admin")
+        world.access.grants.add(world.root, "house", role, role)
+        world.access.prefixes.add(LOCAL, "own-", role, "admin")
         for operation, act in ACTS.items():
             needed = OPERATIONS[operation]
             is_allowed = isinstance(needed, Right) and needed in ROLES[role]
@@ -162,9 +173,9 @@ def _put_back(world: World, role: Role, operation: str, was_done: bool) -> None:
     if not was_done:
         return
     if operation == "catalog.fork":
-        access.drop(LOCAL, ["own-fork"])
+        access.catalogs.drop(LOCAL, ["own-fork"])
     if operation == "catalog.rename":
-        access.rename(LOCAL, "own-house", "house")
+        access.catalogs.rename(LOCAL, "own-house", "house")
     if operation == "catalog.drop":
-        access.create(LOCAL, ["house"])
-        access.grant(LOCAL, "house", role, role)
+        access.catalogs.create(LOCAL, ["house"])
+        access.grants.add(LOCAL, "house", role, role)

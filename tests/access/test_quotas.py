@@ -121,22 +121,22 @@ def test_expiring_snapshots_frees_quota(metastore: Metastore) -> None:
 
 def test_the_limit_of_a_principal_applies_to_each_of_its_catalogs(world: World) -> None:
     access = world.access
-    access.create(world.alice, ["alice-1"])
-    assert access.catalog_limit(world.alice, "alice-1") is None
-    access.set_quota(world.root, "alice", bytes=100)
-    access.create(world.alice, ["alice-2"])
-    access.fork(world.alice, "alice-2", ["alice-3"])
+    access.catalogs.create(world.alice, ["alice-1"])
+    assert access.quotas.find_catalog_limit(world.alice, "alice-1") is None
+    access.quotas.set(world.root, "alice", bytes=100)
+    access.catalogs.create(world.alice, ["alice-2"])
+    access.catalogs.fork(world.alice, "alice-2", ["alice-3"])
     for number in (1, 2, 3):
-        assert access.catalog_limit(world.alice, f"alice-{number}") == 100
-    access.limit_catalog(world.root, "alice-3", 7)
-    assert access.catalog_limit(world.alice, "alice-3") == 7
+        assert access.quotas.find_catalog_limit(world.alice, f"alice-{number}") == 100
+    access.quotas.set_catalog_limit(world.root, "alice-3", 7)
+    assert access.quotas.find_catalog_limit(world.alice, "alice-3") == 7
     with pytest.raises(Forbidden):
-        access.limit_catalog(world.alice, "alice-3", None)
+        access.quotas.set_catalog_limit(world.alice, "alice-3", None)
     with pytest.raises(NotFound):
-        access.catalog_limit(world.bob, "alice-3")
-    access.set_quota(world.root, "alice")
-    assert access.catalog_limit(world.alice, "alice-3") is None
-    access.set_quota(world.root, "alice", bytes=5)
-    access.drop(LOCAL, ["alice-1", "alice-2", "alice-3"])
+        access.quotas.find_catalog_limit(world.bob, "alice-3")
+    access.quotas.set(world.root, "alice")
+    assert access.quotas.find_catalog_limit(world.alice, "alice-3") is None
+    access.quotas.set(world.root, "alice", bytes=5)
+    access.catalogs.drop(LOCAL, ["alice-1", "alice-2", "alice-3"])
     with world.metastore.database.reading() as connection:
         assert connection.fetch("SELECT * FROM ducklake_metadata WHERE scope = 'quota'") == []

@@ -338,12 +338,12 @@ def test_a_copy_of_the_database_does_not_allow_forging_service_tokens(
     assert SECRET not in stored
     token = server.token(ALICE, "alice:one")
     assert server.is_let_in(token)
-    assert access.caller(token).name == "alice"
+    assert access.authentication.identify(token).name == "alice"
     stolen = stored.split(" ")[1]
     claim = server.claim(ALICE, "alice:one")
     for text in (claim.signed(stolen), forged(claim, stolen)):
         with pytest.raises(Unauthenticated):
-            access.caller(text)
+            access.authentication.identify(text)
 
 
 def forged(claim: Claim, secret: str) -> str:
@@ -607,11 +607,11 @@ def test_postgresql_and_services_agree_about_read_rights(server: Server) -> None
     seed = int(os.environ.get("FORKLAKE_SEED", "20260119"))
     chance, metastore = random.Random(seed), server.metastore
     access = Access(metastore)
-    people = [access.create_principal(LOCAL, f"p{number}", "x") for number in range(4)]
-    people.append(access.create_principal(LOCAL, "root", "x", is_root=True))
-    callers = [access.acting_as(LOCAL, one.name) for one in people]
+    people = [access.principals.create(LOCAL, f"p{number}", "x") for number in range(4)]
+    people.append(access.principals.create(LOCAL, "root", "x", is_root=True))
+    callers = [access.principals.act_as(LOCAL, one.name) for one in people]
     tenants.set_up(metastore)
-    access.create(LOCAL, ["a-0", "b-0"])
+    access.catalogs.create(LOCAL, ["a-0", "b-0"])
     names, count = ["a-0", "b-0"], 0
     with server.owner() as connection:
         for step in range(int(os.environ.get("FORKLAKE_STEPS", "60"))):
@@ -621,25 +621,27 @@ def test_postgresql_and_services_agree_about_read_rights(server: Server) -> None
                     count += 1
                     new = f"{chance.choice('ab')}-{count}"
                     mode = chance.choice(["inherit", "copy"])
-                    access.fork(LOCAL, name, [new], mode=mode)
+                    access.catalogs.fork(LOCAL, name, [new], mode=mode)
                     names.append(new)
                 case 2 | 3 | 4:
-                    access.grant(LOCAL, name, person, chance.choice(["reader", "forker", "admin"]))
+                    access.grants.add(
+                        LOCAL, name, person, chance.choice(["reader", "forker", "admin"])
+                    )
                 case 5:
                     with suppress(NotFound):
-                        access.revoke(LOCAL, name, person)
+                        access.grants.revoke(LOCAL, name, person)
                 case 6:
                     prefix = chance.choice(["", "a-", "b-", "a-1"])
-                    access.revoke_prefix(LOCAL, prefix, person)
+                    access.prefixes.revoke(LOCAL, prefix, person)
                     if chance.random() < 0.5:
-                        access.grant_prefix(LOCAL, prefix, person, "reader")
+                        access.prefixes.add(LOCAL, prefix, person, "reader")
                 case 7 if len(names) > 2:
-                    access.drop(LOCAL, [name])
+                    access.catalogs.drop(LOCAL, [name])
                     names.remove(name)
             ids = {one: metastore.catalog(one).catalog_id for one in names}
             text = "SELECT tenant.may_read(%s, %s) AS allowed"
             for person_row, caller in zip(people, callers, strict=True):
-                by_service = access.rights(caller, names)
+                by_service = access.authorization.rights(caller, names)
                 for one in names:
                     row = connection.execute(text, (person_row.principal_id, ids[one])).fetchone()
                     allowed = Right.READ in by_service[one]

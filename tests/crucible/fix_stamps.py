@@ -52,10 +52,10 @@ class World:
     def caller(self, name: str, account: str) -> Caller:
         """Return a principal of an account, creating it if necessary."""
         access = self.access(account)
-        for one in access.principals(LOCAL):
+        for one in access.principals.list(LOCAL):
             if one.name == name:
                 return Caller(one.principal_id, name, account)
-        made = access.create_principal(LOCAL, name, account, prefixes=[f"{account}-"])
+        made = access.principals.create(LOCAL, name, account, prefixes=[f"{account}-"])
         return Caller(made.principal_id, name, account)
 
     def raw(self, stamp: str) -> RawMetastore:

@@ -67,7 +67,7 @@ def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]
 def introduce(access: Access) -> dict[str, str]:
     """Create the access rules, a root and users, and return their keys."""
     access.init()
-    access.create_principal(LOCAL, "root", "house", is_root=True)
+    access.principals.create(LOCAL, "root", "house", is_root=True)
     for name in PEOPLE:
-        access.create_principal(LOCAL, name, name, prefixes=[f"{name}-"])
-    return {name: access.create_key(LOCAL, name)[1] for name in ("root", *PEOPLE)}
+        access.principals.create(LOCAL, name, name, prefixes=[f"{name}-"])
+    return {name: access.keys.create(LOCAL, name)[1] for name in ("root", *PEOPLE)}

@@ -41,7 +41,9 @@ def test_files_and_delta_tables_are_readable_after_a_move(
 ) -> None:
     with world(postgres_server) as found:
         caller = found.caller("ada", "acme")
-        found.access("acme").create(caller, ["acme-lake"], data_path=str(tmp_path / "data"))
+        found.access("acme").catalogs.create(
+            caller, ["acme-lake"], data_path=str(tmp_path / "data")
+        )
         with Session(engine.spark) as session:
             session.attach(found.places["home"].uri, "lake", catalog="acme-lake")
             session.use("lake")
@@ -54,7 +56,7 @@ def test_files_and_delta_tables_are_readable_after_a_move(
             session.sql("DELETE FROM orders WHERE id IN (3, 13)")
         lake = found.stamps.home.catalog("acme-lake")
         publish_table(lake, "orders", "main", str(tmp_path / "delta"))
-        found.access("acme").fork(caller, "acme-lake", ["acme-fork"])
+        found.access("acme").catalogs.fork(caller, "acme-lake", ["acme-fork"])
         with Session(engine.spark) as session:
             session.attach(found.places["home"].uri, "lake", catalog="acme-fork")
             session.use("lake")

@@ -44,16 +44,18 @@ def lakes(postgres_server: Any) -> Iterator[World]:
         for account in (ACCOUNT, OTHER):
             caller = found.caller(f"owner of {account}", account)
             access = found.access(account)
-            access.create(caller, [f"{account}-base", f"{account}-other"], data_path="/data")
+            access.catalogs.create(
+                caller, [f"{account}-base", f"{account}-other"], data_path="/data"
+            )
             fill(found, account)
-            access.fork(caller, f"{account}-base", [f"{account}-fork", f"{account}-gone"])
-            access.fork(caller, f"{account}-gone", [f"{account}-heir"])
-            access.fork(caller, f"{account}-base", [f"{account}-copy"], mode="copy")
+            access.catalogs.fork(caller, f"{account}-base", [f"{account}-fork", f"{account}-gone"])
+            access.catalogs.fork(caller, f"{account}-gone", [f"{account}-heir"])
+            access.catalogs.fork(caller, f"{account}-base", [f"{account}-copy"], mode="copy")
             change(found.metastore(account).catalog(f"{account}-fork"), 1)
             change(found.metastore(account).catalog(f"{account}-heir"), 2)
-            access.drop(caller, [f"{account}-gone"])
-            access.rename(caller, f"{account}-other", f"{account}-renamed")
-            access.set_quota(LOCAL, caller.name, catalogs=50, bytes=10**12, sessions=5)
+            access.catalogs.drop(caller, [f"{account}-gone"])
+            access.catalogs.rename(caller, f"{account}-other", f"{account}-renamed")
+            access.quotas.set(LOCAL, caller.name, catalogs=50, bytes=10**12, sessions=5)
         yield found
 
 
@@ -170,11 +172,11 @@ def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
 
     caller = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
     access = lakes.access(ACCOUNT)
-    assert len(access.visible(caller)) == 5
-    assert access.quota(LOCAL, caller.name).catalogs == 50
-    catalog = access.catalog(caller, f"{ACCOUNT}-fork", "statement.write")
+    assert len(access.visible.catalogs(caller)) == 5
+    assert access.quotas.find(LOCAL, caller.name).catalogs == 50
+    catalog = access.authorization.catalog(caller, f"{ACCOUNT}-fork", "statement.write")
     append(catalog, table_of(catalog), "later.parquet")
-    access.fork(caller, f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"])
+    access.catalogs.fork(caller, f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"])
     consistent(lakes)
 
     # Folders of moved catalogs are not used again, also after the old rows are reclaimed.
@@ -210,8 +212,8 @@ def test_accounts_with_forks_of_each_other_cannot_be_moved(lakes: World) -> None
     theirs = lakes.caller(f"owner of {OTHER}", OTHER)
     mine = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
     access = lakes.access(ACCOUNT)
-    access.grant(mine, f"{ACCOUNT}-base", theirs.name, "forker")
-    access.fork(theirs, f"{ACCOUNT}-base", [f"{OTHER}-of-mine"], mode="copy")
+    access.grants.add(mine, f"{ACCOUNT}-base", theirs.name, "forker")
+    access.catalogs.fork(theirs, f"{ACCOUNT}-base", [f"{OTHER}-of-mine"], mode="copy")
     before = everything(lakes.stamps.home, ACCOUNT)
     for account in (ACCOUNT, OTHER):
         with pytest.raises(InvalidInput, match="cannot be moved"):
@@ -293,21 +295,25 @@ def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
             return
         access = lakes.access(ACCOUNT)
         assert lakes.stamps.find_account(ACCOUNT).state is State.MOVING
-        assert len(access.visible(caller)) == 5
-        assert access.catalog(caller, f"{ACCOUNT}-base", "table.get").now().data_files(table)
+        assert len(access.visible.catalogs(caller)) == 5
+        assert (
+            access.authorization.catalog(caller, f"{ACCOUNT}-base", "table.get")
+            .now()
+            .data_files(table)
+        )
         for attempt in (
-            lambda: access.create(caller, [f"{ACCOUNT}-new"]),
-            lambda: access.fork(caller, f"{ACCOUNT}-base", [f"{ACCOUNT}-new"]),
-            lambda: access.drop(caller, [f"{ACCOUNT}-base"]),
-            lambda: access.rename(caller, f"{ACCOUNT}-base", f"{ACCOUNT}-new"),
-            lambda: access.catalog(caller, f"{ACCOUNT}-base", "statement.write"),
-            lambda: access.grant(caller, f"{ACCOUNT}-base", f"owner of {OTHER}", "reader"),
-            lambda: access.grant_prefix(LOCAL, "new-", caller.name, "admin"),
-            lambda: access.set_quota(LOCAL, caller.name, catalogs=1),
+            lambda: access.catalogs.create(caller, [f"{ACCOUNT}-new"]),
+            lambda: access.catalogs.fork(caller, f"{ACCOUNT}-base", [f"{ACCOUNT}-new"]),
+            lambda: access.catalogs.drop(caller, [f"{ACCOUNT}-base"]),
+            lambda: access.catalogs.rename(caller, f"{ACCOUNT}-base", f"{ACCOUNT}-new"),
+            lambda: access.authorization.catalog(caller, f"{ACCOUNT}-base", "statement.write"),
+            lambda: access.grants.add(caller, f"{ACCOUNT}-base", f"owner of {OTHER}", "reader"),
+            lambda: access.prefixes.add(LOCAL, "new-", caller.name, "admin"),
+            lambda: access.quotas.set(LOCAL, caller.name, catalogs=1),
         ):
             with pytest.raises(Unavailable):
                 attempt()
-        assert access.rights(caller, [f"{ACCOUNT}-base"]).popitem()[1] == {Right.READ}
+        assert access.authorization.rights(caller, [f"{ACCOUNT}-base"]).popitem()[1] == {Right.READ}
         with pytest.raises(Conflict):
             move(lakes.stamps, ACCOUNT, "east", pause=0)
         assert settle(lakes.stamps) == []
@@ -319,7 +325,7 @@ def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
     finally:
         phases.observer = None
     assert found == ["move.frozen", "move.copied"]
-    assert lakes.access(ACCOUNT).create(caller, [f"{ACCOUNT}-new"], data_path="/data")
+    assert lakes.access(ACCOUNT).catalogs.create(caller, [f"{ACCOUNT}-new"], data_path="/data")
 
 
 def test_a_commit_begun_before_a_move_waits_and_is_then_refused(lakes: World) -> None:

@@ -70,9 +70,9 @@ def people(service: Running) -> dict[Role, httpx.Client]:
     alice.post(f"{C}/{THEIRS}/schemas/main/tables", json=table).raise_for_status()
     found = {}
     for role in Role:
-        access.create_principal(LOCAL, role, role, prefixes=["bob-"])
-        access.grant(LOCAL, THEIRS, role, role)
-        found[role] = service.client(access.create_key(LOCAL, role)[1])
+        access.principals.create(LOCAL, role, role, prefixes=["bob-"])
+        access.grants.add(LOCAL, THEIRS, role, role)
+        found[role] = service.client(access.keys.create(LOCAL, role)[1])
     return found
 
 

@@ -189,12 +189,14 @@ def test_sessions_and_statements_are_limited(
 ) -> None:
     access = sparked.service.access
     some = sessions(lambda: 0.0, sessions=3, sessions_per_principal=2, result_bytes=2**21)
-    alice, bob, root = (access.caller(sparked.keys[one]) for one in ("alice", "bob", "root"))
+    alice, bob, root = (
+        access.authentication.identify(sparked.keys[one]) for one in ("alice", "bob", "root")
+    )
     first = some.open(access, alice, "alice-sales")
     some.open(access, alice, "alice-sales")
     with pytest.raises(QuotaExceeded, match="'alice' already has"):
         some.open(access, alice, "alice-sales")
-    access.set_quota(root, "bob", sessions=0)
+    access.quotas.set(root, "bob", sessions=0)
     with pytest.raises(QuotaExceeded, match="at most 0"):
         some.open(access, bob, "bob-sales")
     some.open(access, root, "bob-sales")

@@ -90,7 +90,7 @@ def test_the_audit_records_forbidden_statements(sparked: Running) -> None:
     }
     for sql, what in tried.items():
         assert alice.refused(sql) in {"forbidden", "not_found"}, sql
-        (newest,) = sparked.service.access.audit(LOCAL, limit=1)
+        (newest,) = sparked.service.access.audit.list(LOCAL, limit=1)
         assert (newest.principal, newest.object, newest.outcome) == ("alice", what, "denied"), sql
 
 
@@ -222,7 +222,7 @@ def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -
         "admin": [READS, WRITES, UPKEEP],
     }
     for role, groups in allowed.items():
-        root.grant(LOCAL, "alice-sales", "bob", role)
+        root.grants.add(LOCAL, "alice-sales", "bob", role)
         bob = opened(sparked.of("bob"), "alice-sales", alias="lake")
         for group in (READS, WRITES, UPKEEP):
             states = {
@@ -235,7 +235,7 @@ def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -
                 # A writer cannot find what it was not allowed to create.
                 assert {code for _, code in states.values()} <= {"forbidden", "not_found"}, states
                 assert "done" not in {state for state, _ in states.values()}
-    audited = {(one.operation, one.outcome) for one in root.audit(LOCAL, limit=1000)}
+    audited = {(one.operation, one.outcome) for one in root.audit.list(LOCAL, limit=1000)}
     assert {("session.open", "done"), ("statement.write", "done")} <= audited
     assert {("maintenance.run", "done"), ("maintenance.run", "denied")} <= audited
 
@@ -244,32 +244,34 @@ def test_a_revoked_right_ends_at_once(sparked: Running, cautious: None) -> None:
     access = sparked.service.access
     alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
     alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
-    access.grant(LOCAL, "alice-sales", "bob", "writer")
+    access.grants.add(LOCAL, "alice-sales", "bob", "writer")
     bob = opened(sparked.of("bob"), "bob-sales", alias="own")
     bob.done("ATTACH 'alice-sales' AS lake")
     bob.done("BEGIN")
     bob.done("INSERT INTO lake.t VALUES (2, 'bob')")
-    access.grant(LOCAL, "alice-sales", "bob", "reader")
+    access.grants.add(LOCAL, "alice-sales", "bob", "reader")
     assert bob.refused("COMMIT") == "forbidden"
     bob.done("ROLLBACK")
     assert bob.rows("SELECT count(*) FROM lake.t") == [[1]]
-    access.revoke(LOCAL, "alice-sales", "bob")
+    access.grants.revoke(LOCAL, "alice-sales", "bob")
     assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
     assert bob.refused("SELECT * FROM ducklake_snapshots('lake')") == "not_found"
     assert [row[0] for row in bob.rows("SHOW DATABASES")] == ["own"]
     # A new catalog of the same name is not the old one.
-    access.grant(LOCAL, "alice-sales", "bob", "writer")
+    access.grants.add(LOCAL, "alice-sales", "bob", "writer")
     bob.done("SELECT count(*) FROM lake.t")
-    access.drop(LOCAL, ["alice-sales"])
-    access.create(LOCAL, ["alice-sales"])
-    access.grant(LOCAL, "alice-sales", "bob", "writer")
+    access.catalogs.drop(LOCAL, ["alice-sales"])
+    access.catalogs.create(LOCAL, ["alice-sales"])
+    access.grants.add(LOCAL, "alice-sales", "bob", "writer")
     assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
 
 
 def test_queued_statements_check_their_caller_again(metastore: Metastore) -> None:
     world = World(metastore)
-    world.access.create(world.alice, ["alice-1"])
-    token = world.access.caller(world.access.mint(world.alice, "alice-1", [Right.READ], 60))
+    world.access.catalogs.create(world.alice, ["alice-1"])
+    token = world.access.authentication.identify(
+        world.access.tokens.create(world.alice, "alice-1", [Right.READ], 60)
+    )
     asking = AccessGuard(world.access)
 
     def run(caller: Caller) -> None:
@@ -281,7 +283,7 @@ def test_queued_statements_check_their_caller_again(metastore: Metastore) -> Non
     world.clock.advance(60)
     with pytest.raises(Unauthenticated):
         run(token)
-    world.access.disable(world.root, "alice")
+    world.access.principals.disable(world.root, "alice")
     with pytest.raises(Unauthenticated):
         run(world.alice)
     run(world.bob)

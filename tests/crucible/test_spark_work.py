@@ -98,5 +98,5 @@ def test_queued_runs_are_limited_per_catalog(
         runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))
     finally:
         may_end.set()
-    found = sparked.service.access.audit(LOCAL, catalog="alice-sales", limit=1)
+    found = sparked.service.access.audit.list(LOCAL, catalog="alice-sales", limit=1)
     assert [(one.operation, one.outcome) for one in found] == [("maintenance.run", "failed")]

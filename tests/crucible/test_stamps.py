@@ -42,10 +42,14 @@ def test_new_accounts_are_placed_on_the_stamp_with_the_fewest(stamps: World) -> 
 def test_accounts_see_the_catalogs_of_their_stamp(stamps: World) -> None:
     stamps.stamps.create_account("far", "east")
     near, far = stamps.caller("nora", "near"), stamps.caller("fred", "far")
-    stamps.access("near").create(near, ["near-1"])
-    stamps.access("far").create(far, ["far-1"])
-    assert [row.catalog_name for row in stamps.stamps.access_of(near).visible(near)] == ["near-1"]
-    assert [row.catalog_name for row in stamps.stamps.access_of(far).visible(far)] == ["far-1"]
+    stamps.access("near").catalogs.create(near, ["near-1"])
+    stamps.access("far").catalogs.create(far, ["far-1"])
+    assert [row.catalog_name for row in stamps.stamps.access_of(near).visible.catalogs(near)] == [
+        "near-1"
+    ]
+    assert [row.catalog_name for row in stamps.stamps.access_of(far).visible.catalogs(far)] == [
+        "far-1"
+    ]
     assert stamps.metastore("far") is stamps.stamps.metastore("east")
     assert stamps.metastore("near") is stamps.stamps.home
 

@@ -123,7 +123,7 @@ def test_routes_check_rights_on_both_sides(service: Running, metastore: Metastor
         ("sales", "bob", Role.READER),
         ("agent", "bob", Role.OWNER),
     ):
-        access.grant(LOCAL, name, person, role)
+        access.grants.add(LOCAL, name, person, role)
     path, body = "/v1/catalogs/sales/merge", {"source": "agent", "message": "done"}
     assert bob.get("/v1/catalogs/sales/diff/agent").json()["tables"][0]["added"] == 1
     # The caller needs write rights on the target, and read rights on the source.
@@ -147,13 +147,13 @@ def test_sessions_of_a_service_check_the_same_rights(
     service: Running, metastore: Metastore
 ) -> None:
     access = service.service.access
-    access.grant(LOCAL, "sales", "alice", Role.READER)
+    access.grants.add(LOCAL, "sales", "alice", Role.READER)
     guard = AccessGuard(access)
-    with guard.acting(access.caller(service.keys["alice"])):
+    with guard.acting(access.authentication.identify(service.keys["alice"])):
         guard.read(metastore, "sales")
         with pytest.raises(NotFound):
             guard.read(metastore, "agent")
-        access.grant(LOCAL, "agent", "alice", Role.READER)
+        access.grants.add(LOCAL, "agent", "alice", Role.READER)
         with guard.merging(metastore, "agent", "sales", dry_run=True):
             pass
         with pytest.raises(Forbidden), guard.merging(metastore, "agent", "sales", dry_run=False):

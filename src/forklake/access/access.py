@@ -1,54 +1,71 @@
-"""Public interface of the access rules of one metastore, for services and the command line."""
+"""Access rules of one metastore, for services and the command line."""
 
 from __future__ import annotations
 
-from forklake.access.callers import Caller
-from forklake.access.provisioning import Provisioning
-from forklake.access.quotas import Limiting
-from forklake.errors import InvalidInput
-from forklake.store.access_grants import tidy_grants
-from forklake.store.audit import AuditRow, list_audit
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from forklake.access.audit import AuditLog
+from forklake.access.authentication import Authentication
+from forklake.access.authorization import Authorization
+from forklake.access.context import AccessContext
+from forklake.access.grants import Grants
+from forklake.access.keys import Keys
+from forklake.access.prefixes import PrefixGrants
+from forklake.access.principals import Principals
+from forklake.access.provisioning import Catalogs
+from forklake.access.quotas import Quotas
+from forklake.access.signing_keys import SigningKeys
+from forklake.access.tokens import Tokens
+from forklake.access.visible_catalogs import VisibleCatalogs
+from forklake.catalog.metastore import Metastore
 
 
-class Access(Provisioning, Limiting):
-    """Access rules of one metastore. Safe to share between threads.
+class Access:
+    """Access rules of one metastore, in parts. Safe to share between threads.
 
-    Every method first checks that the caller is allowed to do it. For operations without a method,
-    get the catalog from `catalog` and do them inside of `audited`.
+    Every method that takes a caller first checks that this caller is allowed to do it. For
+    operations without a method, get the catalog from `authorization.catalog` and do them inside of
+    `audit.recording`.
     """
 
-    def audit(
+    def __init__(
         self,
-        caller: Caller,
+        metastore: Metastore,
         *,
-        catalog: str | None = None,
-        after: str | None = None,
-        limit: int = 100,
-    ) -> list[AuditRow]:
-        """Return audit entries, newest first: of one catalog for its admins, of all for a root.
-
+        home: Metastore | None = None,
+        is_frozen: bool = False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """
         Args:
-            after: id of the last entry of the previous page.
+            home: the metastore of the principals, if it is another one.
+            is_frozen: whether to raise Unavailable for changes, because the account is being moved.
         """
-        if not 1 <= limit <= 10_000:
-            raise InvalidInput(
-                f"A page of {limit} audit entries cannot be listed.",
-                remedy="Use a limit of 1 to 10000.",
-            )
-        number = None
-        if catalog is None:
-            self.require(caller, "audit.all")
-        else:
-            number = self.catalog(caller, catalog, "audit.catalog").catalog_id
-        if not self._here.is_there():
-            return []
-        last = None if after is None else str(after)
-        with self._here.database.reading() as connection:
-            return list_audit(connection, catalog_id=number, after=last, limit=limit)
+        self.metastore = metastore
+        context = AccessContext(metastore, home=home, is_frozen=is_frozen, clock=clock)
+        checks = Authorization(context)
+        audit = AuditLog(context, checks)
+        principals = Principals(context, checks, audit)
+        self._context = context
+        self.authorization = checks
+        self.audit = audit
+        self.principals = principals
+        self.signing_keys = SigningKeys(context, checks, audit)
+        self.authentication = Authentication(context, self.signing_keys)
+        self.keys = Keys(context, checks, audit, principals)
+        self.tokens = Tokens(context, checks, audit, self.signing_keys)
+        self.grants = Grants(context, checks, principals)
+        self.prefixes = PrefixGrants(context, checks, principals)
+        self.quotas = Quotas(context, checks, audit, principals)
+        self.catalogs = Catalogs(context, checks)
+        self.visible = VisibleCatalogs(context, checks)
 
-    def tidy(self) -> int:
-        """Remove grants on catalogs that ended without their removal; return how many.
+    def init(self) -> None:
+        """Create missing tables of access rules, and wrap signing keys that are not wrapped.
 
-        Catalogs that expire or are dropped outside of the access rules leave their grants behind.
+        Keys are wrapped if FORKLAKE_KEY_FILE is set.
         """
-        return tidy_grants(self._here.database) if self._here.is_there() else 0
+        self._context.here.make()
+        self._context.home.make()
+        self.signing_keys.wrap()

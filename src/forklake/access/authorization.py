@@ -7,21 +7,30 @@ the same work: neither the answer nor its time reveals whether the name exists.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from forklake.access.callers import Caller
-from forklake.access.identities import Identities
+from forklake.access.context import AccessContext
 from forklake.access.roles import EVERYTHING, NOTHING, OPERATIONS, Right, Special
 from forklake.access.rules import effective_rights
 from forklake.catalog.catalog import Catalog
-from forklake.errors import InvalidInput
+from forklake.errors import Forbidden, InvalidInput, Unavailable
 from forklake.model.names import checked_catalog_name
 from forklake.store.access_grants import Known, look_up
 from forklake.store.audit import Deed, Outcome
 from forklake.store.catalogs import CatalogRow, find_catalogs, missing
 
+# Read-only operations that require more than the READ right.
+_ONLY_READ = frozenset({"grants.list", "audit.catalog"})
+# Operations without a catalog that write rows which move together with the catalogs.
+_BESIDE_CATALOGS = frozenset({"grants.prefix", "quota.set", "principal.create"})
 
-class Checking(Identities):
-    """Authorization of callers for operations on catalogs and on the metastore."""
+
+@dataclass(frozen=True, eq=False)
+class Authorization:
+    """Checks of callers for operations on catalogs and on the metastore."""
+
+    _context: AccessContext
 
     def catalog(self, caller: Caller, name: str, operation: str) -> Catalog:
         """Return a catalog if the caller may do the operation on it.
@@ -29,24 +38,32 @@ class Checking(Identities):
         Raises:
             NotFound: the catalog does not exist, or the caller may not read it.
             Forbidden: the caller may read it, but not do the operation.
+            Unavailable: the operation is a change, and the account is being moved.
         """
-        _right_for(operation)
-        if caller.is_free:
-            return self.metastore.catalog(name)
-        known = self._look_up(caller, [name])
-        return Catalog(self.metastore, self._allowed(caller, name, operation, known))
+        found = self._find(caller, name, operation)
+        if OPERATIONS[operation] is not Right.READ and operation not in _ONLY_READ:
+            self.require_writable(caller)
+        return found
 
-    def _allowed(self, caller: Caller, name: str, operation: str, known: Known) -> CatalogRow:
+    def _find(self, caller: Caller, name: str, operation: str) -> Catalog:
+        _right_for(operation)
+        metastore = self._context.metastore
+        if caller.is_free:
+            return metastore.catalog(name)
+        known = self.look_up(caller, [name])
+        return Catalog(metastore, self.check(caller, name, operation, known))
+
+    def check(self, caller: Caller, name: str, operation: str, known: Known) -> CatalogRow:
         """Do the same as `catalog` with catalogs and grants that have been looked up already."""
         needed = _right_for(operation)
         row, rights = found_in(known, caller, name)
         if row is None or Right.READ not in rights:
             deed = Deed(operation, name, None if row is None else row.catalog_id)
-            self._note(caller, deed, Outcome.DENIED)
+            self._context.record(caller, deed, Outcome.DENIED)
             raise missing(name)
         if needed not in rights:
             deed = Deed(operation, name, row.catalog_id)
-            raise self._forbidden(caller, deed, f"the right {needed.name}")
+            raise self.forbidden(caller, deed, f"the right {needed.name}")
         return row
 
     def require(self, caller: Caller, operation: str, *, principal: str | None = None) -> None:
@@ -57,23 +74,50 @@ class Checking(Identities):
         """
         rule = OPERATIONS[operation]
         is_self = caller.bound is None and principal == caller.name
-        if caller.is_free or rule is Special.ANYONE or (rule is Special.SELF and is_self):
-            return
-        raise self._forbidden(caller, Deed(operation, principal or "metastore"), "a root")
+        is_allowed = rule is Special.ANYONE or (rule is Special.SELF and is_self)
+        if not (caller.is_free or is_allowed):
+            raise self.forbidden(caller, Deed(operation, principal or "metastore"), "a root")
+        if operation in _BESIDE_CATALOGS:
+            self.require_writable(caller)
+
+    def require_writable(self, caller: Caller) -> None:
+        """Raise Unavailable if the account of the caller is being moved."""
+        if self._context.is_frozen:
+            raise Unavailable(
+                f"Account '{caller.account}' is being moved to another stamp and is read-only"
+                " meanwhile.",
+                remedy="Try again when the move has finished.",
+            )
 
     def rights(self, caller: Caller, names: Sequence[str]) -> dict[str, frozenset[Right]]:
         """Return the rights of a caller on catalogs, by name; none if a catalog does not exist."""
+        usable = frozenset({Right.READ}) if self._context.is_frozen else EVERYTHING
         if caller.is_free:
-            with self.metastore.database.reading() as connection:
+            with self._context.metastore.database.reading() as connection:
                 rows = find_catalogs(connection, _possible_names(names))
             there = {row.catalog_name for row in rows}
-            return {name: EVERYTHING if possible_name(name) in there else NOTHING for name in names}
-        known = self._look_up(caller, names)
-        return {name: found_in(known, caller, name)[1] for name in names}
+            return {name: usable if possible_name(name) in there else NOTHING for name in names}
+        known = self.look_up(caller, names)
+        return {name: found_in(known, caller, name)[1] & usable for name in names}
 
-    def _look_up(self, caller: Caller, names: Sequence[str]) -> Known:
-        with self._here.required().reading() as connection:
-            return look_up(connection, caller.principal_id, _possible_names(names), self._now())
+    def look_up(self, caller: Caller, names: Sequence[str]) -> Known:
+        """Return the catalogs with these names, and the grants of the caller that apply to them."""
+        now = self._context.now()
+        with self._context.here.required().reading() as connection:
+            return look_up(connection, caller.principal_id, _possible_names(names), now)
+
+    def forbidden(self, caller: Caller, deed: Deed, needed: str) -> Forbidden:
+        """Return the error for an operation that the caller may not do, and write it to the audit.
+
+        Args:
+            needed: what the operation requires, for the message.
+        """
+        self._context.record(caller, deed, Outcome.DENIED)
+        return Forbidden(
+            f"The principal '{caller.name}' may not do {deed.operation} on '{deed.object}'.",
+            remedy=f"This requires {needed}. An administrator can grant it.",
+            operation=deed.operation,
+        )
 
 
 def _right_for(operation: str) -> Right:

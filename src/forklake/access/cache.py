@@ -10,44 +10,47 @@ import time
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from cachetools import TTLCache
+
 from forklake.store.database import Database
 
 # Maximum age of cached results: so long may another process's revoked key stay usable here.
 FRESH_SECONDS = 2.0
-_MOST_REMEMBERED = 10_000
+_MOST_CACHED = 10_000
 
 
-class Memory:
+class AccessCache:
     """Cache with a fixed time to live. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._known: dict[Any, tuple[Any, float]] = {}
+        self._entries: TTLCache[Any, Any] = TTLCache(_MOST_CACHED, FRESH_SECONDS, _now)
 
     def find(self, key: Any) -> Any:
         """Return the cached value of a key; None if there is none or it has expired."""
         with self._guard:
-            found, until = self._known.get(key, (None, 0.0))
-        return found if time.monotonic() <= until else None
+            return self._entries.get(key)
 
     def keep(self, key: Any, found: Any) -> None:
         """Cache a value for FRESH_SECONDS."""
         with self._guard:
-            if len(self._known) >= _MOST_REMEMBERED:
-                self._known.clear()
-            self._known[key] = (found, time.monotonic() + FRESH_SECONDS)
+            self._entries[key] = found
 
     def clear(self) -> None:
         """Remove all entries."""
         with self._guard:
-            self._known.clear()
+            self._entries.clear()
 
 
-_memories: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Database, AccessCache] = WeakKeyDictionary()
 _guard = threading.Lock()
 
 
-def memory_of(home: Database) -> Memory:
+def cache_of(home: Database) -> AccessCache:
     """Return the cache shared by all access rules with this home."""
     with _guard:
-        return _memories.setdefault(home, Memory())
+        return _caches.setdefault(home, AccessCache())
+
+
+def _now() -> float:
+    return time.monotonic()  # looked up at each call, so that tests can advance the clock

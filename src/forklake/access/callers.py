@@ -7,6 +7,7 @@ from datetime import datetime
 
 from forklake.access.roles import Right
 from forklake.model.ids import CatalogId
+from forklake.store.access import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,10 @@ class Caller:
 
 # Caller of a service without access rules, which listens on loopback only.
 LOCAL = Caller(0, "local", "local", is_root=True)
+
+
+def as_caller(principal: Principal, bound: Bound | None = None) -> Caller:
+    """Return an authenticated principal as a caller."""
+    return Caller(
+        principal.principal_id, principal.name, principal.account, principal.is_root, bound
+    )

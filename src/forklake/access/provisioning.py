@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 
-from forklake.access.authorization import found_in
+from forklake.access.authorization import Authorization, found_in
 from forklake.access.callers import LOCAL, Caller
+from forklake.access.context import AccessContext
 from forklake.access.roles import Right
 from forklake.access.rules import may_make, may_make_under
-from forklake.access.visible_catalogs import Listing
 from forklake.catalog.catalog import Catalog
 from forklake.errors import AlreadyExists, ForklakeError
 from forklake.model.ids import CatalogId
@@ -30,8 +31,12 @@ from forklake.store.operations import Operation
 from forklake.store.quotas import Quota, catalog_limits, limits_insert, require_catalogs
 
 
-class Provisioning(Listing):
+@dataclass(frozen=True, eq=False)
+class Catalogs:
     """Creation, renaming and removal of catalogs by callers."""
+
+    _context: AccessContext
+    _authorization: Authorization
 
     def create(
         self,
@@ -46,12 +51,13 @@ class Provisioning(Listing):
 
         The data path of files decides who can reach them: let only roots choose `data_path`.
         """
+        self._authorization.require_writable(caller)
         checked = checked_catalog_names(names)
-        known = self._known(caller, [])
+        known = self._look_up(caller, [])
         self._require_names(caller, "catalog.create", checked, known)
         making = self._making(caller, "catalog.create", known)
         with self._failures(caller, "catalog.create", checked):
-            rows = self.metastore.create_catalogs(
+            rows = self._context.metastore.create_catalogs(
                 checked, data_path=data_path, if_not_exists=if_not_exists, ttl=ttl, besides=making
             )
         self._require_readable(caller, rows, making.made)
@@ -69,13 +75,14 @@ class Provisioning(Listing):
         ttl: timedelta | None = None,
     ) -> tuple[list[CatalogRow], int]:
         """Create forks, which the caller owns. Returns (forks, number newly created)."""
+        self._authorization.require_writable(caller)
         checked = checked_catalog_names(names)
-        known = self._known(caller, [parent])
+        known = self._look_up(caller, [parent])
         source = self._checked(caller, [parent], "catalog.fork", known)
         self._require_names(caller, "catalog.fork", checked, known)
         making = self._making(caller, "catalog.fork", known, source)
         with self._failures(caller, "catalog.fork", checked), self._hiding(caller, parent):
-            rows = self.metastore.fork_many(
+            rows = self._context.metastore.fork_many(
                 parent,
                 checked,
                 at=at,
@@ -89,30 +96,38 @@ class Provisioning(Listing):
 
     def rename(self, caller: Caller, name: str, new_name: str) -> Catalog:
         """Rename a catalog, and return it."""
+        self._authorization.require_writable(caller)
         checked = checked_catalog_name(new_name)
-        known = self._known(caller, [name])
+        known = self._look_up(caller, [name])
         rows = self._checked(caller, [name], "catalog.rename", known)
         self._require_names(caller, "catalog.rename", [checked], known)
         ending = self._ending(caller, "catalog.rename", rows, f" from {name}")
         with self._failures(caller, "catalog.rename", [name]):
-            return self.metastore.rename_catalog(name, checked, besides=ending)
+            return self._context.metastore.rename_catalog(name, checked, besides=ending)
 
     def drop(self, caller: Caller, names: Sequence[str], *, if_exists: bool = False) -> int:
         """Drop all of the catalogs or none of them; return how many existed."""
-        known = self._known(caller, names)
+        self._authorization.require_writable(caller)
+        known = self._look_up(caller, names)
         wanted = list(names)
         if if_exists and not caller.is_free:
             wanted = [name for name in names if Right.READ in found_in(known, caller, name)[1]]
         rows = self._checked(caller, wanted, "catalog.drop", known)
         ending = self._ending(caller, "catalog.drop", rows)
         with self._failures(caller, "catalog.drop", wanted):
-            return self.metastore.drop_catalogs(wanted, if_exists=if_exists, besides=ending)
+            return self._context.metastore.drop_catalogs(
+                wanted, if_exists=if_exists, besides=ending
+            )
 
     # Checks
 
-    def _known(self, caller: Caller, names: Sequence[str]) -> Known:
+    def _look_up(self, caller: Caller, names: Sequence[str]) -> Known:
         """Return catalogs and grants needed for checks; none for a caller without checks."""
-        return Known({}, {}, [], Quota()) if caller.is_free else self._look_up(caller, names)
+        return (
+            Known({}, {}, [], Quota())
+            if caller.is_free
+            else self._authorization.look_up(caller, names)
+        )
 
     def _checked(
         self, caller: Caller, names: Sequence[str], operation: str, known: Known
@@ -120,7 +135,7 @@ class Provisioning(Listing):
         """Return the catalogs after checking the operation on each; None for a free caller."""
         if caller.is_free:
             return None
-        return [self._allowed(caller, name, operation, known) for name in names]
+        return [self._authorization.check(caller, name, operation, known) for name in names]
 
     def _require_names(
         self, caller: Caller, operation: str, names: Sequence[str], known: Known
@@ -130,12 +145,12 @@ class Provisioning(Listing):
         for name in names:
             if is_bound or not may_make(caller, name, known.prefixes):
                 needed = "a grant with ADMINISTER on a prefix of the name"
-                raise self._forbidden(caller, Deed(operation, name), needed)
+                raise self._authorization.forbidden(caller, Deed(operation, name), needed)
 
     def _require_readable(self, caller: Caller, rows: Sequence[CatalogRow], made: set[str]) -> None:
         """Raise AlreadyExists for existing catalogs that the caller may not read."""
         found = [row.catalog_name for row in rows if row.catalog_name not in made]
-        rights = self.rights(caller, found) if found and not caller.is_free else {}
+        rights = self._authorization.rights(caller, found) if found and not caller.is_free else {}
         hidden = [name for name, given in rights.items() if Right.READ not in given]
         if hidden:
             raise taken(hidden)
@@ -146,12 +161,12 @@ class Provisioning(Listing):
         try:
             yield
         except AlreadyExists as reason:
-            row = self.metastore.find(reason.details.get("fork", ""))
+            row = self._context.metastore.find(reason.details.get("fork", ""))
             if row is None or caller.is_free:
                 raise
             self._require_readable(caller, [row], set())
             of = reason.details.get("parent")
-            if of is not None and Right.READ not in self.rights(caller, [of])[of]:
+            if of is not None and Right.READ not in self._authorization.rights(caller, [of])[of]:
                 raise other_fork(row, parent, None) from None
             raise
 
@@ -162,7 +177,7 @@ class Provisioning(Listing):
             yield
         except ForklakeError:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            self._note(caller, Deed(operation, f"{names[0]}{more}"), Outcome.FAILED)
+            self._context.record(caller, Deed(operation, f"{names[0]}{more}"), Outcome.FAILED)
             raise
 
     # Hooks into the transactions of the metastore
@@ -174,13 +189,13 @@ class Provisioning(Listing):
         known: Known,
         parents: Sequence[CatalogRow] | None = None,
     ) -> _Making:
-        actor = self._actor(caller) if self._here.is_there() else None
+        actor = self._context.actor(caller) if self._context.here.is_there() else None
         return _Making(actor, operation, known, parents[0] if parents else None)
 
     def _ending(
         self, caller: Caller, operation: str, rows: Sequence[CatalogRow] | None, more: str = ""
     ) -> _Ending:
-        actor = self._actor(caller) if self._here.is_there() else None
+        actor = self._context.actor(caller) if self._context.here.is_there() else None
         ids = None if rows is None else {row.catalog_id for row in rows}
         return _Ending(actor, operation, ids, more)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import attrgetter
 
-from forklake.access.authorization import Checking
+from forklake.access.authorization import Authorization
 from forklake.access.callers import Caller
+from forklake.access.context import AccessContext
 from forklake.access.roles import Right
 from forklake.access.rules import effective_rights
 from forklake.catalog.metastore import Metastore
@@ -23,23 +25,27 @@ _PAGE = 500
 _name_of = attrgetter("catalog_name")
 
 
-class Listing(Checking):
+@dataclass(frozen=True, eq=False)
+class VisibleCatalogs:
     """Listing of catalogs and forks, limited to those that the caller may read."""
 
-    def visible(
+    _context: AccessContext
+    _authorization: Authorization
+
+    def catalogs(
         self, caller: Caller, *, prefix: str = "", after: str = "", limit: int = 100
     ) -> list[CatalogRow]:
         """Return a page of the catalogs that a caller may read, sorted by name."""
         if caller.is_free:
-            return self.metastore.catalogs(prefix=prefix, after=after, limit=limit)
+            return self._context.metastore.catalogs(prefix=prefix, after=after, limit=limit)
         if not 1 <= limit <= 100_000:
             raise InvalidInput(
                 f"A page of {limit} catalogs cannot be listed.",
                 remedy="Use a limit of 1 to 100000.",
             )
         found: list[CatalogRow] = []
-        with self._here.required().reading() as connection:
-            prefixes = prefix_grants(connection, caller.principal_id, self._now())
+        with self._context.here.required().reading() as connection:
+            prefixes = prefix_grants(connection, caller.principal_id, self._context.now())
             granted = self._granted(connection, caller, prefixes, prefix)
             candidates = self._candidates(connection, granted, prefix, after)
             while len(found) < limit and (page := list(islice(candidates, _PAGE))):
@@ -50,8 +56,8 @@ class Listing(Checking):
         """Return the name of the parent of a catalog; None if it is gone or may not be read."""
         if row.parent_catalog_id is None:
             return None
-        name = self.metastore.names([row.parent_catalog_id]).get(row.parent_catalog_id)
-        if name is None or Right.READ not in self.rights(caller, [name])[name]:
+        name = self._context.metastore.names([row.parent_catalog_id]).get(row.parent_catalog_id)
+        if name is None or Right.READ not in self._authorization.rights(caller, [name])[name]:
             return None
         return name
 
@@ -68,11 +74,11 @@ class Listing(Checking):
 
         None if there are no more forks. A page may have forks, but none that may be read.
         """
-        with self.metastore.database.reading() as connection:
+        with self._context.metastore.database.reading() as connection:
             prefixes: list[PrefixGrant] = []
             granted = None
             if not caller.is_free:
-                prefixes = prefix_grants(connection, caller.principal_id, self._now())
+                prefixes = prefix_grants(connection, caller.principal_id, self._context.now())
                 granted = self._granted(connection, caller, prefixes)
             rows = list_children(
                 connection, parent.catalog_id, after=after, limit=_PAGE, within=granted
@@ -96,7 +102,7 @@ class Listing(Checking):
         """
         if caller.bound is not None:
             return Within([caller.bound.catalog_id], [])
-        ids = granted_ids(connection, caller.principal_id, _FEW + 1, self._now())
+        ids = granted_ids(connection, caller.principal_id, _FEW + 1, self._context.now())
         return None if len(ids) > _FEW else Within(ids, _ranges(prefixes, prefix))
 
     def _candidates(
@@ -104,13 +110,13 @@ class Listing(Checking):
     ) -> Iterator[CatalogRow]:
         """Yield catalogs on which the caller has a grant, sorted by name."""
         if granted is None:
-            return _walk(self.metastore, prefix, after)
+            return _walk(self._context.metastore, prefix, after)
         chosen = (
             row
             for row in catalogs_of(connection, granted.ids)
             if row.catalog_name.startswith(prefix) and row.catalog_name > after
         )
-        walks = [_walk(self.metastore, one, after) for one in granted.prefixes]
+        walks = [_walk(self._context.metastore, one, after) for one in granted.prefixes]
         merged = heapq.merge(sorted(chosen, key=_name_of), *walks, key=_name_of)
         return (next(same) for _, same in groupby(merged, key=_name_of))
 
@@ -122,7 +128,7 @@ class Listing(Checking):
         rows: Sequence[CatalogRow],
     ) -> list[CatalogRow]:
         ids = [row.catalog_id for row in rows]
-        chains = chains_of(connection, caller.principal_id, ids, self._now())
+        chains = chains_of(connection, caller.principal_id, ids, self._context.now())
         return [
             row
             for row in rows

@@ -67,7 +67,7 @@ def init(session: Session) -> None:
     """
     with rules(session) as access:
         access.init()
-        is_open = access.is_open()
+        is_open = access.principals.is_empty()
     message = "The tables of access rules exist" + (", without a principal." if is_open else ".")
     session.output.show({"has_principals": not is_open}, lambda: [message])
 
@@ -106,7 +106,7 @@ def add_principal(
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        made = access.create_principal(
+        made = access.principals.create(
             LOCAL, name, account, is_root=is_root, prefixes=prefixes or []
         )
     document = {"name": made.name, "account": made.account, "is_root": made.is_root}
@@ -126,7 +126,7 @@ def list_principals(session: Session) -> None:
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        found = access.principals(LOCAL)
+        found = access.principals.list(LOCAL)
     document = {
         "principals": [
             {
@@ -162,7 +162,7 @@ def disable_principal(session: Session, name: PrincipalArgument) -> None:
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        access.disable(LOCAL, name)
+        access.principals.disable(LOCAL, name)
     session.output.show({"name": name}, lambda: [f"Disabled principal {visible(name)}."])
 
 
@@ -183,7 +183,7 @@ def add_key(session: Session, name: PrincipalArgument) -> None:
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        key_id, text = access.create_key(LOCAL, name)
+        key_id, text = access.keys.create(LOCAL, name)
     session.output.show({"key_id": key_id, "key": text}, lambda: [text])
 
 
@@ -199,7 +199,7 @@ def list_keys(session: Session, name: PrincipalArgument) -> None:
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        found = access.keys(LOCAL, name)
+        found = access.keys.list(LOCAL, name)
     document = {
         "keys": [
             {
@@ -233,7 +233,7 @@ def revoke_key(
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        access.revoke_key(LOCAL, name, key_id)
+        access.keys.revoke(LOCAL, name, key_id)
     session.output.show({"key_id": key_id}, lambda: [f"Revoked key {visible(key_id)}."])
 
 
@@ -249,7 +249,7 @@ def rotate(session: Session) -> None:
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        access.rotate_signing_key(LOCAL)
+        access.signing_keys.rotate(LOCAL)
     session.output.show({"rotated": True}, lambda: ["Tokens are signed with a new key."])
 
 
@@ -263,5 +263,5 @@ def tidy(session: Session) -> None:
       forklake access tidy
     """
     with rules(session) as access:
-        count = access.tidy()
+        count = access.grants.tidy()
     session.output.show({"removed": count}, lambda: [f"Removed {counted(count, 'grant')}."])

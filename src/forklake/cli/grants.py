@@ -71,9 +71,9 @@ def grant(
     until = None if duration is None else _until(duration)
     with rules(session) as access:
         if catalog is not None:
-            access.grant(LOCAL, catalog, principal, role, expires_at=until)
+            access.grants.add(LOCAL, catalog, principal, role, expires_at=until)
         elif prefix is not None:
-            access.grant_prefix(LOCAL, prefix, principal, role, expires_at=until)
+            access.prefixes.add(LOCAL, prefix, principal, role, expires_at=until)
     document = {
         "principal": principal,
         "role": role,
@@ -118,9 +118,9 @@ def revoke(
     _require_one_target(catalog, prefix)
     with rules(session) as access:
         if catalog is not None:
-            access.revoke(LOCAL, catalog, principal)
+            access.grants.revoke(LOCAL, catalog, principal)
         elif prefix is not None:
-            access.revoke_prefix(LOCAL, prefix, principal)
+            access.prefixes.revoke(LOCAL, prefix, principal)
     document = {"principal": principal, "catalog": catalog, "prefix": prefix}
     session.output.show(document, lambda: [f"Revoked the role of {visible(principal)}."])
 
@@ -159,10 +159,10 @@ def grants(
         if catalog is not None:
             found = [
                 (one.principal, one.role.value, one.expires_at)
-                for one in access.grants(LOCAL, catalog)
+                for one in access.grants.list(LOCAL, catalog)
             ]
         else:
-            prefixes = access.prefixes(LOCAL, str(principal))
+            prefixes = access.prefixes.list(LOCAL, str(principal))
             found = [(one.prefix, str(one.role), None) for one in prefixes]
     subject = "principal" if catalog is not None else "prefix"
     document = {
@@ -211,8 +211,8 @@ def token(
 
     wanted = [right_named(name) for name in rights or ["read"]]
     with rules(session) as access:
-        caller = access.acting_as(LOCAL, principal)
-        text = access.mint(caller, catalog, wanted, int(as_age(duration).total_seconds()))
+        caller = access.principals.act_as(LOCAL, principal)
+        text = access.tokens.create(caller, catalog, wanted, int(as_age(duration).total_seconds()))
     session.output.show({"token": text}, lambda: [text])
 
 
@@ -252,9 +252,9 @@ def quota(
     changes = {name: _limit(text) for name, text in given.items() if text is not None}
     with rules(session) as access:
         if changes:
-            before = access.quota(LOCAL, principal)._asdict()
-            access.set_quota(LOCAL, principal, **(before | changes))
-        found = access.quota(LOCAL, principal)._asdict()
+            before = access.quotas.find(LOCAL, principal)._asdict()
+            access.quotas.set(LOCAL, principal, **(before | changes))
+        found = access.quotas.find(LOCAL, principal)._asdict()
     rows = [(name, "none" if value is None else value) for name, value in found.items()]
     session.output.show(
         {"principal": principal, **found}, lambda: [table(("limit", "maximum"), rows)]
@@ -289,8 +289,8 @@ def limit(
 
     with rules(session) as access:
         if size is not None:
-            access.limit_catalog(LOCAL, catalog, _limit(size))
-        found = access.catalog_limit(LOCAL, catalog)
+            access.quotas.set_catalog_limit(LOCAL, catalog, _limit(size))
+        found = access.quotas.find_catalog_limit(LOCAL, catalog)
     message = "no limit" if found is None else f"at most {found:,} bytes"
     session.output.show(
         {"catalog": catalog, "bytes": found}, lambda: [f"{visible(catalog)}: {message}."]
@@ -328,7 +328,7 @@ def audit(
     from forklake.access.callers import LOCAL
 
     with rules(session) as access:
-        found = access.audit(LOCAL, catalog=catalog, after=after, limit=limit)
+        found = access.audit.list(LOCAL, catalog=catalog, after=after, limit=limit)
     document = {
         "entries": [
             {

@@ -85,7 +85,7 @@ class Visit:
 
     def catalog(self, name: str, operation: str) -> Catalog:
         """Return a catalog by name. Raise NotFound or Forbidden if the operation is not allowed."""
-        return self.access.catalog(self.caller, name, operation)
+        return self.access.authorization.catalog(self.caller, name, operation)
 
     def access_to(self, principal: str) -> Access:
         """Return the access rules of the stamp that holds a principal's grants and quota.
@@ -95,7 +95,7 @@ class Visit:
         """
         if not self.caller.is_free:
             return self.access
-        return self.service.stamps.access_for(self.access.principal(principal).account)
+        return self.service.stamps.access_for(self.access.principals.find(principal).account)
 
 
 async def _visit(request: Request) -> Visit:

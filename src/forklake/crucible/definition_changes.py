@@ -23,7 +23,7 @@ def changed(visit: Visit, name: str, operation: str, what: str, change: Change) 
         with catalog.transaction(author=visit.caller.name, message=message) as transaction:
             change(transaction)
 
-    with visit.access.audited(visit.caller, operation, f"{name}.{what}", catalog=catalog):
+    with visit.access.audit.recording(visit.caller, operation, f"{name}.{what}", catalog=catalog):
         persistently(once, visit.service.metrics)
     return catalog
 

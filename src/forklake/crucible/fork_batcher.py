@@ -138,5 +138,7 @@ def _fork_batch(
 
 
 def _fork(access: Access, wish: Wish, names: Sequence[str]) -> list[CatalogRow]:
-    rows, _ = access.fork(wish.caller, wish.parent, names, at=wish.at, mode=wish.mode, ttl=wish.ttl)
+    rows, _ = access.catalogs.fork(
+        wish.caller, wish.parent, names, at=wish.at, mode=wish.mode, ttl=wish.ttl
+    )
     return rows

@@ -96,7 +96,7 @@ class Service:
     def _identify(self, credential: str, address: str) -> Caller:
         self.refusals.check(credential, address)
         try:
-            caller = self.access.caller(credential, address)
+            caller = self.access.authentication.identify(credential, address)
         except Unauthenticated:
             self.refusals.refuse(credential, address)
             raise
@@ -104,7 +104,7 @@ class Service:
         return caller
 
     def _anonymous_caller(self) -> Caller:
-        if self.access.is_open():
+        if self.access.principals.is_empty():
             return LOCAL
         raise Unauthenticated(
             "The request has no credential.",
@@ -131,12 +131,12 @@ class Service:
         for metastore in self.stamps.metastores():
             dropped = metastore.drop_expired()
             if dropped:
-                Access(metastore).tidy()
+                Access(metastore).grants.tidy()
             self.metrics.dropped.inc(len(dropped))
 
     def _write_denials(self) -> None:
         for metastore in self.stamps.metastores():
-            Access(metastore).write_denials()
+            Access(metastore).audit.write_denials()
 
     def _keep_stamps(self) -> None:
         settle(self.stamps)

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from forklake.access.access import Access
 from forklake.access.callers import Caller
 from forklake.catalog.metastore import Metastore, open_metastore
-from forklake.crucible.frozen_accounts import Frozen
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.names import checked_name
 from forklake.store import access as access_tables
@@ -41,7 +40,7 @@ class Stamps:
         self.home = home
         self._uris = {name: uri for name, uri in (uris or {}).items() if _check_stamp_name(name)}
         self._metastores: dict[str, Metastore] = {HOME: home}
-        self._access: dict[tuple[str, State], Access] = {}
+        self._access: dict[tuple[str, bool], Access] = {}
         self._known: dict[str, tuple[Account, float]] = {}
         self._guard = threading.RLock()
         try:
@@ -148,13 +147,13 @@ class Stamps:
     def access_for(self, name: str) -> Access:
         """Return the access rules in the stamp of an account, where its grants and quotas are."""
         account = self.account(name)
-        frozen = State.MOVING if account.state is State.MOVING else State.READY
+        is_frozen = account.state is State.MOVING
         with self._guard:
-            found = self._access.get((account.stamp, frozen))
+            found = self._access.get((account.stamp, is_frozen))
             if found is None:
-                kind = Frozen if frozen is State.MOVING else Access
-                found = kind(self.metastore(account.stamp), home=self.home)
-                self._access[account.stamp, frozen] = found
+                metastore = self.metastore(account.stamp)
+                found = Access(metastore, home=self.home, is_frozen=is_frozen)
+                self._access[account.stamp, is_frozen] = found
         return found
 
     # Setup

@@ -33,7 +33,7 @@ def serve(settings: Settings) -> None:
     service: Service = app.state.service
     try:
         refuse_strangers(service)
-        service.access.check_signing_keys()
+        service.access.signing_keys.check()
         listener = _listener(settings)
         host, port = listener.getsockname()[:2]
         logs.note("serving", address=f"http://{host}:{port}")
@@ -45,7 +45,7 @@ def serve(settings: Settings) -> None:
 def refuse_strangers(service: Service) -> None:
     """Raise InvalidInput if a service without access rules would be reachable from elsewhere."""
     settings = service.settings
-    if not settings.is_loopback and service.access.is_open():
+    if not settings.is_loopback and service.access.principals.is_empty():
         raise InvalidInput(
             f"The service cannot listen on {settings.host} without access rules.",
             remedy="Create a root principal first: forklake access init, then"

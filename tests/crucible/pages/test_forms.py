@@ -154,8 +154,8 @@ def test_a_revoked_key_ends_the_sign_in(service: Running) -> None:
     access = service.service.access
     visit = Visit(service, service.keys["bob"])
     visit.page("/")
-    (key,) = access.keys(LOCAL, "bob")
-    access.revoke_key(LOCAL, "bob", key.key_id)
+    (key,) = access.keys.list(LOCAL, "bob")
+    access.keys.revoke(LOCAL, "bob", key.key_id)
     service.service.forget_callers()
     assert visit.get("/").status_code == 303
 
@@ -164,7 +164,7 @@ def test_readers_cannot_send_forms_that_they_are_not_shown(
     service: Running, tmp_path: Path
 ) -> None:
     fill(service.service.home, str(tmp_path / "data"), odd=False)
-    service.service.access.grant(LOCAL, "sales", "bob", Role.READER)
+    service.service.access.grants.add(LOCAL, "sales", "bob", Role.READER)
     bob = Visit(service, service.keys["bob"])
     page = bob.page("/catalogs/sales")
     assert not any(one.endswith("/drop") for one in page.links)

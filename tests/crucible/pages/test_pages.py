@@ -95,7 +95,7 @@ def test_strangers_have_to_sign_in(service: Running) -> None:
 def peopled(service: Running, tmp_path: Path) -> Running:
     """Return a service with a lake in which alice may read `sales` and owns `alice-shop`."""
     fill(service.service.home, str(tmp_path / "data"), odd=False)
-    service.service.access.grant(LOCAL, "sales", "alice", Role.READER)
+    service.service.access.grants.add(LOCAL, "sales", "alice", Role.READER)
     service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     return service
 
@@ -115,7 +115,7 @@ def test_users_see_their_catalogs_and_all_links_work(peopled: Running) -> None:
 def test_no_page_reveals_hidden_forks(peopled: Running) -> None:
     home, access = peopled.service.home, peopled.service.access
     home.fork_many("sales", [f"secret-{number:03}" for number in range(200)])
-    access.grant(LOCAL, "sales", "alice", Role.FORKER)
+    access.grants.add(LOCAL, "sales", "alice", Role.FORKER)
     alice = Visit(peopled, peopled.keys["alice"])
     mine = [f"alice-{number:02}" for number in range(60)]
     peopled.of("alice").post("/v1/catalogs/sales/forks", json={"names": mine}).raise_for_status()

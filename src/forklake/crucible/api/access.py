@@ -45,7 +45,7 @@ def me(visit: Asking) -> Response:
 @router.get("/catalogs/{catalog}/grants", summary="List grants", response_model=Grants)
 def list_grants(visit: Asking, catalog: Name) -> Response:
     """List the roles granted on this catalog. Roles granted by prefix are not included."""
-    rows = visit.access.grants(visit.caller, catalog)
+    rows = visit.access.grants.list(visit.caller, catalog)
     found = [
         Grant(principal=row.principal, role=row.role, expires_at=row.expires_at) for row in rows
     ]
@@ -58,14 +58,14 @@ def grant(visit: Asking, catalog: Name, principal: Name, body: SetGrant) -> Resp
 
     Only an owner can grant the roles `admin` and `owner`.
     """
-    visit.access.grant(visit.caller, catalog, principal, body.role, expires_at=body.expires_at)
+    visit.access.grants.add(visit.caller, catalog, principal, body.role, expires_at=body.expires_at)
     return nothing()
 
 
 @router.delete("/catalogs/{catalog}/grants/{principal}", summary="Revoke a role", status_code=204)
 def revoke(visit: Asking, catalog: Name, principal: Name) -> Response:
     """Revoke the role granted on this catalog. Roles granted by prefix are not affected."""
-    visit.access.revoke(visit.caller, catalog, principal)
+    visit.access.grants.revoke(visit.caller, catalog, principal)
     return nothing()
 
 
@@ -78,7 +78,9 @@ def mint(visit: Asking, catalog: Name, body: NewToken) -> Response:
     Its rights cannot exceed those of the caller.
     """
     rights = frozenset(right_named(name) for name in body.rights)
-    return Token(token=visit.access.mint(visit.caller, catalog, rights, body.seconds)).response(201)
+    return Token(
+        token=visit.access.tokens.create(visit.caller, catalog, rights, body.seconds)
+    ).response(201)
 
 
 @router.get(
@@ -88,7 +90,7 @@ def audit_of_catalog(
     visit: Asking, catalog: Name, after: After = None, limit: Limit = 100
 ) -> Response:
     """List audit entries of this catalog, newest first, including denied and failed operations."""
-    rows = visit.access.audit(visit.caller, catalog=catalog, after=after, limit=limit)
+    rows = visit.access.audit.list(visit.caller, catalog=catalog, after=after, limit=limit)
     more = rows[-1].audit_id if len(rows) == limit else None
     return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()
 
@@ -96,6 +98,6 @@ def audit_of_catalog(
 @router.get("/audit", summary="List all audit entries", response_model=Audit)
 def audit(visit: Asking, after: After = None, limit: Limit = 100) -> Response:
     """List audit entries of all catalogs, newest first. Requires a root principal."""
-    rows = visit.access.audit(visit.caller, after=after, limit=limit)
+    rows = visit.access.audit.list(visit.caller, after=after, limit=limit)
     more = rows[-1].audit_id if len(rows) == limit else None
     return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()

@@ -17,7 +17,7 @@ def list_accounts(visit: Asking) -> Response:
 
     Requires a root principal.
     """
-    visit.access.require(visit.caller, "account.list")
+    visit.access.authorization.require(visit.caller, "account.list")
     stamps = visit.service.stamps
     found = [Account.of(row) for row in stamps.accounts()]
     return Accounts(accounts=found, stamps=list(stamps.names)).response()
@@ -29,7 +29,7 @@ def create_account(visit: Asking, body: NewAccount) -> Response:
 
     Requires a root principal.
     """
-    visit.access.require(visit.caller, "account.create")
-    with visit.access.audited(visit.caller, "account.create", body.name):
+    visit.access.authorization.require(visit.caller, "account.create")
+    with visit.access.audit.recording(visit.caller, "account.create", body.name):
         made = visit.service.stamps.create_account(body.name, body.stamp)
     return Account.of(made).response(201)

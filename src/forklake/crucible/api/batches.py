@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
 @router.post("/create", summary="Create many catalogs", status_code=201, response_model=Catalogs)
 def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
     """Create the catalogs in one transaction: all of them, or none."""
-    rows = visit.access.create(
+    rows = visit.access.catalogs.create(
         visit.caller,
         body.names,
         data_path=data_path_of(visit, body.data_path),
@@ -32,6 +32,6 @@ def drop_catalogs(visit: Asking, body: DropCatalogs) -> Response:
 
     With `if_exists`, names that do not exist are ignored.
     """
-    dropped = visit.access.drop(visit.caller, body.names, if_exists=body.if_exists)
+    dropped = visit.access.catalogs.drop(visit.caller, body.names, if_exists=body.if_exists)
     visit.service.metrics.dropped.inc(dropped)
     return Dropped(dropped=dropped).response()

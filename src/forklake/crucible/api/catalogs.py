@@ -34,14 +34,14 @@ def list_catalogs(
     limit: Limit = 100,
 ) -> Response:
     """List the catalogs that the caller can read, ordered by name."""
-    rows = visit.access.visible(visit.caller, prefix=prefix, after=after, limit=limit)
+    rows = visit.access.visible.catalogs(visit.caller, prefix=prefix, after=after, limit=limit)
     return CatalogPage.of(rows, limit).response()
 
 
 @router.post("", summary="Create a catalog", status_code=201, response_model=Catalog)
 def create_catalog(visit: Asking, body: NewCatalog) -> Response:
     """Create an empty catalog with the schema `main`. The caller becomes its owner."""
-    rows = visit.access.create(
+    rows = visit.access.catalogs.create(
         visit.caller,
         [body.name],
         data_path=data_path_of(visit, body.data_path),
@@ -68,7 +68,7 @@ def get_catalog(visit: Asking, catalog: Name) -> Response:
     found = visit.catalog(catalog, "catalog.get")
     return CatalogInFull(
         **Catalog.of(found.row).model_dump(),
-        parent=visit.access.parent(visit.caller, found.row),
+        parent=visit.access.visible.parent(visit.caller, found.row),
         expires_at=found.expires_at(),
     ).response()
 
@@ -82,20 +82,20 @@ def change_catalog(visit: Asking, catalog: Name, body: ChangeCatalog) -> Respons
         _extend(visit, catalog, body)
     if body.name is None:
         return get_catalog(visit, catalog)
-    visit.access.rename(visit.caller, catalog, body.name)
+    visit.access.catalogs.rename(visit.caller, catalog, body.name)
     return get_catalog(visit, body.name)
 
 
 def _extend(visit: Visit, name: str, body: ChangeCatalog) -> None:
     catalog = visit.catalog(name, "catalog.extend")
-    with visit.access.audited(visit.caller, "catalog.extend", name, catalog=catalog):
+    with visit.access.audit.recording(visit.caller, "catalog.extend", name, catalog=catalog):
         catalog.extend(body.lifetime)
 
 
 @router.delete("/{catalog}", summary="Drop a catalog", status_code=204)
 def drop_catalog(visit: Asking, catalog: Name, if_exists: bool = False) -> Response:
     """Drop a catalog. Its forks are not affected."""
-    dropped = visit.access.drop(visit.caller, [catalog], if_exists=if_exists)
+    dropped = visit.access.catalogs.drop(visit.caller, [catalog], if_exists=if_exists)
     visit.service.metrics.dropped.inc(dropped)
     return nothing()
 
@@ -107,6 +107,6 @@ def materialize(visit: Asking, catalog: Name) -> Response:
     What queries return does not change, and no data files are copied.
     """
     found = visit.catalog(catalog, "catalog.materialize")
-    with visit.access.audited(visit.caller, "catalog.materialize", catalog, catalog=found):
+    with visit.access.audit.recording(visit.caller, "catalog.materialize", catalog, catalog=found):
         snapshot = visit.access.metastore.materialize(catalog)
     return Materialized(snapshot=snapshot).response()

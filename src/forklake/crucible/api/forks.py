@@ -37,7 +37,7 @@ async def fork(visit: Asking, catalog: Name, body: NewForks) -> Response:
 
 
 def _fork_or_find(visit: Visit, catalog: str, body: NewForks) -> tuple[list[CatalogRow], int]:
-    return visit.access.fork(
+    return visit.access.catalogs.fork(
         visit.caller,
         catalog,
         body.wanted,
@@ -59,7 +59,7 @@ def list_forks(
 ) -> Response:
     """List the direct forks of a catalog that the caller can read, ordered by name."""
     parent = visit.catalog(catalog, "catalog.forks").row
-    rows = list(islice(visit.access.forks(visit.caller, parent, after=after), limit))
+    rows = list(islice(visit.access.visible.forks(visit.caller, parent, after=after), limit))
     return CatalogPage.of(rows, limit).response()
 
 
@@ -79,7 +79,7 @@ def tree(
     waiting, count, is_cut = deque([(0, root)]), 1, False
     while waiting:
         level, parent = waiting.popleft()
-        for row in visit.access.forks(visit.caller, parent) if level < depth else ():
+        for row in visit.access.visible.forks(visit.caller, parent) if level < depth else ():
             is_cut = count >= limit
             if is_cut:
                 break

@@ -43,7 +43,7 @@ def _start_run(
     found = visit.catalog(catalog, "maintenance.run")
     order = Order(operation, body.table, body.schema_name, body.older_than, body.dry_run)
     what = f"{catalog}.{operation}"
-    with visit.access.audited(visit.caller, "maintenance.run", what, catalog=found):
+    with visit.access.audit.recording(visit.caller, "maintenance.run", what, catalog=found):
         return visit.service.maintaining.start(found, order)
 
 

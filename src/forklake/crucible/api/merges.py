@@ -64,7 +64,7 @@ def _merge(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
     source = visit.catalog(body.source, "catalog.diff")
     what = f"{source.name} into {target.name}"
     with (
-        visit.access.audited(visit.caller, "catalog.merge", what, catalog=target),
+        visit.access.audit.recording(visit.caller, "catalog.merge", what, catalog=target),
         visit.service.sessions.own() as session,
     ):
         return merging.publish(

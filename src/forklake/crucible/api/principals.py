@@ -27,15 +27,15 @@ router = APIRouter(prefix="/v1/principals", tags=["principals"])
 @router.get("", summary="List principals", response_model=Principals)
 def list_principals(visit: Asking) -> Response:
     """List all principals. Requires a root principal."""
-    found = [Principal.of(row) for row in visit.access.principals(visit.caller)]
+    found = [Principal.of(row) for row in visit.access.principals.list(visit.caller)]
     return Principals(principals=found).response()
 
 
 @router.post("", summary="Create a principal", status_code=201, response_model=Principal)
 def create_principal(visit: Asking, body: NewPrincipal) -> Response:
     """Create a principal. Unless it is a root, it can only create catalogs under its prefixes."""
-    visit.access.require(visit.caller, "principal.create")
-    row = visit.service.stamps.access_for(body.account).create_principal(
+    visit.access.authorization.require(visit.caller, "principal.create")
+    row = visit.service.stamps.access_for(body.account).principals.create(
         visit.caller, body.name, body.account, is_root=body.is_root, prefixes=body.prefixes
     )
     visit.service.forget_callers()
@@ -45,7 +45,7 @@ def create_principal(visit: Asking, body: NewPrincipal) -> Response:
 @router.delete("/{principal}", summary="Disable a principal", status_code=204)
 def disable_principal(visit: Asking, principal: Name) -> Response:
     """Disable a principal. Its keys and tokens become invalid, and its name stays reserved."""
-    visit.access.disable(visit.caller, principal)
+    visit.access.principals.disable(visit.caller, principal)
     visit.service.forget_callers()
     return nothing()
 
@@ -56,14 +56,14 @@ def grant_prefix(visit: Asking, principal: Name, body: PrefixGrant) -> Response:
 
     Requires a root principal.
     """
-    visit.access_to(principal).grant_prefix(visit.caller, body.prefix, principal, body.role)
+    visit.access_to(principal).prefixes.add(visit.caller, body.prefix, principal, body.role)
     return nothing()
 
 
 @router.get("/{principal}/prefixes", summary="List roles by prefix", response_model=Prefixes)
 def list_prefixes(visit: Asking, principal: Name) -> Response:
     """List the roles of a principal by prefix. Only a root can list those of other principals."""
-    rows = visit.access_to(principal).prefixes(visit.caller, principal)
+    rows = visit.access_to(principal).prefixes.list(visit.caller, principal)
     found = [PrefixGrant.model_construct(prefix=row.prefix, role=Role(row.role)) for row in rows]
     return Prefixes(prefixes=found).response()
 
@@ -74,7 +74,7 @@ def revoke_prefix(visit: Asking, principal: Name, prefix: str) -> Response:
 
     Requires a root principal.
     """
-    visit.access_to(principal).revoke_prefix(visit.caller, prefix, principal)
+    visit.access_to(principal).prefixes.revoke(visit.caller, prefix, principal)
     return nothing()
 
 
@@ -83,7 +83,7 @@ def list_keys(visit: Asking, principal: Name) -> Response:
     """List the API keys of a principal. Only a root can list those of other principals."""
     found = [
         Key(key_id=row.key_id, created_at=row.created_at, is_revoked=row.is_revoked)
-        for row in visit.access.keys(visit.caller, principal)
+        for row in visit.access.keys.list(visit.caller, principal)
     ]
     return Keys(keys=found).response()
 
@@ -93,14 +93,14 @@ def list_keys(visit: Asking, principal: Name) -> Response:
 )
 def create_key(visit: Asking, principal: Name) -> Response:
     """Create an API key. Only its hash is stored: the key is returned once and never again."""
-    key_id, text = visit.access.create_key(visit.caller, principal)
+    key_id, text = visit.access.keys.create(visit.caller, principal)
     return NewKey(key_id=key_id, key=text).response(201)
 
 
 @router.delete("/{principal}/keys/{key}", summary="Revoke an API key", status_code=204)
 def revoke_key(visit: Asking, principal: Name, key: Name) -> Response:
     """Revoke an API key. It becomes invalid immediately, or within a second on other processes."""
-    visit.access.revoke_key(visit.caller, principal, key)
+    visit.access.keys.revoke(visit.caller, principal, key)
     visit.service.forget_callers()
     return nothing()
 
@@ -108,11 +108,12 @@ def revoke_key(visit: Asking, principal: Name, key: Name) -> Response:
 @router.get("/{principal}/quota", summary="Get the quota of a principal", response_model=Quota)
 def get_quota(visit: Asking, principal: Name) -> Response:
     """Return the limits of a principal. Only a root can read those of other principals."""
-    return Quota(**visit.access_to(principal).quota(visit.caller, principal)._asdict()).response()
+    found = visit.access_to(principal).quotas.find(visit.caller, principal)
+    return Quota(**found._asdict()).response()
 
 
 @router.put("/{principal}/quota", summary="Set the quota of a principal", response_model=Quota)
 def set_quota(visit: Asking, principal: Name, body: SetQuota) -> Response:
     """Replace all limits of a principal; an omitted limit is removed. Requires a root principal."""
-    visit.access_to(principal).set_quota(visit.caller, principal, **body.model_dump())
+    visit.access_to(principal).quotas.set(visit.caller, principal, **body.model_dump())
     return get_quota(visit, principal)

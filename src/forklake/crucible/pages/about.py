@@ -48,7 +48,7 @@ def audit(
     after: str = "",
 ) -> Response:
     """Return the audit log: of all catalogs for a root, of one catalog for its administrators."""
-    rows = visitor.access.audit(
+    rows = visitor.access.audit.list(
         visitor.caller, catalog=catalog or None, after=after or None, limit=_PAGE + 1
     )
     return render(

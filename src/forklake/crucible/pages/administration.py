@@ -45,7 +45,7 @@ def set_option(
     """Set an option of the catalog. An empty value removes the setting."""
     frame = framed(visitor, catalog, "options", "options.set")
     try:
-        with visitor.access.audited(visitor.caller, "options.set", frame.name):
+        with visitor.access.audit.recording(visitor.caller, "options.set", frame.name):
             frame.catalog.set_option(option, value.strip() or None)
     except ForklakeError as error:
         return _options(request, frame, error)
@@ -67,7 +67,7 @@ def _grants(
         status=outcome(error)[0] if error else 200,
         frame=frame,
         error=error,
-        grants=visitor.access.grants(visitor.caller, frame.name),
+        grants=visitor.access.grants.list(visitor.caller, frame.name),
         roles=[
             (role.value, ", ".join(sorted(one.name.lower() for one in ROLES[role])))
             for role in Role
@@ -84,9 +84,9 @@ def grant(
     access, caller = visitor.access, visitor.caller
     try:
         if role:
-            access.grant(caller, frame.name, principal.strip(), role_named(role))
+            access.grants.add(caller, frame.name, principal.strip(), role_named(role))
         else:
-            access.revoke(caller, frame.name, principal.strip())
+            access.grants.revoke(caller, frame.name, principal.strip())
     except ForklakeError as error:
         return _grants(request, visitor, frame, error)
     return go(request, link("catalogs", frame.name, "grants"))

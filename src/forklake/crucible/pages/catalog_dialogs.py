@@ -55,7 +55,7 @@ def fork(
     """Fork a catalog and redirect to the fork."""
     frame = framed(visitor, catalog, "forks", "catalog.fork")
     try:
-        rows, _ = visitor.access.fork(
+        rows, _ = visitor.access.catalogs.fork(
             visitor.caller, catalog, [name.strip()], at=_snapshot(at), ttl=LIVES.get(life)
         )
     except ForklakeError as error:
@@ -87,7 +87,7 @@ def rename(request: Request, visitor: Sending, catalog: str, name: Text = "") ->
     """Rename a catalog and redirect to it."""
     frame = framed(visitor, catalog, "", "catalog.rename")
     try:
-        renamed = visitor.access.rename(visitor.caller, catalog, name.strip())
+        renamed = visitor.access.catalogs.rename(visitor.caller, catalog, name.strip())
     except ForklakeError as error:
         return _dialog(request, "rename.html", frame, error, name=name)
     return go(request, link("catalogs", renamed.name))
@@ -109,7 +109,7 @@ def drop(request: Request, visitor: Sending, catalog: str, confirm: Text = "") -
                 "The typed name does not match the name of the catalog.",
                 remedy="Type the name exactly as shown.",
             )
-        visitor.access.drop(visitor.caller, [catalog])
+        visitor.access.catalogs.drop(visitor.caller, [catalog])
     except ForklakeError as error:
         return _dialog(request, "drop.html", frame, error)
     return go(request, "/")

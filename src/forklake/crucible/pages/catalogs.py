@@ -26,7 +26,9 @@ _PAGE = 50
 @routes.get("/")
 def catalogs(request: Request, visitor: Looking, prefix: str = "", after: str = "") -> Response:
     """Return a page of catalogs ordered by name."""
-    rows = visitor.access.visible(visitor.caller, prefix=prefix, after=after, limit=_PAGE + 1)
+    rows = visitor.access.visible.catalogs(
+        visitor.caller, prefix=prefix, after=after, limit=_PAGE + 1
+    )
     metastore = visitor.access.metastore
     return render(
         request,
@@ -44,7 +46,7 @@ def _parents(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, st
     """Return the names of the parents that the visitor can read. A token covers one catalog."""
     ids = {row.parent_catalog_id for row in rows if row.parent_catalog_id is not None}
     names = visitor.access.metastore.names(sorted(ids)) if ids else {}
-    rights = visitor.access.rights(visitor.caller, list(names.values()))
+    rights = visitor.access.authorization.rights(visitor.caller, list(names.values()))
     return {number: name for number, name in names.items() if Right.READ in rights[name]}
 
 
@@ -71,5 +73,5 @@ def create(request: Request, visitor: Sending, name: Annotated[str, Form()] = ""
 
 def _create(request: Request, visitor: Visitor, name: str) -> str:
     path = service_of(request).settings.data_path
-    (row,) = visitor.access.create(visitor.caller, [name], data_path=path)
+    (row,) = visitor.access.catalogs.create(visitor.caller, [name], data_path=path)
     return row.catalog_name

@@ -57,7 +57,7 @@ def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> 
 @routes.get("/catalogs/{catalog}/branch")
 def branch(request: Request, visitor: Looking, catalog: str, after: str = "") -> Response:
     """Return the forks of one catalog, to be inserted into the tree."""
-    found = visitor.access.catalog(visitor.caller, catalog, "catalog.tree")
+    found = visitor.access.authorization.catalog(visitor.caller, catalog, "catalog.tree")
     return render(request, "branch.html", family=_family(visitor, found.row, after))
 
 
@@ -71,12 +71,12 @@ def _list_ancestors(visitor: Visitor, catalog: Catalog) -> list[Branch]:
         row = metastore.find(name) if name is not None else None
         if row is not None:
             found.append(Branch(row.catalog_name, row.fork_snapshot))
-    may_see = visitor.access.rights(visitor.caller, [one.name for one in found])
+    may_see = visitor.access.authorization.rights(visitor.caller, [one.name for one in found])
     return [one for one in reversed(found) if may_see.get(one.name)]
 
 
 def _family(visitor: Visitor, parent: CatalogRow, after: str) -> Family:
-    found = visitor.access.forks(visitor.caller, parent, after=after)
+    found = visitor.access.visible.forks(visitor.caller, parent, after=after)
     rows = list(islice(found, _PAGE + 1))
     shown = rows[:_PAGE]
     counts = _counts(visitor, shown)

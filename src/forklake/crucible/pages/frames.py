@@ -55,12 +55,12 @@ class Frame:
 def framed(visitor: Visitor, name: str, tab: str, operation: str | None = None) -> Frame:
     """Return the frame of a page. Raise NotFound or Forbidden if the visitor cannot open it."""
     wanted = operation or _OPERATIONS[tab]
-    catalog = visitor.access.catalog(visitor.caller, name, wanted)
-    rights = visitor.access.rights(visitor.caller, [catalog.name])
+    catalog = visitor.access.authorization.catalog(visitor.caller, name, wanted)
+    rights = visitor.access.authorization.rights(visitor.caller, [catalog.name])
     return Frame(
         catalog=catalog,
         tab=tab,
-        parent=visitor.access.parent(visitor.caller, catalog.row),
+        parent=visitor.access.visible.parent(visitor.caller, catalog.row),
         head=catalog.head(),
         rights=rights.get(catalog.name, frozenset()),
         ends_at=catalog.expires_at(),

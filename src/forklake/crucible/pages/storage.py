@@ -22,7 +22,7 @@ def storage(request: Request, visitor: Looking, catalog: str) -> Response:
     """Return the page with the bytes of a catalog, of its first forks, and of its tables."""
     frame = framed(visitor, catalog, "storage")
     metastore = visitor.access.metastore
-    compared = islice(visitor.access.forks(visitor.caller, frame.catalog.row), _FORKS)
+    compared = islice(visitor.access.visible.forks(visitor.caller, frame.catalog.row), _FORKS)
     own, *forks = metastore.storage([frame.name, *(row.catalog_name for row in compared)])
     tables = [
         (group.name, table)

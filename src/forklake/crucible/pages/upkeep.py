@@ -63,6 +63,8 @@ def run(request: Request, visitor: Sending, catalog: str, operation: Operation) 
     """Start a maintenance run."""
     frame = framed(visitor, catalog, "maintenance", "maintenance.run")
     what = f"{frame.name}.{operation}"
-    with visitor.access.audited(visitor.caller, "maintenance.run", what, catalog=frame.catalog):
+    with visitor.access.audit.recording(
+        visitor.caller, "maintenance.run", what, catalog=frame.catalog
+    ):
         service_of(request).maintaining.start(frame.catalog, Order(operation))
     return go(request, link("catalogs", frame.name, "maintenance"))

@@ -95,7 +95,7 @@ class AccessGuard(Guard):
     def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
         self._proceed()
         # The statement may have waited in the queue for long: the credential may be invalid now.
-        self.access.require_good(self._caller)
+        self.access.authentication.require_valid(self._caller)
         operation = STATEMENTS.get(kind)
         if operation is None:
             raise Forbidden(
@@ -165,17 +165,17 @@ class AccessGuard(Guard):
         try:
             yield
         except Forbidden:
-            self.access.note_denial(self._caller, READ, what)
+            self.access.audit.record_denial(self._caller, READ, what)
             raise
 
     def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
         after = ""
-        while page := self.access.visible(self._caller, after=after, limit=_PAGE):
+        while page := self.access.visible.catalogs(self._caller, after=after, limit=_PAGE):
             yield from page
             after = page[-1].catalog_name
 
     def read(self, metastore: Metastore, name: str) -> None:
-        self.access.catalog(self._caller, name, "catalog.diff")
+        self.access.authorization.catalog(self._caller, name, "catalog.diff")
 
     @contextmanager
     def merging(
@@ -183,7 +183,7 @@ class AccessGuard(Guard):
     ) -> Iterator[None]:
         self.read(metastore, source)
         operation = "catalog.diff" if dry_run else "catalog.merge"
-        found = self.access.catalog(self._caller, target, operation)
+        found = self.access.authorization.catalog(self._caller, target, operation)
         self._proceed()
         with self._audited("catalog.merge", found):
             yield
@@ -203,7 +203,7 @@ class AccessGuard(Guard):
         if data_path is not None:
             with self._audit_denial(f"{parent} with a data path"):
                 raise _left_to_the_operator("data_path")
-        rows, made = self.access.fork(
+        rows, made = self.access.catalogs.fork(
             self._caller,
             parent,
             [name],
@@ -220,8 +220,8 @@ class AccessGuard(Guard):
         """Return a catalog to attach, and whether the caller can write to it."""
         with self._audit_denial("ATTACH"):  # not the address itself, which may contain a password
             name = _name_of(uri, options)
-        catalog = self.access.catalog(self._caller, name, "session.open")
-        rights = self.access.rights(self._caller, [catalog.name])
+        catalog = self.access.authorization.catalog(self._caller, name, "session.open")
+        rights = self.access.authorization.rights(self._caller, [catalog.name])
         return catalog, Right.WRITE in rights[catalog.name]
 
     def sees(self, attachment: Attachment) -> bool:
@@ -251,7 +251,7 @@ class AccessGuard(Guard):
         key, now = (attachment.catalog.catalog_id, operation), self._clock()
         if self._allowed.get(key, 0.0) > now:
             return
-        found = self.access.catalog(self._caller, attachment.catalog.name, operation)
+        found = self.access.authorization.catalog(self._caller, attachment.catalog.name, operation)
         # The name may have been given to another catalog since.
         if found.catalog_id != attachment.catalog.catalog_id:
             raise missing(attachment.catalog.name)
@@ -264,7 +264,7 @@ class AccessGuard(Guard):
             running.ending.enter_context(self._audited(running.operation, catalog))
 
     def _audited(self, operation: str, catalog: Catalog) -> AbstractContextManager[None]:
-        return self.access.audited(self._caller, operation, catalog.name, catalog=catalog)
+        return self.access.audit.recording(self._caller, operation, catalog.name, catalog=catalog)
 
 
 class SeenAttachments(Attachments):

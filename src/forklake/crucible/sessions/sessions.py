@@ -110,10 +110,10 @@ class Sessions:
             most_bytes=self._settings.result_bytes,
             clock=self._clock,
         )
-        found = access.catalog(caller, catalog, "session.open")
+        found = access.authorization.catalog(caller, catalog, "session.open")
         self._register(access, caller, session)
         try:
-            with access.audited(caller, "session.open", found.name, catalog=found):
+            with access.audit.recording(caller, "session.open", found.name, catalog=found):
                 session.open(found.name, alias, snapshot)
         except BaseException:
             self._remove(session)
@@ -141,7 +141,7 @@ class Sessions:
                 raise QuotaExceeded(
                     f"{whose}.", remedy="Close a session that is not in use, or try again later."
                 )
-            access.check_sessions(caller, own)
+            access.quotas.check_sessions(caller, own)
             self._open[session.session_id] = session
 
     def own(self) -> PooledSession:
