@@ -26,6 +26,7 @@ from benchmarks.lakes import create_table, open_postgres, postgres_uri
 from benchmarks.server import running_server
 from forklake.access.access import Access
 from forklake.access.callers import LOCAL
+from forklake.model.requests import CreateRequest
 
 RESULTS = Path(__file__).parent / "results" / "crucible.jsonl"
 FULL_SECONDS = 60.0
@@ -39,7 +40,7 @@ def prepare(dsn: str) -> str:
         access.principals.create(LOCAL, "alice", "house", prefixes=["alice-"])
         key = access.keys.create(LOCAL, "alice")[1]
         access.catalogs.create(
-            access.authentication.identify(key), ["alice-parent"], data_path="/lake"
+            access.authentication.identify(key), CreateRequest(["alice-parent"], data_path="/lake")
         )
         create_table(metastore.catalog("alice-parent"))
     return key

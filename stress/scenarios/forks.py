@@ -16,6 +16,7 @@ from tests.fix_metastore import Place
 from tests.properties.observe import observe
 
 from forklake import Catalog, Metastore
+from forklake.model.requests import ForkRequest
 from stress.crews import read_journals
 from stress.scenarios.scenario import Scenario
 from stress.workers import Role, Worker
@@ -114,10 +115,12 @@ class Forker:
         with worker.opened(self.place) as metastore:
             for number in self.share:
                 name = f"fork-{number}"
-                fork, is_new = worker.persist(
-                    "fork", partial(metastore.fork_or_find, PARENT, name), fork=name
+                request = ForkRequest(PARENT, [name], if_not_exists=True)
+                (row,), is_new = worker.persist(
+                    "fork", partial(metastore.create_forks, request), fork=name
                 )
                 if is_new:
+                    fork = Catalog(metastore, row)
                     worker.attempt("append", partial(_append_once, fork), fork=name)
 
 

@@ -10,6 +10,7 @@ import forklake
 from forklake.access.access import Access
 from forklake.access.roles import Right
 from forklake.errors import Unauthenticated
+from forklake.model.requests import ForkRequest
 from tests.cli.conftest import CommandLine
 
 
@@ -43,7 +44,7 @@ def test_access_rules_are_managed_by_commands(cli: CommandLine) -> None:
         assert access.authentication.identify(shown["key"]).name == "ada"
         caller = access.authentication.identify(token["token"])
         assert access.authorization.rights(caller, ["sales"])["sales"] == {Right.READ, Right.FORK}
-        assert access.catalogs.fork(caller, "sales", ["ada-1"])[1] == 1
+        assert access.catalogs.fork(caller, ForkRequest("sales", ["ada-1"]))[1] == 1
     (key,) = cli.document("access", "key", "list", "ada")["keys"]
     cli.ok("access", "key", "revoke", "ada", key["key_id"])
     cli.ok("access", "revoke", "ada", "--catalog", "sales")

@@ -21,6 +21,7 @@ from forklake.access.signing_keys import read_secret
 from forklake.errors import Forbidden, InvalidInput, NotFound, Unauthenticated, Unavailable
 from forklake.files.keys import KEY_FILE, is_wrapped
 from forklake.model.ids import CatalogId
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store.access_keys import signing_keys
 from forklake.store.audit import Outcome
 from tests.access.conftest import World
@@ -45,7 +46,7 @@ def refused(access: Access, credential: str) -> str:
 @pytest.fixture
 def token(world: World) -> str:
     """Return a token of alice for her catalog, valid for a minute."""
-    world.access.catalogs.create(world.alice, ["alice-1", "alice-2"])
+    world.access.catalogs.create(world.alice, CreateRequest(["alice-1", "alice-2"]))
     return world.access.tokens.create(world.alice, "alice-1", [Right.READ, Right.WRITE], 60)
 
 
@@ -163,7 +164,7 @@ def test_a_token_limits_its_principal_to_a_catalog_and_some_rights(
     with pytest.raises(NotFound):
         access.authorization.catalog(caller, "alice-2", "catalog.get")
     with pytest.raises(Forbidden):
-        access.catalogs.create(caller, ["alice-3"])
+        access.catalogs.create(caller, CreateRequest(["alice-3"]))
     with pytest.raises(Forbidden):
         access.keys.create(caller, "alice")
 
@@ -264,7 +265,7 @@ def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_signing_keys_are_wrapped_where_there_is_a_key_file(key_file: Path, world: World) -> None:
-    world.access.catalogs.create(world.alice, ["alice-1"])
+    world.access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     token = world.access.tokens.create(world.alice, "alice-1", [Right.READ], 60)
     world.access.signing_keys.rotate(world.root)
     assert Access(world.metastore, clock=world.clock).authentication.identify(token).name == "alice"
@@ -351,7 +352,9 @@ def test_a_token_of_a_dropped_catalog_does_not_work_for_its_successor(
 ) -> None:
     caller = world.access.authentication.identify(token)
     world.access.catalogs.drop(world.alice, ["alice-1"])
-    world.access.catalogs.create(world.alice, ["alice-1"])  # the same name, another catalog
+    world.access.catalogs.create(
+        world.alice, CreateRequest(["alice-1"])
+    )  # the same name, another catalog
     with pytest.raises(NotFound):
         world.access.authorization.catalog(caller, "alice-1", "catalog.get")
 
@@ -392,8 +395,8 @@ def test_without_tables_only_local_access_works(world: World, tmp_path: object) 
         refused(access, world.keys["alice"])
         with pytest.raises(NotFound, match="forklake access init"):
             access.principals.create(LOCAL, "alice")
-        access.catalogs.create(LOCAL, ["sales"])
-        assert access.catalogs.fork(LOCAL, "sales", ["fork"])[1] == 1
+        access.catalogs.create(LOCAL, CreateRequest(["sales"]))
+        assert access.catalogs.fork(LOCAL, ForkRequest("sales", ["fork"]))[1] == 1
         assert access.audit.list(LOCAL) == []
         access.init()
         assert access.principals.is_empty()

@@ -12,6 +12,7 @@ from forklake.access.access import Access
 from forklake.access.callers import LOCAL, Caller
 from forklake.access.roles import NOTHING, ROLES, Right, Role
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, QuotaExceeded
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store.audit import Outcome
 from tests.access.conftest import World
 from tests.fix_metastore import BACKENDS
@@ -53,7 +54,7 @@ def test_bad_names_change_nothing(world: World) -> None:
 
 def test_grants_are_given_changed_and_revoked(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     access.grants.add(world.alice, "alice-1", "bob", "reader")
     access.grants.add(world.alice, "alice-1", "bob", "writer")
     assert [(one.principal, one.role) for one in access.grants.list(world.alice, "alice-1")] == [
@@ -69,7 +70,7 @@ def test_grants_are_given_changed_and_revoked(world: World) -> None:
 
 def test_bad_grants_change_nothing(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     before = access.grants.list(world.alice, "alice-1")
     for role in ("", "king", "OWNER", "o"):
         with pytest.raises(InvalidInput, match="reader, forker"):
@@ -86,7 +87,7 @@ def test_bad_grants_change_nothing(world: World) -> None:
 
 def test_admins_cannot_grant_the_admin_role(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     access.grants.add(world.alice, "alice-1", "bob", "admin")
     for role in ("admin", "owner"):
         with pytest.raises(Forbidden, match="OWN"):
@@ -106,7 +107,7 @@ def test_admins_cannot_grant_the_admin_role(world: World) -> None:
 
 def test_a_catalog_always_has_a_permanent_owner(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     soon = world.clock() + timedelta(days=1)
     with pytest.raises(InvalidInput, match="no owner"):
         access.grants.add(world.alice, "alice-1", "alice", "admin")
@@ -135,7 +136,7 @@ def test_two_owners_cannot_revoke_each_other_concurrently(world: World, way: str
         return True
 
     for _ in range(20):
-        access.catalogs.create(world.alice, ["alice-1"])
+        access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
         access.grants.add(world.alice, "alice-1", "bob", "owner")
         with ThreadPoolExecutor(2) as pool:
             ended = [pool.submit(end, world.alice, "bob"), pool.submit(end, world.bob, "alice")]
@@ -147,7 +148,7 @@ def test_two_owners_cannot_revoke_each_other_concurrently(world: World, way: str
 @SERVER_TOO
 def test_grants_expire(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     soon = world.clock() + timedelta(seconds=10)
     access.grants.add(world.alice, "alice-1", "bob", "reader", expires_at=soon)
     access.prefixes.add(world.root, "alice-", "carol", "reader", expires_at=soon)
@@ -165,10 +166,10 @@ def test_prefixes_are_granted_and_revoked(world: World) -> None:
     access = world.access
     access.prefixes.add(world.root, "team-", "alice", "admin")
     assert [one.prefix for one in access.prefixes.list(world.alice, "alice")] == ["alice-", "team-"]
-    access.catalogs.create(world.alice, ["team-1"])
+    access.catalogs.create(world.alice, CreateRequest(["team-1"]))
     access.prefixes.add(world.root, "team-", "alice", "writer")
     with pytest.raises(Forbidden):  # writers may not create catalogs
-        access.catalogs.create(world.alice, ["team-2"])
+        access.catalogs.create(world.alice, CreateRequest(["team-2"]))
     access.prefixes.revoke(world.root, "team-", "alice")
     assert (
         access.authorization.rights(world.alice, ["team-1"])["team-1"] == ROLES[Role.OWNER]
@@ -184,11 +185,11 @@ def test_principals_of_one_metastore_are_valid_in_another(world: World, tmp_path
         alice = access.authentication.identify(world.keys["alice"])
         assert alice == world.alice
         with pytest.raises(Forbidden):  # prefixes are granted in the metastore of the catalogs
-            access.catalogs.create(alice, ["alice-1"])
+            access.catalogs.create(alice, CreateRequest(["alice-1"]))
         access.prefixes.add(
             access.authentication.identify(world.keys["root"]), "alice-", "alice", "owner"
         )
-        access.catalogs.create(alice, ["alice-1"])
+        access.catalogs.create(alice, CreateRequest(["alice-1"]))
         access.grants.add(alice, "alice-1", "bob", "reader")
         assert [one.principal for one in access.grants.list(alice, "alice-1")] == ["alice", "bob"]
         token = access.tokens.create(alice, "alice-1", [Right.READ], 60)
@@ -227,8 +228,8 @@ def test_concurrent_initializations_share_one_signing_key(metastore: Metastore) 
 def test_the_audit_records_done_denied_and_failed_operations(world: World) -> None:
     access = world.access
     before = len(world.entries())
-    access.catalogs.create(world.alice, ["alice-1"])
-    access.catalogs.fork(world.alice, "alice-1", ["alice-2"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
+    access.catalogs.fork(world.alice, ForkRequest("alice-1", ["alice-2"]))
     access.grants.add(world.alice, "alice-1", "bob", "reader")
     with pytest.raises(Forbidden):
         access.authorization.catalog(world.bob, "alice-1", "schema.create")
@@ -237,10 +238,10 @@ def test_the_audit_records_done_denied_and_failed_operations(world: World) -> No
     with pytest.raises(Forbidden):
         access.authorization.require(world.bob, "principal.list")
     with pytest.raises(AlreadyExists):
-        access.catalogs.create(world.alice, ["alice-1"])
+        access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     access.quotas.set(world.root, "alice", catalogs=2)
     with pytest.raises(QuotaExceeded):
-        access.catalogs.create(world.alice, ["alice-3", "alice-4"])
+        access.catalogs.create(world.alice, CreateRequest(["alice-3", "alice-4"]))
     with access.audit.recording(world.alice, "table.create", "alice-1.main.t"):
         pass
     with pytest.raises(ZeroDivisionError), access.audit.recording(world.alice, "table.drop", "t"):
@@ -268,7 +269,7 @@ def test_the_audit_records_done_denied_and_failed_operations(world: World) -> No
 
 def test_admins_read_the_audit_of_their_catalog_page_by_page(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1", "alice-2"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1", "alice-2"]))
     for number in range(5):
         with pytest.raises(NotFound):
             access.authorization.catalog(
@@ -293,9 +294,9 @@ def test_a_failed_change_is_not_audited_as_done(
 ) -> None:
     world = World(metastore)
     monkeypatch.setattr("forklake.store.forks.reached", _fail_at("fork.prepared"))
-    world.access.catalogs.create(world.alice, ["alice-1"])
+    world.access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     with pytest.raises(RuntimeError, match=r"fork\.prepared"):
-        world.access.catalogs.fork(world.alice, "alice-1", ["alice-2"])
+        world.access.catalogs.fork(world.alice, ForkRequest("alice-1", ["alice-2"]))
     assert metastore.find("alice-2") is None
     assert [one.object for one in world.entries() if one.operation == "catalog.fork"] == []
 
@@ -317,7 +318,7 @@ def test_any_requested_name_can_be_audited(world: World) -> None:
 
 
 def test_local_callers_may_do_everything_and_are_audited(world: World) -> None:
-    world.access.catalogs.create(LOCAL, ["house"])
+    world.access.catalogs.create(LOCAL, CreateRequest(["house"]))
     assert world.entries()[-1].principal == "local"
     assert world.access.authorization.rights(LOCAL, ["house", "none"]) == {
         "house": frozenset(Right),

@@ -13,6 +13,7 @@ from forklake.access.roles import NOTHING, ROLES, Right, Role
 from forklake.access.rules import effective_rights
 from forklake.errors import AlreadyExists, Forbidden, NotFound
 from forklake.model.ids import CatalogId
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store.access_grants import Link, PrefixGrant
 from tests.access.conftest import World
 
@@ -28,10 +29,10 @@ def rights(world: World, caller: Caller, name: str) -> frozenset[Right]:
 @pytest.fixture
 def family(world: World) -> World:
     """Return rules in which bob forked alice's catalog, and his fork again."""
-    world.access.catalogs.create(world.alice, ["alice-1"])
+    world.access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     world.access.grants.add(world.alice, "alice-1", "bob", "forker")
-    world.access.catalogs.fork(world.bob, "alice-1", ["bob-1"])
-    world.access.catalogs.fork(world.bob, "bob-1", ["bob-2"])
+    world.access.catalogs.fork(world.bob, ForkRequest("alice-1", ["bob-1"]))
+    world.access.catalogs.fork(world.bob, ForkRequest("bob-1", ["bob-2"]))
     return world
 
 
@@ -72,7 +73,7 @@ def test_revoking_read_on_the_parent_revokes_it_on_all_forks(family: World) -> N
     family.access.grants.add(family.alice, "alice-1", "bob", "reader")
     assert rights(family, family.bob, "bob-2") == ROLES[Role.OWNER]
     with pytest.raises(Forbidden):
-        family.access.catalogs.fork(family.bob, "alice-1", ["bob-3"])
+        family.access.catalogs.fork(family.bob, ForkRequest("alice-1", ["bob-3"]))
 
 
 def test_an_expired_grant_on_the_parent_ends_rights_on_forks(family: World) -> None:
@@ -105,7 +106,7 @@ def test_tokens_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
 @BOTH
 def test_copies_do_not_bypass_the_rules_of_ancestors(family: World) -> None:
     access = family.access
-    access.catalogs.fork(family.bob, "alice-1", ["bob-copy"], mode="copy")
+    access.catalogs.fork(family.bob, ForkRequest("alice-1", ["bob-copy"], mode="copy"))
     family.metastore.materialize("bob-2")
     for name in ("bob-copy", "bob-2"):
         access.grants.add(family.bob, name, "carol", "reader")
@@ -127,54 +128,56 @@ def test_forking_needs_the_fork_right_and_a_prefix_for_the_name(family: World) -
     access = family.access
     access.grants.add(family.alice, "alice-1", "carol", "writer")
     with pytest.raises(Forbidden, match="FORK"):
-        access.catalogs.fork(family.carol, "alice-1", ["carol-1"])
+        access.catalogs.fork(family.carol, ForkRequest("alice-1", ["carol-1"]))
     with pytest.raises(NotFound):
-        access.catalogs.fork(family.carol, "bob-1", ["carol-1"])
+        access.catalogs.fork(family.carol, ForkRequest("bob-1", ["carol-1"]))
     access.grants.add(family.alice, "alice-1", "carol", "forker")
     stated = []
     for name in ("bob-1", "bob-nothing", "carol=1"):  # taken, free, and not quite her own prefix
         with pytest.raises(Forbidden) as caught:
-            access.catalogs.fork(family.carol, "alice-1", ["carol-1", name])
+            access.catalogs.fork(family.carol, ForkRequest("alice-1", ["carol-1", name]))
         stated.append(str(caught.value).replace(f"'{name}'", "…"))
     assert len(set(stated)) == 1
     assert family.metastore.find("carol-1") is None
-    assert access.catalogs.fork(family.carol, "alice-1", ["carol-1"])[1] == 1
+    assert access.catalogs.fork(family.carol, ForkRequest("alice-1", ["carol-1"]))[1] == 1
 
 
 def test_a_token_may_fork_only_its_catalog(family: World) -> None:
     token = family.access.tokens.create(family.bob, "alice-1", [Right.READ, Right.FORK], 600)
     caller = family.access.authentication.identify(token)
-    (row,), made = family.access.catalogs.fork(caller, "alice-1", ["bob-by-token"])
+    (row,), made = family.access.catalogs.fork(caller, ForkRequest("alice-1", ["bob-by-token"]))
     assert made == 1
     assert rights(family, caller, row.catalog_name) == NOTHING
     assert rights(family, family.bob, row.catalog_name) == ROLES[Role.OWNER]
     with pytest.raises(NotFound):
-        family.access.catalogs.fork(caller, "bob-1", ["bob-more"])
+        family.access.catalogs.fork(caller, ForkRequest("bob-1", ["bob-more"]))
 
 
 def test_an_existing_fork_is_returned_only_to_its_readers(family: World) -> None:
     access = family.access
     rows, made = access.catalogs.fork(
-        family.bob, "alice-1", ["bob-1", "bob-new"], if_not_exists=True
+        family.bob, ForkRequest("alice-1", ["bob-1", "bob-new"], if_not_exists=True)
     )
     assert ({row.catalog_name for row in rows}, made) == ({"bob-1", "bob-new"}, 1)
     access.prefixes.add(family.root, "bob-", "carol", "admin")
     with pytest.raises(AlreadyExists):
-        access.catalogs.create(family.carol, ["bob-1"], if_not_exists=True)
-    (row,) = access.catalogs.create(family.carol, ["bob-of-carol"], if_not_exists=True)
-    assert access.catalogs.create(family.bob, ["bob-of-carol"], if_not_exists=True) == [row]
+        access.catalogs.create(family.carol, CreateRequest(["bob-1"], if_not_exists=True))
+    wanted = CreateRequest(["bob-of-carol"], if_not_exists=True)
+    rows, made = access.catalogs.create(family.carol, wanted)
+    assert made == 1
+    assert access.catalogs.create(family.bob, wanted) == (rows, 0)
 
 
 def test_errors_about_existing_forks_hide_unreadable_parents(family: World) -> None:
     access = family.access
-    access.catalogs.create(family.bob, ["bob-own"])
+    access.catalogs.create(family.bob, CreateRequest(["bob-own"]))
     with pytest.raises(AlreadyExists, match="is a fork of 'alice-1', not of 'bob-own'"):
-        access.catalogs.fork(family.bob, "bob-own", ["bob-1"], if_not_exists=True)
-    access.catalogs.create(family.carol, ["carol-1"])
+        access.catalogs.fork(family.bob, ForkRequest("bob-own", ["bob-1"], if_not_exists=True))
+    access.catalogs.create(family.carol, CreateRequest(["carol-1"]))
     access.prefixes.add(family.root, "bob-", "carol", "forker")
     access.prefixes.add(family.root, "bob-", "carol", "admin")
     with pytest.raises(AlreadyExists) as error:
-        access.catalogs.fork(family.carol, "carol-1", ["bob-1"], if_not_exists=True)
+        access.catalogs.fork(family.carol, ForkRequest("carol-1", ["bob-1"], if_not_exists=True))
     assert "alice-1" not in str(error.value)
 
 
@@ -183,7 +186,9 @@ def test_a_fork_of_a_past_snapshot_follows_the_same_rules(family: World) -> None
     before = catalog.head().snapshot_id
     with catalog.transaction() as transaction:
         transaction.create_schema("later")
-    (row,), _ = family.access.catalogs.fork(family.bob, "alice-1", ["bob-past"], at=before)
+    (row,), _ = family.access.catalogs.fork(
+        family.bob, ForkRequest("alice-1", ["bob-past"], at=before)
+    )
     assert row.fork_snapshot == before
     family.access.grants.revoke(family.alice, "alice-1", "bob")
     assert rights(family, family.bob, "bob-past") == NOTHING
@@ -217,7 +222,7 @@ def test_a_token_of_a_root_has_only_the_rights_of_the_token(family: World) -> No
     caller = family.access.authentication.identify(token)
     assert [row.catalog_name for row in family.access.visible.catalogs(caller)] == ["alice-1"]
     with pytest.raises(Forbidden):
-        family.access.catalogs.fork(caller, "alice-1", ["anything"])
+        family.access.catalogs.fork(caller, ForkRequest("alice-1", ["anything"]))
     with pytest.raises(Forbidden):
         family.access.principals.list(caller)
     with pytest.raises(NotFound):

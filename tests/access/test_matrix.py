@@ -13,6 +13,7 @@ from forklake.access.access import Access
 from forklake.access.callers import LOCAL, Caller
 from forklake.access.roles import OPERATIONS, ROLES, Right, Role, Special
 from forklake.errors import Forbidden, ForklakeError, NotFound
+from forklake.model.requests import CreateRequest, ForkRequest
 from tests.access.conftest import World
 
 # The holders of each right, stated independently of the implementation.
@@ -57,7 +58,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with forklake.open(f"ducklake:{path}", create=True) as metastore:
         world = World(metastore)
         access = world.access
-        access.catalogs.create(world.root, ["house"])
+        access.catalogs.create(world.root, CreateRequest(["house"]))
         people = {"root": world.root, "stranger": world.stranger("stranger")}
         for role in Role:
             people[role] = world.stranger(role)
@@ -127,7 +128,9 @@ ACTS: dict[str, Callable[[World, Caller], object]] = {
     "catalog.get": lambda world, caller: world.access.authorization.catalog(
         caller, "house", "catalog.get"
     ),
-    "catalog.fork": lambda world, caller: world.access.catalogs.fork(caller, "house", ["own-fork"]),
+    "catalog.fork": lambda world, caller: world.access.catalogs.fork(
+        caller, ForkRequest("house", ["own-fork"])
+    ),
     "catalog.rename": lambda world, caller: world.access.catalogs.rename(
         caller, "house", "own-house"
     ),
@@ -154,7 +157,7 @@ ACTS: dict[str, Callable[[World, Caller], object]] = {
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 def test_methods_check_their_own_operation(world: World) -> None:
-    world.access.catalogs.create(world.root, ["house"])
+    world.access.catalogs.create(world.root, CreateRequest(["house"]))
     for role in Role:
         caller = world.stranger(role)
         world.access.grants.add(world.root, "house", role, role)
@@ -177,5 +180,5 @@ def _put_back(world: World, role: Role, operation: str, was_done: bool) -> None:
     if operation == "catalog.rename":
         access.catalogs.rename(LOCAL, "own-house", "house")
     if operation == "catalog.drop":
-        access.catalogs.create(LOCAL, ["house"])
+        access.catalogs.create(LOCAL, CreateRequest(["house"]))
         access.grants.add(LOCAL, "house", role, role)

@@ -10,6 +10,7 @@ from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
 from forklake.access.callers import LOCAL
 from forklake.errors import Forbidden, NotFound, QuotaExceeded
 from forklake.model.ids import ColumnId
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store import commit as commits
 from forklake.store.quotas import write_catalog_limit
 from tests.access.conftest import World
@@ -121,11 +122,11 @@ def test_expiring_snapshots_frees_quota(metastore: Metastore) -> None:
 
 def test_the_limit_of_a_principal_applies_to_each_of_its_catalogs(world: World) -> None:
     access = world.access
-    access.catalogs.create(world.alice, ["alice-1"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     assert access.quotas.find_catalog_limit(world.alice, "alice-1") is None
     access.quotas.set(world.root, "alice", bytes=100)
-    access.catalogs.create(world.alice, ["alice-2"])
-    access.catalogs.fork(world.alice, "alice-2", ["alice-3"])
+    access.catalogs.create(world.alice, CreateRequest(["alice-2"]))
+    access.catalogs.fork(world.alice, ForkRequest("alice-2", ["alice-3"]))
     for number in (1, 2, 3):
         assert access.quotas.find_catalog_limit(world.alice, f"alice-{number}") == 100
     access.quotas.set_catalog_limit(world.root, "alice-3", 7)

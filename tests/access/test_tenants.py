@@ -38,6 +38,7 @@ from forklake.errors import (
 )
 from forklake.files.keys import KEY_FILE
 from forklake.model.ids import CatalogId, ColumnId
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store import stock_schema
 from forklake.store.access import disable_principal, insert_principal, install
 from forklake.store.access_grants import (
@@ -611,7 +612,7 @@ def test_postgresql_and_services_agree_about_read_rights(server: Server) -> None
     people.append(access.principals.create(LOCAL, "root", "x", is_root=True))
     callers = [access.principals.act_as(LOCAL, one.name) for one in people]
     tenants.set_up(metastore)
-    access.catalogs.create(LOCAL, ["a-0", "b-0"])
+    access.catalogs.create(LOCAL, CreateRequest(["a-0", "b-0"]))
     names, count = ["a-0", "b-0"], 0
     with server.owner() as connection:
         for step in range(int(os.environ.get("FORKLAKE_STEPS", "60"))):
@@ -621,7 +622,7 @@ def test_postgresql_and_services_agree_about_read_rights(server: Server) -> None
                     count += 1
                     new = f"{chance.choice('ab')}-{count}"
                     mode = chance.choice(["inherit", "copy"])
-                    access.catalogs.fork(LOCAL, name, [new], mode=mode)
+                    access.catalogs.fork(LOCAL, ForkRequest(name, [new], mode=mode))
                     names.append(new)
                 case 2 | 3 | 4:
                     access.grants.add(

@@ -9,6 +9,7 @@ from forklake import Session, maintenance
 from forklake.crucible.account_moves import move
 from forklake.delta.audit import audit_catalog
 from forklake.delta.publication import publish_table
+from forklake.model.requests import CreateRequest, ForkRequest
 from tests.concurrency.consistency import problems
 from tests.crucible.fix_stamps import World, world
 from tests.delta.readers import READERS
@@ -42,7 +43,7 @@ def test_files_and_delta_tables_are_readable_after_a_move(
     with world(postgres_server) as found:
         caller = found.caller("ada", "acme")
         found.access("acme").catalogs.create(
-            caller, ["acme-lake"], data_path=str(tmp_path / "data")
+            caller, CreateRequest(["acme-lake"], data_path=str(tmp_path / "data"))
         )
         with Session(engine.spark) as session:
             session.attach(found.places["home"].uri, "lake", catalog="acme-lake")
@@ -56,7 +57,7 @@ def test_files_and_delta_tables_are_readable_after_a_move(
             session.sql("DELETE FROM orders WHERE id IN (3, 13)")
         lake = found.stamps.home.catalog("acme-lake")
         publish_table(lake, "orders", "main", str(tmp_path / "delta"))
-        found.access("acme").catalogs.fork(caller, "acme-lake", ["acme-fork"])
+        found.access("acme").catalogs.fork(caller, ForkRequest("acme-lake", ["acme-fork"]))
         with Session(engine.spark) as session:
             session.attach(found.places["home"].uri, "lake", catalog="acme-fork")
             session.use("lake")

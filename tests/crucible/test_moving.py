@@ -24,6 +24,7 @@ from forklake.errors import (
     Unavailable,
 )
 from forklake.model.entities import Table
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store import catalog_families as rows
 from forklake.store import phases
 from forklake.store.stamps import Account, State
@@ -45,12 +46,16 @@ def lakes(postgres_server: Any) -> Iterator[World]:
             caller = found.caller(f"owner of {account}", account)
             access = found.access(account)
             access.catalogs.create(
-                caller, [f"{account}-base", f"{account}-other"], data_path="/data"
+                caller, CreateRequest([f"{account}-base", f"{account}-other"], data_path="/data")
             )
             fill(found, account)
-            access.catalogs.fork(caller, f"{account}-base", [f"{account}-fork", f"{account}-gone"])
-            access.catalogs.fork(caller, f"{account}-gone", [f"{account}-heir"])
-            access.catalogs.fork(caller, f"{account}-base", [f"{account}-copy"], mode="copy")
+            access.catalogs.fork(
+                caller, ForkRequest(f"{account}-base", [f"{account}-fork", f"{account}-gone"])
+            )
+            access.catalogs.fork(caller, ForkRequest(f"{account}-gone", [f"{account}-heir"]))
+            access.catalogs.fork(
+                caller, ForkRequest(f"{account}-base", [f"{account}-copy"], mode="copy")
+            )
             change(found.metastore(account).catalog(f"{account}-fork"), 1)
             change(found.metastore(account).catalog(f"{account}-heir"), 2)
             access.catalogs.drop(caller, [f"{account}-gone"])
@@ -176,7 +181,7 @@ def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
     assert access.quotas.find(LOCAL, caller.name).catalogs == 50
     catalog = access.authorization.catalog(caller, f"{ACCOUNT}-fork", "statement.write")
     append(catalog, table_of(catalog), "later.parquet")
-    access.catalogs.fork(caller, f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"])
+    access.catalogs.fork(caller, ForkRequest(f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"]))
     consistent(lakes)
 
     # Folders of moved catalogs are not used again, also after the old rows are reclaimed.
@@ -213,7 +218,7 @@ def test_accounts_with_forks_of_each_other_cannot_be_moved(lakes: World) -> None
     mine = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
     access = lakes.access(ACCOUNT)
     access.grants.add(mine, f"{ACCOUNT}-base", theirs.name, "forker")
-    access.catalogs.fork(theirs, f"{ACCOUNT}-base", [f"{OTHER}-of-mine"], mode="copy")
+    access.catalogs.fork(theirs, ForkRequest(f"{ACCOUNT}-base", [f"{OTHER}-of-mine"], mode="copy"))
     before = everything(lakes.stamps.home, ACCOUNT)
     for account in (ACCOUNT, OTHER):
         with pytest.raises(InvalidInput, match="cannot be moved"):
@@ -302,8 +307,10 @@ def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
             .data_files(table)
         )
         for attempt in (
-            lambda: access.catalogs.create(caller, [f"{ACCOUNT}-new"]),
-            lambda: access.catalogs.fork(caller, f"{ACCOUNT}-base", [f"{ACCOUNT}-new"]),
+            lambda: access.catalogs.create(caller, CreateRequest([f"{ACCOUNT}-new"])),
+            lambda: access.catalogs.fork(
+                caller, ForkRequest(f"{ACCOUNT}-base", [f"{ACCOUNT}-new"])
+            ),
             lambda: access.catalogs.drop(caller, [f"{ACCOUNT}-base"]),
             lambda: access.catalogs.rename(caller, f"{ACCOUNT}-base", f"{ACCOUNT}-new"),
             lambda: access.authorization.catalog(caller, f"{ACCOUNT}-base", "statement.write"),
@@ -325,7 +332,9 @@ def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
     finally:
         phases.observer = None
     assert found == ["move.frozen", "move.copied"]
-    assert lakes.access(ACCOUNT).catalogs.create(caller, [f"{ACCOUNT}-new"], data_path="/data")
+    assert lakes.access(ACCOUNT).catalogs.create(
+        caller, CreateRequest([f"{ACCOUNT}-new"], data_path="/data")
+    )
 
 
 def test_a_commit_begun_before_a_move_waits_and_is_then_refused(lakes: World) -> None:

@@ -15,6 +15,7 @@ from forklake.crucible.sessions import guard
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.roots import require_inside
 from forklake.errors import Forbidden, NotFound, Unauthenticated
+from forklake.model.requests import CreateRequest
 from forklake.sql.dispatch import handlers
 from forklake.sql.functions import registry
 from forklake.sql.guard import FUNCTIONS, STATEMENTS
@@ -261,14 +262,14 @@ def test_a_revoked_right_ends_at_once(sparked: Running, cautious: None) -> None:
     access.grants.add(LOCAL, "alice-sales", "bob", "writer")
     bob.done("SELECT count(*) FROM lake.t")
     access.catalogs.drop(LOCAL, ["alice-sales"])
-    access.catalogs.create(LOCAL, ["alice-sales"])
+    access.catalogs.create(LOCAL, CreateRequest(["alice-sales"]))
     access.grants.add(LOCAL, "alice-sales", "bob", "writer")
     assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
 
 
 def test_queued_statements_check_their_caller_again(metastore: Metastore) -> None:
     world = World(metastore)
-    world.access.catalogs.create(world.alice, ["alice-1"])
+    world.access.catalogs.create(world.alice, CreateRequest(["alice-1"]))
     token = world.access.authentication.identify(
         world.access.tokens.create(world.alice, "alice-1", [Right.READ], 60)
     )

@@ -13,6 +13,7 @@ from forklake.crucible.account_moves import move
 from forklake.crucible.settings import Settings
 from forklake.crucible.stamps import Stamps
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unsupported
+from forklake.model.requests import CreateRequest
 from forklake.store.access import list_principals
 from forklake.store.stamps import MOST_STAMPS, Account
 from tests.crucible.fix_stamps import World, database, world
@@ -42,8 +43,8 @@ def test_new_accounts_are_placed_on_the_stamp_with_the_fewest(stamps: World) -> 
 def test_accounts_see_the_catalogs_of_their_stamp(stamps: World) -> None:
     stamps.stamps.create_account("far", "east")
     near, far = stamps.caller("nora", "near"), stamps.caller("fred", "far")
-    stamps.access("near").catalogs.create(near, ["near-1"])
-    stamps.access("far").catalogs.create(far, ["far-1"])
+    stamps.access("near").catalogs.create(near, CreateRequest(["near-1"]))
+    stamps.access("far").catalogs.create(far, CreateRequest(["far-1"]))
     assert [row.catalog_name for row in stamps.stamps.access_of(near).visible.catalogs(near)] == [
         "near-1"
     ]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 
 from forklake.access.authorization import Authorization, found_in
 from forklake.access.callers import LOCAL, Caller
@@ -21,13 +20,15 @@ from forklake.access.rules import may_make, may_make_under
 from forklake.catalog.catalog import Catalog
 from forklake.errors import AlreadyExists, ForklakeError
 from forklake.model.ids import CatalogId
-from forklake.model.names import checked_catalog_name, checked_catalog_names
+from forklake.model.names import checked_catalog_name
+from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store.access_grants import Known, grants_end, owners_insert
 from forklake.store.audit import Actor, Deed, Outcome, audit_insert
 from forklake.store.catalogs import CatalogRow, missing, taken
 from forklake.store.database import Connection
 from forklake.store.forks import other_fork
 from forklake.store.operations import Operation
+from forklake.store.provisioning import Provided
 from forklake.store.quotas import Quota, catalog_limits, limits_insert, require_catalogs
 
 
@@ -38,61 +39,32 @@ class Catalogs:
     _context: AccessContext
     _authorization: Authorization
 
-    def create(
-        self,
-        caller: Caller,
-        names: Sequence[str],
-        *,
-        data_path: str | None = None,
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-    ) -> list[CatalogRow]:
+    def create(self, caller: Caller, request: CreateRequest) -> Provided:
         """Create empty catalogs, which the caller owns.
 
-        The data path of files decides who can reach them: let only roots choose `data_path`.
+        The data path of files decides who can reach them: let only roots choose it.
         """
         self._authorization.require_writable(caller)
-        checked = checked_catalog_names(names)
         known = self._look_up(caller, [])
-        self._require_names(caller, "catalog.create", checked, known)
+        self._require_names(caller, "catalog.create", request.names, known)
         making = self._making(caller, "catalog.create", known)
-        with self._failures(caller, "catalog.create", checked):
-            rows = self._context.metastore.create_catalogs(
-                checked, data_path=data_path, if_not_exists=if_not_exists, ttl=ttl, besides=making
-            )
-        self._require_readable(caller, rows, making.made)
-        return rows
+        with self._failures(caller, "catalog.create", request.names):
+            provided = self._context.metastore.create(request, besides=making)
+        self._require_readable(caller, provided.rows, making.made)
+        return provided
 
-    def fork(
-        self,
-        caller: Caller,
-        parent: str,
-        names: Sequence[str],
-        *,
-        at: int | None = None,
-        mode: str = "inherit",
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-    ) -> tuple[list[CatalogRow], int]:
-        """Create forks, which the caller owns. Returns (forks, number newly created)."""
+    def fork(self, caller: Caller, request: ForkRequest) -> Provided:
+        """Create forks, which the caller owns."""
         self._authorization.require_writable(caller)
-        checked = checked_catalog_names(names)
-        known = self._look_up(caller, [parent])
-        source = self._checked(caller, [parent], "catalog.fork", known)
-        self._require_names(caller, "catalog.fork", checked, known)
+        known = self._look_up(caller, [request.parent])
+        source = self._checked(caller, [request.parent], "catalog.fork", known)
+        self._require_names(caller, "catalog.fork", request.names, known)
         making = self._making(caller, "catalog.fork", known, source)
-        with self._failures(caller, "catalog.fork", checked), self._hiding(caller, parent):
-            rows = self._context.metastore.fork_many(
-                parent,
-                checked,
-                at=at,
-                mode=mode,
-                if_not_exists=if_not_exists,
-                ttl=ttl,
-                besides=making,
-            )
-        self._require_readable(caller, rows, making.made)
-        return rows, len(making.made)
+        failures = self._failures(caller, "catalog.fork", request.names)
+        with failures, self._hiding(caller, request.parent):
+            provided = self._context.metastore.create_forks(request, besides=making)
+        self._require_readable(caller, provided.rows, making.made)
+        return provided
 
     def rename(self, caller: Caller, name: str, new_name: str) -> Catalog:
         """Rename a catalog, and return it."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from tenacity import (
     retry,
@@ -25,22 +27,23 @@ from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.locations import normalize_data_path
 from forklake.model.closeable import Closing
 from forklake.model.ids import CatalogId, SnapshotId
-from forklake.model.names import checked_catalog_name, checked_catalog_names
+from forklake.model.names import checked_catalog_name
 from forklake.model.options import Scope, checked_option
+from forklake.model.requests import CreateOptions, CreateRequest, ForkOptions, ForkRequest
 from forklake.store import catalogs as store
 from forklake.store import provisioning
 from forklake.store.bootstrap import open_database
 from forklake.store.database import Database
-from forklake.store.forks import ForkMode, ForkRequest, fork_catalogs
+from forklake.store.forks import fork_catalogs
 from forklake.store.materialize import materialize
 from forklake.store.options import read_options, write_option
-from forklake.store.provisioning import Besides, nothing_besides
+from forklake.store.provisioning import Besides, Provided, nothing_besides
 from forklake.store.snapshots import latest_snapshot_of_all
 
 if TYPE_CHECKING:
     from forklake.engines.local.compute.node import Node
 
-T = TypeVar("T")
+R = TypeVar("R", CreateRequest, ForkRequest)
 # Catalogs per transaction: enough to be fast, few enough for short locks and little memory.
 BATCH = 10_000
 
@@ -129,168 +132,59 @@ class Metastore(Closing):
 
     # Creating
 
-    def create_catalog(
-        self,
-        name: str,
-        *,
-        data_path: str | None = None,
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-    ) -> Catalog:
-        """Create an empty catalog with the schema `main`; for `ttl` see `catalog.leases`."""
-        (row,) = self._create([checked_catalog_name(name)], data_path, if_not_exists, ttl)
+    def create_catalog(self, name: str, **options: Unpack[CreateOptions]) -> Catalog:
+        """Create an empty catalog with the schema `main`; for the options see `CreateRequest`."""
+        (row,) = self.create(CreateRequest([name], **options)).rows
         return Catalog(self, row)
 
     def create_catalogs(
-        self,
-        names: Sequence[str],
-        *,
-        data_path: str | None = None,
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-        besides: Besides = nothing_besides,
+        self, names: Sequence[str], **options: Unpack[CreateOptions]
     ) -> list[store.CatalogRow]:
-        """Create empty catalogs, up to BATCH in one snapshot.
+        """Create empty catalogs, up to BATCH in one snapshot."""
+        return self.create(CreateRequest(names, **options)).rows
+
+    def create(self, request: CreateRequest, *, besides: Besides = nothing_besides) -> Provided:
+        """Create the requested catalogs, up to BATCH in one snapshot.
 
         Args:
             besides: returns further operations for the transaction that creates the catalogs.
         """
-        checked = checked_catalog_names(names)
-        found: list[store.CatalogRow] = []
-        for first in range(0, len(checked), BATCH):
-            batch = checked[first : first + BATCH]
-            found += self._create(batch, data_path, if_not_exists, ttl, besides)
-        return found
-
-    def _create(
-        self,
-        names: Sequence[str],
-        data_path: str | None,
-        if_not_exists: bool,
-        ttl: timedelta | None,
-        besides: Besides = nothing_besides,
-    ) -> list[store.CatalogRow]:
-        path = normalize_data_path(data_path) if data_path is not None else None
-        expires_at = expiry_of(ttl)
-        return _once(
-            lambda: provisioning.create_catalogs(
-                self.database,
-                names,
-                data_path=path,
-                if_not_exists=if_not_exists,
-                expires_at=expires_at,
-                besides=besides,
-            ),
-            if_not_exists,
-        )
+        return self._provide(provisioning.create_catalogs, request, besides)
 
     # Forking
 
-    def fork(
-        self,
-        parent: str,
-        name: str,
-        *,
-        at: int | None = None,
-        data_path: str | None = None,
-        mode: str = "inherit",
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-    ) -> Catalog:
-        """Fork a catalog as it is, or as of a snapshot. This takes about a millisecond."""
-        fork, _ = self.fork_or_find(
-            parent,
-            name,
-            at=at,
-            data_path=data_path,
-            mode=mode,
-            if_not_exists=if_not_exists,
-            ttl=ttl,
-        )
-        return fork
+    def fork(self, parent: str, name: str, **options: Unpack[ForkOptions]) -> Catalog:
+        """Fork a catalog as it is, or as of a snapshot. This takes about a millisecond.
 
-    def fork_or_find(
-        self,
-        parent: str,
-        name: str,
-        *,
-        at: int | None = None,
-        data_path: str | None = None,
-        mode: str = "inherit",
-        if_not_exists: bool = True,
-        ttl: timedelta | None = None,
-    ) -> tuple[Catalog, bool]:
-        """Fork `parent`, or return the existing fork. Returns (catalog, created)."""
-        rows, made = self._fork(
-            parent,
-            [checked_catalog_name(name)],
-            at=at,
-            data_path=data_path,
-            mode=mode,
-            if_not_exists=if_not_exists,
-            ttl=ttl,
-        )
-        return Catalog(self, rows[0]), bool(made)
+        For the options see `ForkRequest`.
+        """
+        (row,) = self.create_forks(ForkRequest(parent, [name], **options)).rows
+        return Catalog(self, row)
 
     def fork_many(
-        self,
-        parent: str,
-        names: Sequence[str],
-        *,
-        at: int | None = None,
-        data_path: str | None = None,
-        mode: str = "inherit",
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-        besides: Besides = nothing_besides,
+        self, parent: str, names: Sequence[str], **options: Unpack[ForkOptions]
     ) -> list[store.CatalogRow]:
         """Create forks of one catalog, up to BATCH in one snapshot."""
-        checked = checked_catalog_names(names)
-        found: list[store.CatalogRow] = []
-        for first in range(0, len(checked), BATCH):
-            rows, _ = self._fork(
-                parent,
-                checked[first : first + BATCH],
-                at=at,
-                data_path=data_path,
-                mode=mode,
-                if_not_exists=if_not_exists,
-                ttl=ttl,
-                besides=besides,
-            )
-            found += rows
-        return found
+        return self.create_forks(ForkRequest(parent, names, **options)).rows
 
-    def _fork(
-        self,
-        parent: str,
-        names: Sequence[str],
-        *,
-        at: int | None,
-        data_path: str | None,
-        mode: str,
-        if_not_exists: bool,
-        ttl: timedelta | None,
-        besides: Besides = nothing_besides,
-    ) -> tuple[list[store.CatalogRow], int]:
-        modes = {one.value: one for one in ForkMode}
-        if mode not in modes:
-            raise InvalidInput(
-                f"The fork mode {mode!r} does not exist.",
-                remedy=f"Use one of: {', '.join(modes)}.",
-            )
-        path = normalize_data_path(data_path) if data_path is not None else None
-        request = ForkRequest(
-            parent=_possible_name(parent),
-            names=names,
-            at=None if at is None else SnapshotId(at),
-            data_path=path,
-            mode=modes[mode],
-            if_not_exists=if_not_exists,
-            expires_at=expiry_of(ttl),
-            besides=besides,
-        )
-        return _once(lambda: fork_catalogs(self.database, request), if_not_exists)
+    def create_forks(self, request: ForkRequest, *, besides: Besides = nothing_besides) -> Provided:
+        """Create the requested forks, up to BATCH in one snapshot; for `besides` see `create`."""
+        known = replace(request, parent=_possible_name(request.parent))
+        return self._provide(fork_catalogs, known, besides)
+
+    def _provide(self, function: Callable[..., Provided], request: R, besides: Besides) -> Provided:
+        """Create the catalogs of a request in batches."""
+        path = request.data_path
+        normal = replace(request, data_path=None if path is None else normalize_data_path(path))
+        expires_at = expiry_of(request.ttl)
+        found, created = list[store.CatalogRow](), 0
+        for first in range(0, len(request.names), BATCH):
+            batch = replace(normal, names=request.names[first : first + BATCH])
+            create = partial(function, self.database, batch, expires_at=expires_at, besides=besides)
+            rows, count = _once(create, request.if_not_exists)
+            found += rows
+            created += count
+        return Provided(found, created)
 
     def scratch(
         self, parent: str, *, ttl: timedelta = timedelta(hours=1), at: int | None = None
@@ -391,7 +285,7 @@ def _possible_name(name: str) -> str:
         raise store.missing(name) from None
 
 
-def _once(create: Callable[[], T], if_not_exists: bool) -> T:
+def _once(create: Callable[[], Provided], if_not_exists: bool) -> Provided:
     """Run a creation, and retry it after a lost connection or a concurrent creation.
 
     An attempt whose answer was lost may have succeeded: then the names are taken by its catalogs.

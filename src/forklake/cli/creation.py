@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from forklake.cli.session import Session, command
 from forklake.errors import NotFound
 from forklake.model.figures import counted
 from forklake.model.options import as_age
+from forklake.model.requests import CreateRequest, ForkMode, ForkRequest
 from forklake.store.schema_completion import complete
 
 NamesArgument = Annotated[
@@ -33,13 +33,6 @@ TtlOption = Annotated[
         show_default=False,
     ),
 ]
-
-
-class Mode(Enum):
-    """How a fork gets the metadata rows of its parent."""
-
-    INHERIT = "inherit"
-    COPY = "copy"
 
 
 @command
@@ -102,13 +95,10 @@ def create(
       forklake create sales
       forklake create sales stock --data-path s3://lake/
     """
+    age = None if ttl is None else as_age(ttl)
+    request = CreateRequest(names, data_path, if_not_exists, age)
     with session.reach() as metastore:
-        rows = metastore.create_catalogs(
-            names,
-            data_path=data_path,
-            if_not_exists=if_not_exists,
-            ttl=None if ttl is None else as_age(ttl),
-        )
+        rows = metastore.create(request).rows
     show_made(session.output, rows)
 
 
@@ -126,9 +116,9 @@ def fork(
         ),
     ] = None,
     mode: Annotated[
-        Mode,
+        ForkMode,
         typer.Option(help="Read the metadata rows of the parent in place, or copy them."),
-    ] = Mode.INHERIT,
+    ] = ForkMode.INHERIT,
     count: Annotated[
         int | None,
         typer.Option(
@@ -154,15 +144,9 @@ def fork(
     wanted = names
     if count is not None:
         wanted = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
+    age = None if ttl is None else as_age(ttl)
+    request = ForkRequest(parent, wanted, at, data_path, mode, if_not_exists, age)
     with session.reach() as metastore:
-        rows = metastore.fork_many(
-            parent,
-            wanted,
-            at=at,
-            data_path=data_path,
-            mode=mode.value,
-            if_not_exists=if_not_exists,
-            ttl=None if ttl is None else as_age(ttl),
-        )
+        rows = metastore.create_forks(request).rows
         known = metastore.find(parent)
     show_made(session.output, rows, known)

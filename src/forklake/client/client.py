@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 
 from forklake.catalog.storage import CatalogStorage
 from forklake.client.catalogs import RemoteCatalog
@@ -14,7 +14,9 @@ from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.closeable import Closing
 from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.requests import CreateOptions, CreateRequest, ForkOptions, ForkRequest
 from forklake.store.catalogs import CatalogRow
+from forklake.store.provisioning import Provided
 
 _PAGE = 1000
 _BATCH = 10_000
@@ -118,75 +120,56 @@ class Client(Closing):
 
     # Creating
 
-    def create_catalog(
-        self,
-        name: str,
-        *,
-        data_path: str | None = None,
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-    ) -> RemoteCatalog:
-        """Create an empty catalog with the schema `main`."""
-        (row,) = self.create_catalogs(
-            [name], data_path=data_path, if_not_exists=if_not_exists, ttl=ttl
-        )
+    def create_catalog(self, name: str, **options: Unpack[CreateOptions]) -> RemoteCatalog:
+        """Create an empty catalog with the schema `main`; for the options see `CreateRequest`."""
+        (row,) = self.create(CreateRequest([name], **options)).rows
         return RemoteCatalog(self.transport, row)
 
     def create_catalogs(
-        self,
-        names: Sequence[str],
-        *,
-        data_path: str | None = None,
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
+        self, names: Sequence[str], **options: Unpack[CreateOptions]
     ) -> list[CatalogRow]:
         """Create many catalogs, up to 10,000 in one snapshot."""
-        body = {"data_path": data_path, "if_not_exists": if_not_exists} | _lifetime(ttl)
-        return self._post_batches(path_of("batch", "create"), names, body)
+        return self.create(CreateRequest(names, **options)).rows
 
-    def fork(
-        self,
-        parent: str,
-        name: str,
-        *,
-        at: int | None = None,
-        mode: str = "inherit",
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
-    ) -> RemoteCatalog:
-        """Fork a catalog at its current state or at a snapshot."""
-        (row,) = self.fork_many(
-            parent, [name], at=at, mode=mode, if_not_exists=if_not_exists, ttl=ttl
-        )
+    def create(self, request: CreateRequest) -> Provided:
+        """Create the requested catalogs, up to 10,000 in one snapshot."""
+        return self._provide(path_of("batch", "create"), request, data_path=request.data_path)
+
+    def fork(self, parent: str, name: str, **options: Unpack[ForkOptions]) -> RemoteCatalog:
+        """Fork a catalog at its current state or at a snapshot; for the options see `ForkRequest`.
+
+        The service stores the files of forks: `data_path` is not supported.
+        """
+        (row,) = self.create_forks(ForkRequest(parent, [name], **options)).rows
         return RemoteCatalog(self.transport, row)
 
     def fork_many(
-        self,
-        parent: str,
-        names: Sequence[str],
-        *,
-        at: int | None = None,
-        data_path: str | None = None,
-        mode: str = "inherit",
-        if_not_exists: bool = False,
-        ttl: timedelta | None = None,
+        self, parent: str, names: Sequence[str], **options: Unpack[ForkOptions]
     ) -> list[CatalogRow]:
         """Create many forks of one catalog, up to 10,000 in one snapshot."""
-        if data_path is not None:
+        return self.create_forks(ForkRequest(parent, names, **options)).rows
+
+    def create_forks(self, request: ForkRequest) -> Provided:
+        """Create the requested forks, up to 10,000 in one snapshot."""
+        if request.data_path is not None:
             raise Unsupported(
                 "The data path of a fork cannot be set through a service.",
                 remedy="Omit data_path. The service stores the files of forks.",
             )
-        body = {"at": at, "mode": mode, "if_not_exists": if_not_exists} | _lifetime(ttl)
-        return self._post_batches(path_of("catalogs", parent, "forks"), names, body)
+        path = path_of("catalogs", request.parent, "forks")
+        return self._provide(path, request, at=request.at, mode=request.mode)
 
-    def _post_batches(self, path: str, names: Sequence[str], body: Document) -> list[CatalogRow]:
-        found: list[CatalogRow] = []
-        for first in range(0, len(names), _BATCH):
-            batch = list(names[first : first + _BATCH])
+    def _provide(
+        self, path: str, request: CreateRequest | ForkRequest, **wanted: object
+    ) -> Provided:
+        body = wanted | {"if_not_exists": request.if_not_exists} | _lifetime(request.ttl)
+        found, created = list[CatalogRow](), 0
+        for first in range(0, len(request.names), _BATCH):
+            batch = list(request.names[first : first + _BATCH])
             answer = self.transport.change("POST", path, body | {"names": batch})
             found += map(catalog_row, answer["catalogs"])
-        return found
+            created += answer["made"]
+        return Provided(found, created)
 
     # Changing
 

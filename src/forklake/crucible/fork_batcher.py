@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
 from forklake.access.access import Access
 from forklake.access.callers import Caller
 from forklake.errors import ForklakeError
+from forklake.model.requests import ForkRequest
 from forklake.store.catalogs import CatalogRow
 
 # Maximum number of forks in one transaction, which keeps transactions short.
@@ -29,29 +29,27 @@ _PATIENCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Parameters that requests must share to be handled in one transaction."""
+class _Waiting:
+    """One waiting request, and the future for its result."""
 
-    caller: Caller
-    parent: str
-    at: int | None
-    mode: str
-    ttl: timedelta | None
+    request: ForkRequest
+    answer: asyncio.Future[list[CatalogRow]]
 
 
 @dataclass(frozen=True, slots=True)
-class _ForkRequest:
-    """One request: the names of its forks, and the future for its result."""
+class _Shared:
+    """What requests must have in common to be handled in one transaction."""
 
-    names: Sequence[str]
-    answer: asyncio.Future[list[CatalogRow]]
+    access: Access
+    caller: Caller
+    request: ForkRequest  # without names
 
 
 @dataclass(slots=True)
 class _Queue:
     """Queued requests, the number of running workers, and whether another is scheduled."""
 
-    waiting: list[_ForkRequest] = field(default_factory=list)
+    waiting: list[_Waiting] = field(default_factory=list)
     lanes: int = 0
     is_timed: bool = False
 
@@ -60,50 +58,51 @@ class Gathering:
     """Queues of fork requests of one service. Use it from one event loop only."""
 
     def __init__(self) -> None:
-        self._queues: dict[Wish, _Queue] = {}
+        self._queues: dict[_Shared, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def fork(self, access: Access, wish: Wish, names: Sequence[str]) -> list[CatalogRow]:
+    async def fork(self, access: Access, caller: Caller, request: ForkRequest) -> list[CatalogRow]:
         """Create forks and return their rows. Raise AlreadyExists if one of the names exists."""
         loop = asyncio.get_running_loop()
-        request = _ForkRequest(names, loop.create_future())
-        queue = self._queues.setdefault(wish, _Queue())
-        queue.waiting.append(request)
+        shared = _Shared(access, caller, replace(request, names=()))
+        one = _Waiting(request, loop.create_future())
+        queue = self._queues.setdefault(shared, _Queue())
+        queue.waiting.append(one)
         if not queue.lanes:
-            self._open_lane(access, wish, queue)
+            self._open_lane(shared, queue)
         elif queue.lanes < _LANES and not queue.is_timed:
             queue.is_timed = True
-            loop.call_later(_PATIENCE, self._open_lane, access, wish, queue)
-        return await request.answer
+            loop.call_later(_PATIENCE, self._open_lane, shared, queue)
+        return await one.answer
 
-    def _open_lane(self, access: Access, wish: Wish, queue: _Queue) -> None:
+    def _open_lane(self, shared: _Shared, queue: _Queue) -> None:
         queue.is_timed = False
         if not queue.waiting:
             return
         queue.lanes += 1
-        task = asyncio.get_running_loop().create_task(self._work(access, wish, queue))
+        task = asyncio.get_running_loop().create_task(self._work(shared, queue))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, access: Access, wish: Wish, queue: _Queue) -> None:
+    async def _work(self, shared: _Shared, queue: _Queue) -> None:
         while queue.waiting:
             batch, queue.waiting = _split_batch(queue.waiting)
             try:
-                found = await to_thread.run_sync(_fork_batch, access, wish, batch)
+                found = await to_thread.run_sync(_fork_batch, shared, batch)
             except Exception as error:  # noqa: BLE001 - every request in the batch gets the error
                 found = [error] * len(batch)
-            for request, result in zip(batch, found, strict=True):
-                _set_result(request.answer, result)
+            for one, result in zip(batch, found, strict=True):
+                _set_result(one.answer, result)
         queue.lanes -= 1
         if not queue.lanes:
-            self._queues.pop(wish, None)
+            self._queues.pop(shared, None)
 
 
-def _split_batch(waiting: list[_ForkRequest]) -> tuple[list[_ForkRequest], list[_ForkRequest]]:
+def _split_batch(waiting: list[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
     """Split the queue into the next batch and the requests that do not fit into it."""
     size = 0
-    for place, request in enumerate(waiting):
-        size += len(request.names)
+    for place, one in enumerate(waiting):
+        size += len(one.request.names)
         if place and size > _MOST:
             return waiting[:place], waiting[place:]
     return waiting, []
@@ -120,25 +119,16 @@ def _set_result(
         answer.set_result(result)
 
 
-def _fork_batch(
-    access: Access, wish: Wish, batch: Sequence[_ForkRequest]
-) -> list[list[CatalogRow] | Exception]:
+def _fork_batch(shared: _Shared, batch: Sequence[_Waiting]) -> list[list[CatalogRow] | Exception]:
     """Return a result or error for each request: from one transaction, or if it fails one each."""
-    if len(batch) > 1:
-        try:
-            made = _fork(access, wish, [name for request in batch for name in request.names])
-        except ForklakeError:
-            return [one for request in batch for one in _fork_batch(access, wish, [request])]
-        rows = iter(made)
-        return [[next(rows) for _ in request.names] for request in batch]
     try:
-        return [_fork(access, wish, batch[0].names)]
+        rows = iter(_fork(shared, [name for one in batch for name in one.request.names]))
     except ForklakeError as error:
-        return [error]
+        if len(batch) == 1:
+            return [error]
+        return [found for one in batch for found in _fork_batch(shared, [one])]
+    return [[next(rows) for _ in one.request.names] for one in batch]
 
 
-def _fork(access: Access, wish: Wish, names: Sequence[str]) -> list[CatalogRow]:
-    rows, _ = access.catalogs.fork(
-        wish.caller, wish.parent, names, at=wish.at, mode=wish.mode, ttl=wish.ttl
-    )
-    return rows
+def _fork(shared: _Shared, names: Sequence[str]) -> list[CatalogRow]:
+    return shared.access.catalogs.fork(shared.caller, replace(shared.request, names=names)).rows

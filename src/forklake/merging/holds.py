@@ -12,6 +12,7 @@ from datetime import timedelta
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
 from forklake.errors import InvalidInput
+from forklake.model.requests import ForkRequest
 from forklake.store.catalogs import CatalogRow
 from forklake.store.database import Connection
 from forklake.store.holds import find_holder, holds_insert
@@ -37,8 +38,9 @@ def fork_held(
     def hold(_: Connection, made: Sequence[CatalogRow]) -> list[Operation]:
         return [holds_insert([row.catalog_id for row in made], holder)]
 
-    metastore.fork_many(parent, [name], at=at, ttl=ttl, besides=hold)
-    return metastore.catalog(name)
+    request = ForkRequest(parent, [name], at=at, ttl=ttl)
+    (row,) = metastore.create_forks(request, besides=hold).rows
+    return Catalog(metastore, row)
 
 
 def holder_of(metastore: Metastore, name: str) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Unpack
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
@@ -14,6 +15,7 @@ from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.names import folded
+from forklake.model.requests import ForkOptions
 from forklake.model.snapshots import Snapshot
 from forklake.model.state import CatalogState
 from forklake.session.attachments import Attachment, Attachments, AttachOptions, moment
@@ -325,20 +327,15 @@ class Naming(Transactions):
         parent: str,
         new_name: str,
         *,
-        at: int | None = None,
-        data_path: str | None = None,
-        if_not_exists: bool = False,
         attach_as: str | None = None,
+        **options: Unpack[ForkOptions],
     ) -> Catalog:
-        """Fork a catalog, given by its alias or, in the same metastore, by its name."""
+        """Fork a catalog, given by its alias or, in the same metastore, by its name.
+
+        For the options see `ForkRequest`.
+        """
         metastore, name = self.find_catalog(parent)
-        fork = metastore.fork(
-            name,
-            new_name,
-            at=at,
-            data_path=data_path,
-            if_not_exists=if_not_exists,
-        )
+        fork = metastore.fork(name, new_name, **options)
         if attach_as is not None:
             self._attachments.attach_beside(metastore, fork, attach_as)
         return fork

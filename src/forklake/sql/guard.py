@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -19,8 +18,10 @@ from forklake.sql.dialect import nodes
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
+    from forklake.model.requests import ForkRequest
     from forklake.session.attachments import Attachment
     from forklake.store.catalogs import CatalogRow
+    from forklake.store.provisioning import Provided
 
 READ, WRITE = "statement.read", "statement.write"
 MAINTAIN, SET_OPTION = "maintenance.run", "options.set"
@@ -133,26 +134,6 @@ class Guard:
         """Check that `source` may be merged into `target`; return the context to merge in."""
         return nullcontext()
 
-    def fork(
-        self,
-        metastore: Metastore,
-        parent: str,
-        name: str,
-        *,
-        at: int | None,
-        data_path: str | None,
-        mode: str,
-        if_not_exists: bool,
-        ttl: timedelta | None,
-    ) -> tuple[CatalogRow, bool]:
-        """Fork `parent`, or return the existing fork. Returns (catalog, created)."""
-        fork, is_new = metastore.fork_or_find(
-            parent,
-            name,
-            at=at,
-            data_path=data_path,
-            mode=mode,
-            if_not_exists=if_not_exists,
-            ttl=ttl,
-        )
-        return fork.row, is_new
+    def fork(self, metastore: Metastore, request: ForkRequest) -> Provided:
+        """Create the requested forks, or return existing ones."""
+        return metastore.create_forks(request)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
 
 from forklake.errors import AlreadyExists
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId, SnapshotId
+from forklake.model.requests import ForkMode, ForkRequest
 from forklake.model.snapshots import Head
 from forklake.store.catalogs import CatalogRow, find_names, find_parent_and_forks, missing
 from forklake.store.data_paths import claim_data_path
@@ -24,6 +23,7 @@ from forklake.store.provisioning import (
     LINEAGE_COLUMNS,
     Besides,
     Folders,
+    Provided,
     catalog_inserts,
     names_to_make,
     nothing_besides,
@@ -34,39 +34,24 @@ from forklake.store.snapshots import snapshot_at_version
 MAX_DEPTH = 64
 
 
-class ForkMode(Enum):
-    """Whether a fork inherits its parent's rows or copies them."""
-
-    INHERIT = "inherit"
-    COPY = "copy"
-
-
-@dataclass(frozen=True, slots=True)
-class ForkRequest:
-    """Parameters of a fork: the parent, the names, and where the forks write."""
-
-    parent: str
-    names: Sequence[str]
-    at: SnapshotId | None = None
-    data_path: str | None = None
-    mode: ForkMode = ForkMode.INHERIT
-    if_not_exists: bool = False
-    expires_at: datetime | None = None
-    besides: Besides = nothing_besides
-
-
 Ancestor = tuple[CatalogId, SnapshotId]
 
 
-def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[CatalogRow], int]:
-    """Create forks in one snapshot. Return all, existing ones first, and the number created."""
+def fork_catalogs(
+    database: Database,
+    request: ForkRequest,
+    *,
+    expires_at: datetime | None,
+    besides: Besides = nothing_besides,
+) -> Provided:
+    """Create forks in one snapshot. Existing ones are kept."""
     with database.writing() as connection:
         reached("fork.begun")
         parent, existing = find_parent_and_forks(connection, request.parent, request.names)
         names = names_to_make(existing, request.names, if_not_exists=request.if_not_exists)
         _require_same_forks(connection, existing, parent, request)
         if not names:
-            return existing, 0
+            return Provided(existing, 0)
         if request.data_path not in (None, parent.data_path):
             claim_data_path(connection, request.data_path)
         planned = Folders.for_names(names)
@@ -81,7 +66,7 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
             ]
         )
         refuse_held(held, parent.catalog_name, "forked")
-        head = _fork_point(connection, parent, as_head(heads), request.at)
+        head = _fork_point(connection, parent, as_head(heads), _snapshot(request))
         line = [(ancestor, min(upto, head.snapshot_id)) for ancestor, upto in ancestors]
         reached("fork.locked")
         made = [
@@ -105,10 +90,10 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
             snapshot_insert(allocation, new_head),
             *catalog_inserts(made, new_head, forked),
             Insert("ducklake_catalog_lineage", LINEAGE_COLUMNS, _lineage_rows(made, line)),
-            *leases_insert([row.catalog_id for row in made], request.expires_at),
-            *request.besides(connection, made),
+            *leases_insert([row.catalog_id for row in made], expires_at),
+            *besides(connection, made),
         ]
-        if request.mode is ForkMode.COPY or len(line) >= MAX_DEPTH:
+        if request.mode == ForkMode.COPY or len(line) >= MAX_DEPTH:
             connection.run(operations)
             operations = [
                 operation
@@ -118,7 +103,7 @@ def fork_catalogs(database: Database, request: ForkRequest) -> tuple[list[Catalo
         reached("fork.prepared")
         connection.commit(operations)
         reached("fork.committed")
-        return existing + made, len(made)
+        return Provided(existing + made, len(made))
 
 
 def _require_same_forks(
@@ -128,7 +113,7 @@ def _require_same_forks(
     request: ForkRequest,
 ) -> None:
     """Raise AlreadyExists unless the existing catalogs are the forks that were requested."""
-    at = request.at
+    at = _snapshot(request)
     for row in existing:
         if row.parent_catalog_id != parent.catalog_id:
             other = [] if row.parent_catalog_id is None else [row.parent_catalog_id]
@@ -150,6 +135,10 @@ def _require_same_forks(
                 remedy="Choose another name, or leave out the data path.",
                 fork=row.catalog_name,
             )
+
+
+def _snapshot(request: ForkRequest) -> SnapshotId | None:
+    return None if request.at is None else SnapshotId(request.at)
 
 
 def other_fork(row: CatalogRow, parent: str, of: str | None) -> AlreadyExists:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import cast
+from typing import NamedTuple, cast
 
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER, CatalogId
 from forklake.model.names import folder_for
+from forklake.model.requests import CreateRequest
 from forklake.model.snapshots import Head
 from forklake.store.catalogs import (
     CATALOG_COLUMNS,
@@ -60,22 +61,28 @@ def nothing_besides(connection: Connection, rows: Sequence[CatalogRow]) -> Seque
     return ()
 
 
+class Provided(NamedTuple):
+    """Requested catalogs, existing ones first, and the number of those that were created."""
+
+    rows: list[CatalogRow]
+    created: int
+
+
 def create_catalogs(
     database: Database,
-    names: Sequence[str],
+    request: CreateRequest,
     *,
-    data_path: str | None,
-    if_not_exists: bool,
-    expires_at: datetime | None = None,
+    expires_at: datetime | None,
     besides: Besides = nothing_besides,
-) -> list[CatalogRow]:
+) -> Provided:
     """Create empty catalogs with a schema `main`, all in one snapshot. Existing ones are kept."""
+    data_path = request.data_path
     with database.writing() as connection:
         reached("create.begun")
-        existing = find_catalogs(connection, names)
-        new_names = names_to_make(existing, names, if_not_exists=if_not_exists)
+        existing = find_catalogs(connection, request.names)
+        new_names = names_to_make(existing, request.names, if_not_exists=request.if_not_exists)
         if not new_names:
-            return existing
+            return Provided(existing, 0)
         if data_path is not None:
             claim_data_path(connection, data_path)
         planned = Folders.for_names(new_names)
@@ -118,7 +125,7 @@ def create_catalogs(
             ]
         )
         reached("create.committed")
-        return existing + made
+        return Provided(existing + made, len(made))
 
 
 def catalog_inserts(made: Sequence[CatalogRow], head: Head, change: Change) -> list[Operation]:

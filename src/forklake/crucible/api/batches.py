@@ -7,23 +7,20 @@ from starlette.responses import Response
 
 from forklake.crucible.api.catalogs import data_path_of
 from forklake.crucible.callers import Asking
-from forklake.crucible.shapes.catalogs import Catalogs, DropCatalogs, Dropped, NewCatalogs
+from forklake.crucible.shapes.catalogs import DropCatalogs, Dropped, Made, NewCatalogs
+from forklake.model.requests import CreateRequest
 
 router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
 
 
-@router.post("/create", summary="Create many catalogs", status_code=201, response_model=Catalogs)
+@router.post("/create", summary="Create many catalogs", status_code=201, response_model=Made)
 def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
     """Create the catalogs in one transaction: all of them, or none."""
-    rows = visit.access.catalogs.create(
-        visit.caller,
-        body.names,
-        data_path=data_path_of(visit, body.data_path),
-        if_not_exists=body.if_not_exists,
-        ttl=body.lifetime,
-    )
-    visit.service.metrics.created.inc(len(rows))
-    return Catalogs.of(rows).response(201)
+    path = data_path_of(visit, body.data_path)
+    request = CreateRequest(body.names, path, body.if_not_exists, body.lifetime)
+    provided = visit.access.catalogs.create(visit.caller, request)
+    visit.service.metrics.created.inc(provided.created)
+    return Made.of(provided).response(201)
 
 
 @router.post("/drop", summary="Drop many catalogs", response_model=Dropped)

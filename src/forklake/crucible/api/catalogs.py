@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from forklake.catalog.catalog import Catalog as StoredCatalog
 from forklake.crucible.callers import Asking, Visit
 from forklake.crucible.shapes.base import Limit, Name, nothing
 from forklake.crucible.shapes.catalogs import (
@@ -18,6 +19,7 @@ from forklake.crucible.shapes.catalogs import (
     NewCatalog,
 )
 from forklake.errors import Forbidden
+from forklake.model.requests import CreateRequest
 
 router = APIRouter(prefix="/v1/catalogs", tags=["catalogs"])
 
@@ -41,15 +43,11 @@ def list_catalogs(
 @router.post("", summary="Create a catalog", status_code=201, response_model=Catalog)
 def create_catalog(visit: Asking, body: NewCatalog) -> Response:
     """Create an empty catalog with the schema `main`. The caller becomes its owner."""
-    rows = visit.access.catalogs.create(
-        visit.caller,
-        [body.name],
-        data_path=data_path_of(visit, body.data_path),
-        if_not_exists=body.if_not_exists,
-        ttl=body.lifetime,
-    )
-    visit.service.metrics.created.inc()
-    return Catalog.of(rows[0]).response(201)
+    path = data_path_of(visit, body.data_path)
+    request = CreateRequest([body.name], path, body.if_not_exists, body.lifetime)
+    (row,), created = visit.access.catalogs.create(visit.caller, request)
+    visit.service.metrics.created.inc(created)
+    return Catalog.of(row).response(201)
 
 
 def data_path_of(visit: Visit, wanted: str | None) -> str | None:
@@ -65,7 +63,10 @@ def data_path_of(visit: Visit, wanted: str | None) -> str | None:
 @router.get("/{catalog}", summary="Get a catalog", response_model=CatalogInFull)
 def get_catalog(visit: Asking, catalog: Name) -> Response:
     """Return a catalog with its parent and expiry."""
-    found = visit.catalog(catalog, "catalog.get")
+    return _in_full(visit, visit.catalog(catalog, "catalog.get"))
+
+
+def _in_full(visit: Visit, found: StoredCatalog) -> Response:
     return CatalogInFull(
         **Catalog.of(found.row).model_dump(),
         parent=visit.access.visible.parent(visit.caller, found.row),
@@ -82,8 +83,7 @@ def change_catalog(visit: Asking, catalog: Name, body: ChangeCatalog) -> Respons
         _extend(visit, catalog, body)
     if body.name is None:
         return get_catalog(visit, catalog)
-    visit.access.catalogs.rename(visit.caller, catalog, body.name)
-    return get_catalog(visit, body.name)
+    return _in_full(visit, visit.access.catalogs.rename(visit.caller, catalog, body.name))
 
 
 def _extend(visit: Visit, name: str, body: ChangeCatalog) -> None:

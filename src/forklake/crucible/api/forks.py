@@ -11,11 +11,11 @@ from anyio import to_thread
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.fork_batcher import Wish
+from forklake.crucible.callers import Asking
 from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.catalogs import Catalog, CatalogPage, Made, NewForks, Tree, TreeNode
 from forklake.store.catalogs import CatalogRow
+from forklake.store.provisioning import Provided
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["forks"])
 
@@ -26,26 +26,14 @@ async def fork(visit: Asking, catalog: Name, body: NewForks) -> Response:
 
     Nothing is copied unless `mode` is `copy`. Forks requested concurrently may share a snapshot.
     """
+    request = body.request(catalog)
     if body.if_not_exists:
-        rows, made = await to_thread.run_sync(_fork_or_find, visit, catalog, body)
+        provided = await to_thread.run_sync(visit.access.catalogs.fork, visit.caller, request)
     else:
-        wish = Wish(visit.caller, catalog, body.at, body.mode, body.lifetime)
-        rows = await visit.service.gathering.fork(visit.access, wish, body.wanted)
-        made = len(rows)
-    visit.service.metrics.forks.inc(made)
-    return Made.of(rows, made).response(201)
-
-
-def _fork_or_find(visit: Visit, catalog: str, body: NewForks) -> tuple[list[CatalogRow], int]:
-    return visit.access.catalogs.fork(
-        visit.caller,
-        catalog,
-        body.wanted,
-        at=body.at,
-        mode=body.mode,
-        if_not_exists=True,
-        ttl=body.lifetime,
-    )
+        rows = await visit.service.gathering.fork(visit.access, visit.caller, request)
+        provided = Provided(rows, len(rows))
+    visit.service.metrics.forks.inc(provided.created)
+    return Made.of(provided).response(201)
 
 
 @router.get("/forks", summary="List the forks of a catalog", response_model=CatalogPage)

@@ -15,6 +15,7 @@ from forklake.crucible.pages.rendering import go, render
 from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking, Sending
 from forklake.errors import ForklakeError, InvalidInput, outcome
+from forklake.model.requests import ForkRequest
 
 routes = router()
 Text = Annotated[str, Form()]
@@ -55,12 +56,11 @@ def fork(
     """Fork a catalog and redirect to the fork."""
     frame = framed(visitor, catalog, "forks", "catalog.fork")
     try:
-        rows, _ = visitor.access.catalogs.fork(
-            visitor.caller, catalog, [name.strip()], at=_snapshot(at), ttl=LIVES.get(life)
-        )
+        wanted = ForkRequest(catalog, [name.strip()], at=_snapshot(at), ttl=LIVES.get(life))
+        (made,) = visitor.access.catalogs.fork(visitor.caller, wanted).rows
     except ForklakeError as error:
         return _dialog(request, "fork.html", frame, error, name=name, at=at, life=life, lives=LIVES)
-    return go(request, link("catalogs", rows[0].catalog_name))
+    return go(request, link("catalogs", made.catalog_name))
 
 
 def _snapshot(text: str) -> int | None:

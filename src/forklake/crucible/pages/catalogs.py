@@ -17,6 +17,7 @@ from forklake.crucible.pages.routing import router
 from forklake.crucible.pages.visitors import Looking, Sending, Visitor
 from forklake.errors import ForklakeError, outcome
 from forklake.model.ids import CatalogId
+from forklake.model.requests import CreateRequest
 from forklake.store.catalogs import CatalogRow
 
 routes = router()
@@ -73,5 +74,5 @@ def create(request: Request, visitor: Sending, name: Annotated[str, Form()] = ""
 
 def _create(request: Request, visitor: Visitor, name: str) -> str:
     path = service_of(request).settings.data_path
-    (row,) = visitor.access.catalogs.create(visitor.caller, [name], data_path=path)
+    (row,) = visitor.access.catalogs.create(visitor.caller, CreateRequest([name], path)).rows
     return row.catalog_name

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
-from datetime import timedelta
 
 from sqlglot import exp
 
@@ -22,6 +21,7 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
 from forklake.crucible.sessions.roots import require_inside
 from forklake.errors import Forbidden, NotFound
+from forklake.model.requests import ForkRequest
 from forklake.session.attachments import (
     Attachment,
     Attachments,
@@ -31,6 +31,7 @@ from forklake.session.attachments import (
 )
 from forklake.sql.guard import FUNCTIONS, MAINTAIN, READ, STATEMENTS, WRITE, Guard
 from forklake.store.catalogs import CatalogRow, missing
+from forklake.store.provisioning import Provided
 
 KNOWN_SECONDS = 1.0  # how long granted rights are cached, and so how long a revoked one still works
 # Options of ATTACH that callers can set; the operator controls all others.
@@ -188,31 +189,11 @@ class AccessGuard(Guard):
         with self._audited("catalog.merge", found):
             yield
 
-    def fork(
-        self,
-        metastore: Metastore,
-        parent: str,
-        name: str,
-        *,
-        at: int | None,
-        data_path: str | None,
-        mode: str,
-        if_not_exists: bool,
-        ttl: timedelta | None,
-    ) -> tuple[CatalogRow, bool]:
-        if data_path is not None:
-            with self._audit_denial(f"{parent} with a data path"):
+    def fork(self, metastore: Metastore, request: ForkRequest) -> Provided:
+        if request.data_path is not None:
+            with self._audit_denial(f"{request.parent} with a data path"):
                 raise _left_to_the_operator("data_path")
-        rows, made = self.access.catalogs.fork(
-            self._caller,
-            parent,
-            [name],
-            at=at,
-            mode=mode,
-            if_not_exists=if_not_exists,
-            ttl=ttl,
-        )
-        return rows[0], bool(made)
+        return self.access.catalogs.fork(self._caller, request)
 
     # Called by attachments
 

@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from forklake.crucible.shapes.base import MAX_BATCH, Answer, Body, Lifetime, Number
+from forklake.model.requests import ForkRequest
 from forklake.store.catalogs import CatalogRow
+from forklake.store.provisioning import Provided
 
 Names = Annotated[list[str], Field(min_length=1, max_length=MAX_BATCH)]
 
@@ -64,27 +66,16 @@ class CatalogPage(Answer):
         return cls(catalogs=[Catalog.of(row) for row in rows], next=more)
 
 
-class Catalogs(Answer):
-    """Requested catalogs; those that existed before come first."""
-
-    catalogs: list[Catalog]
-
-    @classmethod
-    def of(cls, rows: Sequence[CatalogRow]) -> Catalogs:
-        """Return the models of stored catalogs."""
-        return cls(catalogs=[Catalog.of(row) for row in rows])
-
-
 class Made(Answer):
-    """Requested forks, and how many of them were created. Existing ones come first."""
+    """Requested catalogs, and how many of them were created. Existing ones come first."""
 
     catalogs: list[Catalog]
     made: int
 
     @classmethod
-    def of(cls, rows: Sequence[CatalogRow], made: int) -> Made:
-        """Return the models of stored forks with the number of created ones."""
-        return cls(catalogs=[Catalog.of(row) for row in rows], made=made)
+    def of(cls, provided: Provided) -> Made:
+        """Return the model of stored catalogs and the number of created ones."""
+        return cls(catalogs=[Catalog.of(row) for row in provided.rows], made=provided.created)
 
 
 class Dropped(Answer):
@@ -151,10 +142,16 @@ class NewForks(_New):
             raise ValueError("set either name or names, but not both")
         return self
 
-    @property
-    def wanted(self) -> list[str]:
-        """Names of all requested forks."""
-        return [self.name] if self.name is not None else list(self.names or ())
+    def request(self, parent: str) -> ForkRequest:
+        """Return the request for forks of `parent`."""
+        return ForkRequest(
+            parent,
+            [self.name] if self.name is not None else list(self.names or ()),
+            at=self.at,
+            mode=self.mode,
+            if_not_exists=self.if_not_exists,
+            ttl=self.lifetime,
+        )
 
 
 class DropCatalogs(Body):

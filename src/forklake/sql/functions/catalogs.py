@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 from forklake.model.options import as_age
+from forklake.model.requests import ForkRequest
 from forklake.session.attachments import Attachment
 
 if TYPE_CHECKING:
@@ -74,17 +75,17 @@ def fork_catalog(
             remedy="Run COMMIT or ROLLBACK first.",
         )
     metastore, name = session.find_catalog(parent)
-    fork, is_new = session.guard.fork(
-        metastore,
+    request = ForkRequest(
         name,
-        new_name,
+        [new_name],
         at=_pinned_at(session, parent) if at is None else at,
         data_path=data_path,
         mode=mode.lower(),
         if_not_exists=if_not_exists,
         ttl=None if ttl is None else as_age(ttl),
     )
-    return [(fork.catalog_id, fork.catalog_name, is_new)]
+    (fork,), created = session.guard.fork(metastore, request)
+    return [(fork.catalog_id, fork.catalog_name, bool(created))]
 
 
 def _pinned_at(session: Session, parent: str) -> int | None:
