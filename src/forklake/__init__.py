@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from forklake.catalog.comparison import provide_comparison
+
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
     from forklake.catalog.definitions import MacroSpec
@@ -65,6 +67,9 @@ __all__ = [
     "when_not_matched",
     "when_not_matched_by_source",
 ]
+
+
+provide_comparison(lambda: import_module("forklake.merging.own_session"))
 
 
 def __getattr__(name: str) -> Any:

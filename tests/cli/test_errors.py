@@ -11,7 +11,8 @@ import pytest
 
 from forklake.cli.output import Output
 from forklake.errors import NotFound
-from forklake.merging.outcome import DefinitionConflict, RowConflict, TableMerge, refused
+from forklake.merging.refusals import refused
+from forklake.model.merge_outcomes import DefinitionConflict, RowConflict, TableMerge
 from tests.cli.conftest import CommandLine
 
 COMMANDS = {

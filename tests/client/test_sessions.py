@@ -54,14 +54,14 @@ def test_views_and_merges_run_in_the_service(client: Client, open_service: Runni
     client.fork("sales", "agent")
     with client.session("agent") as session:
         session.sql("INSERT INTO t VALUES (1), (2)")
-    (table,) = catalog.diff("agent", rows=True, limit=1)["tables"]
-    assert (table["added"], len(table["rows"])) == (2, 1)
-    assert client.merge("agent", dry_run=True)["snapshot_id"] is None
+    (table,) = client.diff("sales", "agent", rows=True, limit=1).tables
+    assert (table.added, len(table.rows)) == (2, 1)
+    assert client.merge("agent", dry_run=True).snapshot_id is None
     cli = CommandLine("", open_service.address)
     assert cli.document("diff", "sales", "agent")["tables"][0]["added"] == 2
     assert "1 table into 'sales' as snapshot" in cli.ok("merge", "agent").out
     assert "are identical" in cli.ok("diff", "sales", "agent").out
-    assert client.merge("sales", into="agent")["tables"] == []
+    assert client.merge("sales", into="agent").tables == ()
 
 
 def test_commands_work_with_a_server(client: Client, open_service: Running) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from forklake import ColumnSpec, Metastore, Session
 from forklake.errors import Conflict
-from forklake.merging import Merged, publish
-from forklake.merging.table_merge import Choice
+from forklake.merging import Merged, merge_fork
+from forklake.model.requests import Choice, MergeRequest
 
 COLUMNS = (ColumnSpec("k", "int32"), ColumnSpec("v", "varchar"))
 
@@ -47,13 +47,10 @@ class Sides:
     ) -> Merged:
         """Merge the fork into the parent, or the parent into the fork."""
         source, target = ("sales", "agent") if back else ("agent", "sales")
-        return publish(
+        return merge_fork(
             self.session,
             self.metastore,
-            source,
-            into=target,
-            on_conflict=on_conflict,
-            dry_run=dry_run,
+            MergeRequest(source, into=target, on_conflict=on_conflict, dry_run=dry_run),
         )
 
 

@@ -11,11 +11,12 @@ from forklake import Catalog, ColumnSpec, Metastore, Session
 from forklake.catalog.cleanup import cleanup_old_files
 from forklake.catalog.expiry import expire_snapshots
 from forklake.errors import Conflict, InvalidInput, NotFound
-from forklake.merging import diff, parent_of, publish
+from forklake.merging import diff, merge_fork, parent_of
 from forklake.model.entities import Table
 from forklake.model.fields import DROPPED_NAMES
 from forklake.model.ids import DataFileId
 from forklake.model.kinds import TAG
+from forklake.model.requests import MergeRequest
 from forklake.model.rules import Check, Rules
 from tests.behavior.builders import COLUMNS, a_file, a_table, append, paths
 
@@ -63,10 +64,10 @@ def test_appends_on_both_sides_are_merged(
     append(sales, table, "own.parquet")
     insert(sales, table, 1)
     there = files_of(fork, table)
-    foreseen = publish(session, metastore, "agent", dry_run=True)
+    foreseen = merge_fork(session, metastore, MergeRequest("agent", dry_run=True))
     assert foreseen.snapshot_id is None
     assert sorted(paths(sales, table)) == ["base.parquet", "own.parquet"]
-    merged = publish(session, metastore, "agent", message="done")
+    merged = merge_fork(session, metastore, MergeRequest("agent", message="done"))
     assert merged.tables == foreseen.tables
     (reported,) = merged.tables
     assert (
@@ -87,7 +88,7 @@ def test_appends_on_both_sides_are_merged(
     assert (statistics.record_count, statistics.next_row_id) == (43, 43)
     # The fork is unchanged, and a further merge finds nothing.
     assert files_of(fork, table) == there
-    assert publish(session, metastore, "agent").snapshot_id is None
+    assert merge_fork(session, metastore, MergeRequest("agent")).snapshot_id is None
 
 
 def test_repeated_merges_in_both_directions_take_later_changes(
@@ -96,17 +97,17 @@ def test_repeated_merges_in_both_directions_take_later_changes(
     table = sales.now().state.table("t")
     fork = metastore.fork("sales", "agent")
     append(fork, table, "one.parquet")
-    assert publish(session, metastore, "agent").snapshot_id is not None
+    assert merge_fork(session, metastore, MergeRequest("agent")).snapshot_id is not None
     append(sales, table, "own.parquet")
     append(fork, table, "two.parquet")
-    back = publish(session, metastore, "sales", into="agent")
+    back = merge_fork(session, metastore, MergeRequest("sales", into="agent"))
     assert [one.appended_files for one in back.tables] == [1]
     assert paths(fork, table) == ["base.parquet", "one.parquet", "own.parquet", "two.parquet"]
-    forth = publish(session, metastore, "agent")
+    forth = merge_fork(session, metastore, MergeRequest("agent"))
     assert [one.appended_files for one in forth.tables] == [1]
     assert paths(sales, table) == paths(fork, table)
     for source, target in (("sales", "agent"), ("agent", "sales")):
-        assert publish(session, metastore, source, into=target).snapshot_id is None
+        assert merge_fork(session, metastore, MergeRequest(source, into=target)).snapshot_id is None
     assert not diff(session, metastore, "sales", "agent").tables
     starts = [start for _, start in files_of(sales, table).values()]
     assert len(set(starts)) == len(starts)
@@ -124,7 +125,7 @@ def test_definitions_are_merged(session: Session, metastore: Metastore, sales: C
         transaction.create_view("v", "SELECT 1 AS one", dialect="duckdb")
         transaction.add_column(transaction.table("t"), ColumnSpec("extra", "int32", default="5"))
         transaction.set_option("target_file_size", "1MB", table="t")
-    merged = publish(session, metastore, "agent")
+    merged = merge_fork(session, metastore, MergeRequest("agent"))
     assert "table lab.fresh added" in merged.definitions
     now, there = sales.now(), fork.now()
     table, twin = now.state.table("fresh", "lab"), there.state.table("fresh", "lab")
@@ -142,14 +143,14 @@ def test_definitions_are_merged(session: Session, metastore: Metastore, sales: C
     # Afterwards the new table is an ordinary one.
     append(fork, twin, "more.parquet")
     append(sales, table, "other.parquet")
-    publish(session, metastore, "agent")
+    merge_fork(session, metastore, MergeRequest("agent"))
     assert paths(sales, table) == ["fresh.parquet", "more.parquet", "other.parquet"]
     with fork.transaction() as transaction:
         transaction.drop_table("fresh", schema="lab")
     append(sales, table, "late.parquet")
     for source, target in (("sales", "agent"), ("agent", "sales")):
         with pytest.raises(Conflict, match=r"table lab\.fresh"):
-            publish(session, metastore, source, into=target)
+            merge_fork(session, metastore, MergeRequest(source, into=target))
 
 
 def _rename(name: str) -> Callable[[Catalog], None]:
@@ -270,13 +271,13 @@ def test_definitions_changed_on_both_sides_are_merged_or_conflict(
     ours(sales)
     before = sales.current_snapshot()
     if words is None:
-        publish(session, metastore, "agent")
-        assert publish(session, metastore, "sales", into="agent").conflicts == ()
+        merge_fork(session, metastore, MergeRequest("agent"))
+        assert merge_fork(session, metastore, MergeRequest("sales", into="agent")).conflicts == ()
         assert not diff(session, metastore, "sales", "agent").tables
         return
-    assert publish(session, metastore, "agent", dry_run=True).has_conflicts
+    assert merge_fork(session, metastore, MergeRequest("agent", dry_run=True)).has_conflicts
     with pytest.raises(Conflict, match=words) as caught:
-        publish(session, metastore, "agent")
+        merge_fork(session, metastore, MergeRequest("agent"))
     assert caught.value.details["conflicts"]
     assert sales.current_snapshot() == before
 
@@ -292,7 +293,7 @@ def test_dropped_column_names_of_either_side_are_reserved_on_both(
             transaction.drop_column(transaction.table("t"), [column])
     directions = (("agent", "sales"), ("sales", "agent"))
     assert [
-        publish(session, metastore, source, into=target).snapshot_id is not None
+        merge_fork(session, metastore, MergeRequest(source, into=target)).snapshot_id is not None
         for source, target in directions * 2
     ] == [True, True, False, False]
     for catalog in (fork, sales):
@@ -307,7 +308,7 @@ def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
         transaction.create_table("late", COLUMNS)
         transaction.create_view("v", "SELECT 1 AS one", dialect="duckdb")
         transaction.add_column(transaction.table("t"), ColumnSpec("extra", "int32"))
-    publish(session, metastore, "sales", into="agent")
+    merge_fork(session, metastore, MergeRequest("sales", into="agent"))
     return fork
 
 
@@ -320,13 +321,13 @@ def test_objects_merged_from_the_parent_and_dropped_in_the_fork_are_dropped_in_t
         transaction.drop_table("late")
         transaction.drop_view("v")
         transaction.drop_column(transaction.table("t"), ["extra"])
-    publish(session, metastore, "agent")
+    merge_fork(session, metastore, MergeRequest("agent"))
     state = sales.now().state
     assert [row.table_name for row in state.tables()] == ["t"]
     assert state.find_relation("v") is None
     assert [one.name for one in state.fields(state.table("t"))] == ["id", "name"]
     for source, target in (("sales", "agent"), ("agent", "sales")):
-        assert publish(session, metastore, source, into=target).snapshot_id is None
+        assert merge_fork(session, metastore, MergeRequest(source, into=target)).snapshot_id is None
     assert diff(session, metastore, "sales", "agent").is_empty
 
 
@@ -343,7 +344,7 @@ def test_changing_a_merged_table_that_its_parent_dropped_conflicts(
     with sales.transaction() as transaction:
         transaction.drop_table("late")
     with pytest.raises(Conflict, match=r"table main\.late: changed in the source, removed"):
-        publish(session, metastore, "agent")
+        merge_fork(session, metastore, MergeRequest("agent"))
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
@@ -360,7 +361,7 @@ def test_chains_of_renames_are_merged(
         columns = transaction.table("u")
         for name, becomes in (("id", "x"), ("name", "id"), ("x", "name")):
             transaction.rename_column(columns, [name], becomes)
-    publish(session, metastore, "agent")
+    merge_fork(session, metastore, MergeRequest("agent"))
     there, here = fork.now().state, sales.now().state
     assert {row.table_name: row.table_id for row in here.tables()} == {
         row.table_name: row.table_id for row in there.tables()
@@ -378,7 +379,7 @@ def test_concurrent_merges_of_one_fork_apply_once(
 
     def work() -> None:
         start.wait()
-        found.append(publish(session, metastore, "agent").snapshot_id)
+        found.append(merge_fork(session, metastore, MergeRequest("agent")).snapshot_id)
 
     def disturb() -> None:
         start.wait()
@@ -404,7 +405,7 @@ def test_merged_files_outlive_their_fork(
     table = sales.now().state.table("t")
     fork = metastore.fork("sales", "agent")
     append(fork, table, "one.parquet")
-    publish(session, metastore, "agent")
+    merge_fork(session, metastore, MergeRequest("agent"))
     metastore.drop_catalog("agent")
     metastore.reclaim_dropped(cleanup_all=True)
     assert cleanup_old_files(sales, cleanup_all=True) == []
@@ -423,15 +424,15 @@ def test_the_first_snapshot_of_a_fork_may_expire_after_merges_in_both_directions
     first = fork.current_snapshot()
     for source, target in (("agent", "sales"), ("sales", "agent")):
         append(metastore.catalog(source), table, f"{source}.parquet")
-        publish(session, metastore, source, into=target)
+        merge_fork(session, metastore, MergeRequest(source, into=target))
     other = metastore.fork("sales", "other")
     for catalog, begin in ((fork, first), (other, other.current_snapshot())):
         append(catalog, table, f"late-{catalog.name}.parquet")
         assert expire_snapshots(catalog, versions=[begin])
-    publish(session, metastore, "agent")
+    merge_fork(session, metastore, MergeRequest("agent"))
     assert "late-agent.parquet" in paths(sales, table)
     with pytest.raises(NotFound, match="of the catalog 'other' has expired"):
-        publish(session, metastore, "other")
+        merge_fork(session, metastore, MergeRequest("other"))
 
 
 def test_merged_files_stay_in_the_data_path_of_their_fork(
@@ -440,7 +441,7 @@ def test_merged_files_stay_in_the_data_path_of_their_fork(
     table = sales.now().state.table("t")
     fork = metastore.fork("sales", "agent", data_path="/elsewhere")
     append(fork, table, "agent/one.parquet")
-    publish(session, metastore, "agent")
+    merge_fork(session, metastore, MergeRequest("agent"))
     (file,) = [one for one in sales.now().data_files(table) if "one" in one.path]
     assert sales.now().full_path(file) == "/elsewhere/agent/one.parquet"
 
@@ -453,11 +454,11 @@ class TestRefusedMerges:
         for name in ("one", "two"):
             metastore.fork("sales", name)
         with pytest.raises(InvalidInput, match="neither is a fork"):
-            publish(session, metastore, "one", into="two")
+            merge_fork(session, metastore, MergeRequest("one", into="two"))
         with pytest.raises(InvalidInput, match="neither is a fork"):
-            publish(session, metastore, "sales", into="sales")
+            merge_fork(session, metastore, MergeRequest("sales", into="sales"))
         with pytest.raises(InvalidInput, match="is not a fork, or its parent was dropped"):
-            publish(session, metastore, "sales")
+            merge_fork(session, metastore, MergeRequest("sales"))
         assert parent_of(metastore, "one") == "sales"
 
     def test_with_invalid_options(
@@ -465,6 +466,6 @@ class TestRefusedMerges:
     ) -> None:
         metastore.fork("sales", "agent")
         with pytest.raises(InvalidInput, match="mine"):
-            publish(session, metastore, "agent", on_conflict="mine")  # type: ignore[arg-type]
+            merge_fork(session, metastore, MergeRequest("agent", on_conflict="mine"))  # type: ignore[arg-type]
         with pytest.raises(InvalidInput, match="cannot be 0"):
             diff(session, metastore, "sales", "agent", rows=True, limit=0)

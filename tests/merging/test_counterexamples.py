@@ -10,9 +10,10 @@ import pytest
 
 from forklake import Session
 from forklake.errors import Conflict, Forbidden
-from forklake.merging import Merged, fork_held, fork_merge, holder_of, publish, release
+from forklake.merging import Merged, fork_held, fork_merge, holder_of, merge_fork, release
 from forklake.merging import sides as kin
 from forklake.model.merges import Merge
+from forklake.model.requests import MergeRequest
 from forklake.store import adoption
 from tests.merging.fix_sides import Sides
 
@@ -96,16 +97,18 @@ def test_the_fork_of_an_aborted_run_cannot_be_forked_or_merged_by_others(
     for attempt in (
         lambda: metastore.fork("run-1", "stolen"),
         lambda: metastore.fork("run-1", "stolen", mode="copy"),
-        lambda: publish(lake, metastore, "run-1"),
-        lambda: publish(lake, metastore, "run-1", dry_run=True),
-        lambda: publish(lake, metastore, "run-1", holder="run 2"),
+        lambda: merge_fork(lake, metastore, MergeRequest("run-1")),
+        lambda: merge_fork(lake, metastore, MergeRequest("run-1", dry_run=True)),
+        lambda: merge_fork(lake, metastore, MergeRequest("run-1"), holder="run 2"),
     ):
         with pytest.raises(Forbidden, match="belongs to a run"):
             attempt()
     assert metastore.find("stolen") is None
     assert lake.attachment("lake").catalog.current_snapshot() == before
     # The run itself merges the fork, or releases it for others.
-    assert publish(lake, metastore, "run-1", holder="run 1").snapshot_id is not None
+    assert (
+        merge_fork(lake, metastore, MergeRequest("run-1"), holder="run 1").snapshot_id is not None
+    )
     release(metastore, "run-1")
     metastore.fork("run-1", "shared")
 
@@ -115,7 +118,7 @@ def test_merging_some_tables_lists_the_rest_for_a_later_merge(lake: Session) -> 
     with lake.transaction():
         sides.insert("fork", "t", [10], "both")
         sides.insert("fork", "u", [10], "both")
-    merged = publish(lake, sides.metastore, "agent", tables=["t"])
+    merged = merge_fork(lake, sides.metastore, MergeRequest("agent", tables=["t"]))
     assert merged.is_partial
     assert merged.left_out == ("main.u",)
     assert 10 in sides.rows("lake", "t")

@@ -25,8 +25,9 @@ import forklake
 from forklake import Catalog, ColumnSpec, Session
 from forklake.catalog.transaction import Transaction
 from forklake.errors import AlreadyExists, Conflict, InvalidInput, NotFound
-from forklake.merging import publish
+from forklake.merging import merge_fork
 from forklake.model.kinds import VIEW
+from forklake.model.requests import MergeRequest
 from tests.behavior.builders import COLUMNS, a_file
 
 HISTORIES = int(os.environ.get("FORKLAKE_MERGES", "20"))
@@ -103,7 +104,7 @@ def _play(session: Session, folder: Path, random: Random) -> None:
         catalogs["sub"] = metastore.fork("agent", "sub")
 
         def merge(source: str, target: str) -> int | None:
-            return publish(session, metastore, source, into=target).snapshot_id
+            return merge_fork(session, metastore, MergeRequest(source, into=target)).snapshot_id
 
         for _ in range(25):
             if random.random() < 0.7:

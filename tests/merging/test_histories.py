@@ -22,7 +22,7 @@ from forklake import Session
 from forklake.engines.spark.engine import Engine
 from forklake.errors import Conflict
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
-from forklake.merging.table_merge import Choice
+from forklake.model.requests import Choice
 from tests.merging.fix_sides import Sides
 
 HISTORIES = int(os.environ.get("FORKLAKE_MERGES", "2"))

@@ -8,7 +8,8 @@ from forklake import Session
 from forklake.catalog.expiry import expire_snapshots
 from forklake.errors import Conflict, NotFound
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
-from forklake.merging import diff, publish
+from forklake.merging import diff, merge_fork
+from forklake.model.requests import MergeRequest
 from tests.merging.fix_sides import COLUMNS, Sides, conflicting
 
 TABLES = {"in_files": 0, "inlined": 1000}
@@ -75,11 +76,10 @@ def test_rows_changed_on_both_sides_are_listed_and_not_overwritten(lake: Session
         '{"k":1,"v":"theirs"}',
         '{"k":1,"v":"ours"}',
     )
-    publish(
+    merge_fork(
         lake,
         sides.metastore,
-        "agent",
-        on_conflict={"in_files": "theirs", "main.inlined": "ours"},
+        MergeRequest("agent", on_conflict={"in_files": "theirs", "main.inlined": "ours"}),
     )
     kept = dict.fromkeys((0, 5, 6, 7), "base")
     assert sides.rows("lake", "in_files") == kept | {1: "theirs", 2: "theirs"}

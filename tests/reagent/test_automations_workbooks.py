@@ -58,7 +58,7 @@ def rows(metastore: Metastore) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_a_repeated_run_changes_nothing_twice(metadata_only: LocalPlace, isolation: str) -> None:
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     clock = Clock()
     automations = Automations(metastore, clock=clock)
     automations.add(
@@ -111,7 +111,7 @@ def killed_after(commits: int, place: Place, clock: Clock) -> None:
 def test_the_run_of_a_killed_runner_is_completed_exactly_once(
     metadata_only: LocalPlace, place: Place
 ) -> None:
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     clock = Clock()
     automations = Automations(metastore, clock=clock)
     runner = Runner(metastore, partial(perform, metadata_only), lease=LEASE, clock=clock)
@@ -145,7 +145,7 @@ def test_the_run_of_a_killed_runner_is_completed_exactly_once(
 def test_a_failed_run_leaves_the_catalog_unchanged(
     metadata_only: LocalPlace, isolation: str
 ) -> None:
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     automations = Automations(metastore)
     automations.add(
         "rarely", "sales", workbook_text=BROKEN, schedule="0 0 29 2 *", isolation=isolation
@@ -161,7 +161,7 @@ def test_a_failed_run_leaves_the_catalog_unchanged(
 
 
 def test_a_taken_over_run_stops_before_its_next_task(metadata_only: LocalPlace) -> None:
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     automation = Automations(metastore).add(
         "rarely", "sales", workbook_text=WORKBOOK, schedule="0 0 29 2 *", isolation="fork"
     )
@@ -184,7 +184,7 @@ def test_a_taken_over_run_stops_before_its_next_task(metadata_only: LocalPlace) 
 def test_an_automation_is_not_triggered_by_statement_commits_of_its_tasks(
     metadata_only: LocalPlace,
 ) -> None:
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     text = "[tasks.one]\natomic = false\nsql = \"INSERT INTO t VALUES (1, 'one')\""
     Automations(metastore).add("own", "sales", table="t", workbook_text=text)
     with metastore.catalog("sales").transaction() as transaction:
@@ -198,7 +198,7 @@ def test_an_automation_is_not_triggered_by_statement_commits_of_its_tasks(
 
 
 def test_the_merge_of_a_run_triggers_other_automations(metadata_only: LocalPlace) -> None:
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     automations = Automations(metastore)
     add = partial(automations.add, catalog="sales", workbook_text=WORKBOOK, isolation="fork")
     add("watches", table="t", parameters={"since": "{snapshot}"})
@@ -222,7 +222,7 @@ def test_the_merge_of_a_run_triggers_other_automations(metadata_only: LocalPlace
 def cli(metadata_only: LocalPlace, tmp_path: Path) -> CommandLine:
     """Return the command line on the same metastore, with a workbook in a file."""
     (tmp_path / "book.toml").write_text(WORKBOOK)
-    return CommandLine(f"ducklake:{metadata_only.metastore.database.address}")
+    return CommandLine(f"ducklake:{metadata_only.catalogs.database.address}")
 
 
 def test_automations_are_managed_by_commands(
@@ -250,7 +250,7 @@ def test_automations_are_managed_by_commands(
     cli.ok("automations", "fire", "nightly")
     (done,) = cli.document("automations", "run", "--once")["firings"]
     assert (done["automation"], done["state"], done["tries"]) == ("nightly", "succeeded", 1)
-    assert rows(metadata_only.metastore) == [(3, "first"), (3, "second")]
+    assert rows(metadata_only.catalogs) == [(3, "first"), (3, "second")]
     assert cli.document("automations", "history", "nightly")["firings"] == [
         {name: value for name, value in done.items() if name != "automation"}
     ]
@@ -317,7 +317,7 @@ def test_a_service_runs_automations_if_enabled(
 ) -> None:
     config = tmp_path / "service.toml"
     config.write_text("automations = 2\nport = 0\n")
-    automations = Automations(metadata_only.metastore)
+    automations = Automations(metadata_only.catalogs)
     automations.add("watches", "sales", workbook_text=WORKBOOK, table="t")
     fired = automations.fire("watches")
     pause = threading.Event()
@@ -326,4 +326,4 @@ def test_a_service_runs_automations_if_enabled(
             pause.wait(0.05)
     (ended,) = automations.history("watches")
     assert (ended.key, ended.state, ended.tries) == (fired.key, "succeeded", 1)
-    assert len(rows(metadata_only.metastore)) == 2
+    assert len(rows(metadata_only.catalogs)) == 2

@@ -35,7 +35,7 @@ def test_sixty_four_worktasks_produce_one_linear_history(
     # Each is exactly one snapshot, and together they are the whole history without gaps.
     snapshots = sorted(number for one in done for number in one.snapshots)
     assert [len(one.snapshots) for one in done] == [1] * TASKS
-    catalog = metadata_only.metastore.catalog("sales")
+    catalog = metadata_only.catalogs.catalog("sales")
     history = catalog.snapshots()
     assert [one.snapshot_id for one in history[-TASKS:]] == snapshots
     assert len(set(snapshots)) == TASKS
@@ -53,5 +53,5 @@ def test_concurrent_tasks_may_create_the_same_table(metadata_only: LocalPlace, m
     tasks = {f"task-{at}": {"sql": statement.format(at), "retries": 20} for at in range(8)}
     report = run_workbook(make(tasks), metadata_only, workers=8)
     assert report.succeeded, report.failure()
-    view = metadata_only.metastore.catalog("sales").now()
+    view = metadata_only.catalogs.catalog("sales").now()
     assert len(view.inlined_rows(view.state.table("u"))) == 8

@@ -131,7 +131,7 @@ def test_a_failed_check_rolls_the_task_back(
     assert failure is not None
     assert found in failure.message
     assert report.tasks["a"].snapshots == []
-    view = metadata_only.metastore.catalog("sales").now()
+    view = metadata_only.catalogs.catalog("sales").now()
     assert view.inlined_rows(view.state.table("t")) == []
 
 
@@ -161,7 +161,7 @@ def test_jobs_of_a_timed_out_task_are_cancelled(
     failure = report.failure()
     assert failure is not None
     assert "longer than 1 seconds" in failure.message
-    assert lab.metastore.catalog("sales").now().state.tables() == []
+    assert lab.catalogs.catalog("sales").now().state.tables() == []
 
 
 def test_concurrently_changed_rows_are_not_overwritten(
@@ -183,7 +183,7 @@ def test_concurrently_changed_rows_are_not_overwritten(
     assert not report.succeeded
     found = fetched(engine, place, "FROM t ORDER BY id")
     assert found == [{"id": 1, "name": "theirs"}, {"id": 2, "name": "b"}]
-    assert [row.catalog_name for row in metadata_only.metastore.catalogs()] == ["sales"]
+    assert [row.catalog_name for row in metadata_only.catalogs.catalogs()] == ["sales"]
 
 
 def test_inputs_may_be_databases_and_old_snapshots(

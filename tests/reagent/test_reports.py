@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
+from forklake.model.ids import SnapshotId
+from forklake.model.merge_outcomes import Merged, TableMerge
 from forklake.reagent.pages import chart, page
 from forklake.reagent.reports import Checked, Failure, RunReport, TaskReport, published
 from forklake.reagent.schedule import State
@@ -72,8 +74,8 @@ def test_the_document_is_plain_json(tmp_path: Path) -> None:
 
 def test_the_page_is_complete_and_self_contained(tmp_path: Path) -> None:
     found = report(DONE, FAILED, TaskReport("never", ["a"], State.SKIPPED))
-    tables = [{"table": "main.t", "appended_rows": 5, "appended_files": 1, "updated": 0}]
-    found.publication = published(15, [one | {"deleted": 0} for one in tables])
+    table = TableMerge("main.t", appended_rows=5, appended_files=1)
+    found.publication = published(Merged("run", "sales", SnapshotId(15), (table,)))
     text = page(found)
     for part in ("&lt;book&gt;", "No &lt;table&gt;", "Make one", "b &amp; c", "1,200", "7, 9"):
         assert part in text

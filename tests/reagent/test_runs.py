@@ -20,7 +20,7 @@ INSERT = {"sql": "INSERT INTO t VALUES (1, 'a')"}
 
 def rows(place: LocalPlace, catalog: str = "sales", table: str = "t") -> int:
     """Return how many rows a table has."""
-    view = place.metastore.catalog(catalog).now()
+    view = place.catalogs.catalog(catalog).now()
     return len(view.inlined_rows(view.state.table(table)))
 
 
@@ -42,7 +42,7 @@ def test_commits_record_their_run_and_task(metadata_only: LocalPlace, make: Make
     report = run_workbook(workbook, metadata_only, parameters={"n": "7"}, run_id="r1")
     assert report.succeeded, report.failure()
     assert report.parameters == {"n": 7, "name": "x'y"}
-    history = metadata_only.metastore.catalog("sales").snapshots()[-4:]
+    history = metadata_only.catalogs.catalog("sales").snapshots()[-4:]
     assert [(one.author, one.commit_message) for one in history] == [
         ("book", "task a"),
         ("ada", "why"),
@@ -72,10 +72,10 @@ def test_isolation_by_transaction_creates_one_snapshot(
     metadata_only: LocalPlace, make: Make
 ) -> None:
     workbook = make({"a": INSERT, "b": {**INSERT, "after": ["a"]}}, isolation="transaction")
-    before = len(metadata_only.metastore.catalog("sales").snapshots())
+    before = len(metadata_only.catalogs.catalog("sales").snapshots())
     report = run_workbook(workbook, metadata_only)
     assert report.succeeded, report.failure()
-    history = metadata_only.metastore.catalog("sales").snapshots()
+    history = metadata_only.catalogs.catalog("sales").snapshots()
     assert len(history) == before + 1
     assert {tuple(one.snapshots) for one in report.tasks.values()} == {(history[-1].snapshot_id,)}
     assert len({one.session for one in report.tasks.values()}) == 1
@@ -101,7 +101,7 @@ def test_a_failed_run_leaves_the_catalog_unchanged(
         {"a": INSERT, "b": {"sql": "INSERT INTO nothing VALUES (1)", "after": ["a"]}},
         isolation=isolation,
     )
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     before = metastore.catalog("sales").current_snapshot()
     report = run_workbook(workbook, metadata_only)
     assert states(report) == {"a": "done", "b": "failed"}
@@ -120,11 +120,11 @@ def test_the_fork_of_a_failed_run_can_be_kept(metadata_only: LocalPlace, make: M
     assert report.fork.startswith("sales-run-x-")
     assert rows(metadata_only, report.fork) == 1
     assert rows(metadata_only) == 0
-    fork = metadata_only.metastore.catalog(report.fork)
+    fork = metadata_only.catalogs.catalog(report.fork)
     assert fork.expires_at() is not None
     assert report.tasks["a"].snapshots == [fork.current_snapshot()]
     with pytest.raises(Forbidden, match="belongs to a run"):
-        metadata_only.metastore.fork(report.fork, "mine")
+        metadata_only.catalogs.fork(report.fork, "mine")
 
 
 def test_the_fork_of_a_successful_run_is_merged_as_one_snapshot(
@@ -134,7 +134,7 @@ def test_the_fork_of_a_successful_run_is_merged_as_one_snapshot(
         {"a": INSERT, "b": INSERT, "c": {"sql": "CREATE TABLE u (id INTEGER)", "after": ["b"]}},
         isolation="fork",
     )
-    metastore = metadata_only.metastore
+    metastore = metadata_only.catalogs
     before = len(metastore.catalog("sales").snapshots())
     report = run_workbook(workbook, metadata_only, run_id="r1")
     assert report.succeeded, report.failure()
@@ -294,7 +294,7 @@ def test_functions_get_their_named_parameters(metadata_only: LocalPlace, make: M
 
 
 def test_invalid_runs_change_nothing(metadata_only: LocalPlace, make: Make) -> None:
-    before = metadata_only.metastore.latest_snapshot()
+    before = metadata_only.catalogs.latest_snapshot()
     with pytest.raises(InvalidInput, match="isolation 'half' does not exist"):
         plan_run(make({"a": INSERT}), isolation="half")
     with pytest.raises(InvalidInput, match="has no catalog"):
@@ -305,4 +305,4 @@ def test_invalid_runs_change_nothing(metadata_only: LocalPlace, make: Make) -> N
         run_workbook(make({"a": {"sql": "SELEC"}}), metadata_only)
     with pytest.raises(NotFound, match="nothing"):
         run_workbook(make({"a": INSERT}), metadata_only, catalog="nothing", isolation="fork")
-    assert metadata_only.metastore.latest_snapshot() == before
+    assert metadata_only.catalogs.latest_snapshot() == before

@@ -18,6 +18,7 @@ from tenacity import (
 )
 
 from forklake.catalog.catalog import Catalog
+from forklake.catalog.comparison import comparison
 from forklake.catalog.expiry import Moment
 from forklake.catalog.leases import drop_expired, expiry_of
 from forklake.catalog.reclamation import Reclaimed, reclaim
@@ -26,10 +27,19 @@ from forklake.catalog.storage import CatalogStorage, storage
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from forklake.files.locations import normalize_data_path
 from forklake.model.closeable import Closing
+from forklake.model.diffs import LISTED, Diff
 from forklake.model.ids import CatalogId, SnapshotId
+from forklake.model.merge_outcomes import Merged
 from forklake.model.names import checked_catalog_name
 from forklake.model.options import Scope, checked_option
-from forklake.model.requests import CreateOptions, CreateRequest, ForkOptions, ForkRequest
+from forklake.model.requests import (
+    CreateOptions,
+    CreateRequest,
+    ForkOptions,
+    ForkRequest,
+    MergeOptions,
+    MergeRequest,
+)
 from forklake.store import catalogs as store
 from forklake.store import provisioning
 from forklake.store.bootstrap import open_database
@@ -195,6 +205,31 @@ class Metastore(Closing):
     def materialize(self, name: str) -> SnapshotId | None:
         """Copy the rows that a fork inherits, and cut its lineage; None if it inherits nothing."""
         return _on_lost_connection(materialize)(self.database, _possible_name(name))
+
+    # Comparing
+
+    def diff(
+        self,
+        first: str,
+        second: str,
+        *,
+        tables: Sequence[str] | None = None,
+        rows: bool = False,
+        limit: int = LISTED,
+    ) -> Diff:
+        """Return the changes from the first catalog to the second.
+
+        Args:
+            tables: compare only these tables.
+            rows: also return rows, at most `limit` for each table.
+        """
+        return comparison().diff(self, first, second, tables=tables, rows=rows, limit=limit)
+
+    def merge(
+        self, fork: str, *, author: str | None = None, **options: Unpack[MergeOptions]
+    ) -> Merged:
+        """Merge a fork into its parent as one snapshot; for the options see `MergeRequest`."""
+        return comparison().merge(self, MergeRequest(fork, **options), author=author)
 
     # Renaming and dropping
 

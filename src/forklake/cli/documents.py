@@ -11,9 +11,8 @@ from forklake.model.types import ColumnType
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from forklake.catalog.catalog import Catalog
+    from forklake.catalog.service import CatalogHandle
     from forklake.catalog.snapshot_reads import Snapshotted
-    from forklake.client.catalogs import RemoteCatalog
     from forklake.model.entities import Column, Table
     from forklake.model.snapshots import Snapshot
     from forklake.model.state import CatalogState
@@ -51,13 +50,14 @@ def snapshot_document(snapshot: Snapshot) -> Document:
 
 
 def table_documents(
-    catalog: Catalog | RemoteCatalog, version: int | None, moment: datetime | None
+    catalog: CatalogHandle, version: int | None, moment: datetime | None
 ) -> tuple[int, list[Document]]:
     """Return the id of a snapshot and the tables of a catalog at it.
 
     The snapshot is given by `version` or by `moment`; by default it is the current one.
     """
     from forklake.catalog.catalog import Catalog
+    from forklake.client.catalogs import RemoteCatalog
 
     if version is not None and moment is not None:
         raise InvalidInput(
@@ -68,6 +68,7 @@ def table_documents(
         is_now = version is None and moment is None
         seen = catalog.now() if is_now else catalog.at(version=version, timestamp=moment)
         return seen.snapshot_id, [table_document(seen, one) for one in seen.state.tables()]
+    assert isinstance(catalog, RemoteCatalog)
     at = catalog.snapshot_at(moment) if version is None else version
     listed = catalog.tables(version=at)
     described = (catalog.table(one["name"], one["schema_name"], version=at) for one in listed)

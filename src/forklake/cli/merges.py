@@ -58,17 +58,8 @@ def diff(
       forklake diff sales agent-1
       forklake diff sales agent-1 --table orders --rows --limit 5
     """
-    if session.server is not None:
-        with session.client() as client:
-            found = client.catalog(first).diff(second, tables=tables, rows=rows, limit=limit)
-    else:
-        import forklake
-        from forklake.merging import diff as compare
-
-        with session.open() as metastore, forklake.connect() as spark:
-            found = compare(
-                spark, metastore, first, second, tables=tables, rows=rows, limit=limit
-            ).as_dict()
+    with session.reach() as service:
+        found = service.diff(first, second, tables=tables, rows=rows, limit=limit).as_dict()
     session.output.show(found, lambda: _draw_diff(found))
 
 
@@ -133,21 +124,15 @@ def merge(
       forklake merge agent-1
       forklake merge sales --into agent-1
     """
-    wanted: Document = {
-        "tables": tables,
-        "on_conflict": on_conflict.value,
-        "dry_run": dry_run,
-        "message": message,
-    }
-    if session.server is not None:
-        with session.client() as client:
-            merged = client.merge(fork, into=into, **wanted)
-    else:
-        import forklake
-        from forklake.merging import publish
-
-        with session.open() as metastore, forklake.connect() as spark:
-            merged = publish(spark, metastore, fork, into=into, **wanted).as_dict()
+    with session.reach() as service:
+        merged = service.merge(
+            fork,
+            into=into,
+            tables=tables,
+            on_conflict=on_conflict.value,
+            dry_run=dry_run,
+            message=message,
+        ).as_dict()
     session.output.show(merged, lambda: _draw_merge(merged))
 
 

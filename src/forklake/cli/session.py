@@ -16,6 +16,7 @@ from forklake.errors import ForklakeError, InvalidInput, Unsupported, outcome
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
+    from forklake.catalog.service import CatalogService
     from forklake.client import Client
 
 DEFAULT_METASTORE = "ducklake:forklake.db"
@@ -70,7 +71,7 @@ class Session:
     output: Output
     server: str | None = None
 
-    def reach(self) -> Metastore | Client:
+    def reach(self) -> CatalogService:
         """Open the metastore, or connect to the service. The result is a context manager."""
         return self.open() if self.server is None else self.client()
 

@@ -9,7 +9,7 @@ from forklake.client.definitions import PAGE, RemoteDefinitions, zoned
 from forklake.client.documents import Document, snapshot
 from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput
-from forklake.model.ids import CatalogId
+from forklake.model.ids import CatalogId, SnapshotId
 from forklake.model.snapshots import Snapshot
 from forklake.store.catalogs import CatalogRow
 
@@ -38,6 +38,10 @@ class RemoteCatalog(RemoteDefinitions):
         return path_of("catalogs", self.name, *parts)
 
     # History
+
+    def current_snapshot(self) -> SnapshotId:
+        """Return the newest snapshot."""
+        return SnapshotId(self.snapshot_at())
 
     def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
         """Return the newest snapshots, oldest first, including those inherited by a fork."""
@@ -93,43 +97,6 @@ class RemoteCatalog(RemoteDefinitions):
         return None if ttl is None else datetime.now(UTC) + ttl
 
     # Data
-
-    def diff(
-        self,
-        other: str,
-        *,
-        tables: Sequence[str] | None = None,
-        rows: bool = False,
-        limit: int = 20,
-    ) -> Document:
-        """Return the differences of another catalog from this one."""
-        found: Document = self._transport.get(
-            self._path("diff", other), table=tables, rows=rows, limit=limit
-        )
-        return found
-
-    def merge(
-        self,
-        source: str,
-        *,
-        tables: Sequence[str] | None = None,
-        on_conflict: str = "fail",
-        dry_run: bool = False,
-        message: str | None = None,
-        extra_info: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Document:
-        """Merge the changes of a fork, or of the parent, into this catalog as one snapshot."""
-        body = {
-            "source": source,
-            "tables": tables,
-            "on_conflict": on_conflict,
-            "dry_run": dry_run,
-            "message": message,
-            "extra_info": extra_info,
-            "idempotency_key": idempotency_key,
-        }
-        return self._made(self._path("merge"), body)
 
     def mirrors(self) -> list[Document]:
         """Return the Delta tables of the catalog with the progress of their mirrors."""

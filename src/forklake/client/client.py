@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import timedelta
-from typing import Any, Unpack
+from typing import Unpack
 
 from forklake.catalog.storage import CatalogStorage
 from forklake.client.catalogs import RemoteCatalog
@@ -13,8 +14,17 @@ from forklake.client.sessions import RemoteSession
 from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.model.closeable import Closing
+from forklake.model.diffs import LISTED, Diff
 from forklake.model.ids import CatalogId, SnapshotId
-from forklake.model.requests import CreateOptions, CreateRequest, ForkOptions, ForkRequest
+from forklake.model.merge_outcomes import Merged
+from forklake.model.requests import (
+    CreateOptions,
+    CreateRequest,
+    ForkOptions,
+    ForkRequest,
+    MergeOptions,
+    MergeRequest,
+)
 from forklake.store.catalogs import CatalogRow
 from forklake.store.provisioning import Provided
 
@@ -74,16 +84,19 @@ class Client(Closing):
             return None
 
     def catalogs(self, *, prefix: str = "", after: str = "", limit: int = 100) -> list[CatalogRow]:
-        """Return a page of catalogs ordered by name."""
+        """Return a page of catalogs by name; `after` is the last name of the previous page."""
+        return self._pages(path_of("catalogs"), limit, prefix=prefix, after=after)
+
+    def _pages(self, path: str, limit: int | None, **wanted: str) -> list[CatalogRow]:
+        """Return up to `limit` catalogs, fetched in pages."""
         found: list[CatalogRow] = []
-        while len(found) < limit:
-            wanted = min(_PAGE, limit - len(found))
-            answer = self.transport.get(
-                path_of("catalogs"), prefix=prefix, after=after, limit=wanted
-            )
+        while limit is None or len(found) < limit:
+            size = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            answer = self.transport.get(path, **wanted, limit=size)
             found += map(catalog_row, answer["catalogs"])
-            if (after := answer["next"]) is None:
+            if answer["next"] is None:
                 break
+            wanted["after"] = answer["next"]
         return found
 
     def all_catalogs(self, *, prefix: str = "") -> Iterator[CatalogRow]:
@@ -106,17 +119,9 @@ class Client(Closing):
         found: str | None = self.transport.get(path_of("catalogs", name))["parent"]
         return found
 
-    def children(self, name: str) -> list[CatalogRow]:
-        """Return the direct forks of a catalog."""
-        found: list[CatalogRow] = []
-        after: str | None = ""
-        while after is not None:
-            answer = self.transport.get(
-                path_of("catalogs", name, "forks"), after=after, limit=_PAGE
-            )
-            found += map(catalog_row, answer["catalogs"])
-            after = answer["next"]
-        return found
+    def children(self, name: str, *, after: str = "", limit: int | None = None) -> list[CatalogRow]:
+        """Return the direct forks of a catalog, or a page of them, sorted by name."""
+        return self._pages(path_of("catalogs", name, "forks"), limit, after=after)
 
     # Creating
 
@@ -171,25 +176,46 @@ class Client(Closing):
             created += answer["made"]
         return Provided(found, created)
 
-    # Changing
+    # Comparing
 
-    def rename_catalog(self, name: str, new_name: str) -> RemoteCatalog:
-        """Rename a catalog. Its contents do not change."""
-        answer = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
-        return RemoteCatalog(self.transport, catalog_row(answer))
+    def diff(
+        self,
+        first: str,
+        second: str,
+        *,
+        tables: Sequence[str] | None = None,
+        rows: bool = False,
+        limit: int = LISTED,
+    ) -> Diff:
+        """Return the changes from the first catalog to the second.
 
-    def merge(self, fork: str, *, into: str | None = None, **wanted: Any) -> Document:
-        """Merge a fork into its parent, or into another catalog of its lineage.
-
-        Further arguments are those of `RemoteCatalog.merge`.
+        Args:
+            tables: compare only these tables.
+            rows: also return rows, at most `limit` for each table.
         """
-        target = into if into is not None else self.parent(fork)
+        path = path_of("catalogs", first, "diff", second)
+        return Diff.of(self.transport.get(path, table=tables, rows=rows, limit=limit))
+
+    def merge(self, fork: str, **options: Unpack[MergeOptions]) -> Merged:
+        """Merge a fork into its parent as one snapshot; for the options see `MergeRequest`."""
+        request = MergeRequest(fork, **options)
+        target = request.into if request.into is not None else self.parent(fork)
         if target is None:
             raise InvalidInput(
                 f"Catalog '{fork}' is not a fork, or its parent was dropped or cannot be read.",
                 remedy="Name the target of the merge with the argument into.",
             )
-        return self.catalog(target).merge(fork, **wanted)
+        body = asdict(request)
+        del body["into"]
+        body["source"] = body.pop("fork")
+        return Merged.of(self.transport.change("POST", path_of("catalogs", target, "merge"), body))
+
+    # Renaming and dropping
+
+    def rename_catalog(self, name: str, new_name: str) -> RemoteCatalog:
+        """Rename a catalog. Its contents do not change."""
+        answer = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
+        return RemoteCatalog(self.transport, catalog_row(answer))
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
         """Drop a catalog. Its forks are not affected."""

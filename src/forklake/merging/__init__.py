@@ -1,10 +1,10 @@
 """Diff of two catalogs, and merge of a fork into its parent or of a parent into its fork."""
 
-from forklake.merging.difference import Diff, RowDifference, TableDifference
 from forklake.merging.differences import diff
-from forklake.merging.fork_merge import parent_of, publish
+from forklake.merging.fork_merge import merge_fork, parent_of
 from forklake.merging.holds import fork_held, holder_of, release
-from forklake.merging.outcome import DefinitionConflict, Merged, RowConflict, TableMerge
+from forklake.model.diffs import Diff, RowDifference, TableDifference
+from forklake.model.merge_outcomes import DefinitionConflict, Merged, RowConflict, TableMerge
 
 __all__ = [
     "DefinitionConflict",
@@ -17,7 +17,7 @@ __all__ = [
     "diff",
     "fork_held",
     "holder_of",
+    "merge_fork",
     "parent_of",
-    "publish",
     "release",
 ]

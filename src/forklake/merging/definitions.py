@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from forklake.merging.faults import faults
-from forklake.merging.outcome import DefinitionConflict
 from forklake.merging.sides import Side, common_rows, owner_of
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
@@ -36,6 +35,7 @@ from forklake.model.kinds import (
     SCHEMA,
     TABLE,
 )
+from forklake.model.merge_outcomes import DefinitionConflict
 from forklake.model.merge_rules import Did, Verdict, of_definition
 from forklake.model.names import folded
 from forklake.model.state import CatalogState

@@ -16,8 +16,8 @@ from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.engines.row_sets import RowSet, SharedColumns
 from forklake.errors import InvalidInput
 from forklake.merging.definitions import called
-from forklake.merging.difference import LISTED, Diff, RowDifference, TableDifference
 from forklake.merging.kinship import Kinship, kinship_of
+from forklake.model.diffs import LISTED, Diff, RowDifference, TableDifference
 from forklake.model.entities import InlinedRow, Option, Row, Table
 from forklake.model.fields import Field
 from forklake.model.kinds import KIND_OF, MACRO, OPTION, SCHEMA, VIEW

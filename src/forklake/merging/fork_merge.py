@@ -6,7 +6,6 @@ an ordinary transaction of the target: if it conflicts with a concurrent commit,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -14,15 +13,17 @@ from typing import TYPE_CHECKING
 from forklake.catalog.metastore import Metastore
 from forklake.errors import Conflict, InvalidInput, NotFound
 from forklake.merging.definitions import Comparison, DefinitionMerge
-from forklake.merging.outcome import DefinitionConflict, Merged, TableMerge, refused
+from forklake.merging.refusals import refused
 from forklake.merging.sides import Side, sides_of
-from forklake.merging.table_merge import Choice, NewTable, SharedTable, called
+from forklake.merging.table_merge import NewTable, SharedTable, called
 from forklake.merging.tables import TableSide, TableSides
 from forklake.model.entities import Table
 from forklake.model.ids import TableId
 from forklake.model.kinds import TABLE
+from forklake.model.merge_outcomes import DefinitionConflict, Merged, TableMerge
 from forklake.model.merges import MergeNote
 from forklake.model.names import folded
+from forklake.model.requests import Choice, MergeRequest
 from forklake.model.snapshots import CommitInfo
 from forklake.session.attachments import Attachment
 from forklake.session.names import perhaps, split_name
@@ -32,56 +33,40 @@ from forklake.store.holds import hold_statement, refuse_held
 if TYPE_CHECKING:
     from forklake.session.session import Session
 
-OnConflict = Choice | Mapping[str, Choice]
-CHOICES: tuple[Choice, ...] = ("fail", "ours", "theirs")
 _ATTEMPTS = 10
 
 
-def publish(
+def merge_fork(
     session: Session,
     metastore: Metastore,
-    fork: str,
+    request: MergeRequest,
     *,
-    into: str | None = None,
-    tables: Sequence[str] | None = None,
-    on_conflict: OnConflict = "fail",
-    dry_run: bool = False,
     holder: str | None = None,
-    message: str | None = None,
     author: str | None = None,
-    extra_info: str | None = None,
-    idempotency_key: str | None = None,
 ) -> Merged:
     """Merge the changes of a catalog since its last merge into another catalog, as one snapshot.
 
     Args:
         session: its Spark compares rows; Spark is not started where metadata is sufficient.
-        fork: the source: the catalog whose changes are merged.
-        into: the target: by default the parent of the source. Name a fork of the source to bring
-            that fork up to date.
-        tables: merge only these tables; the others can be merged later.
-        on_conflict: the version that wins where both sides changed a row: `ours` (target), `theirs`
-            (source), or `fail`. One choice for all tables, or a mapping by table name.
-        dry_run: only return what the merge would do, with its conflicts.
         holder: the holder of the catalogs, if they are held.
-        idempotency_key: a merge with a key that was used before is not repeated.
     """
-    _check_choices(on_conflict)
     if session.in_transaction:
         raise InvalidInput(
             "A merge is a separate transaction: it cannot run inside an open one.",
             remedy="Run COMMIT or ROLLBACK first.",
         )
-    into = into if into is not None else parent_of(metastore, fork)
-    merging = _Merging(session, metastore, (fork, into), tables, on_conflict, dry_run)
+    fork = request.fork
+    into = request.into if request.into is not None else parent_of(metastore, fork)
+    merging = _Merging(session, metastore, into, request)
     for name in (fork, into):
         _refuse_held(metastore, name, holder)
-    info = CommitInfo(author, message or f"merge {fork}", extra_info, idempotency_key)
+    message = request.message or f"merge {fork}"
+    info = CommitInfo(author, message, request.extra_info, request.idempotency_key)
     for attempt in range(1, _ATTEMPTS + 1):
         plan = merging.plan()
         with ExitStack() as stack:
             merged = plan.evaluated(stack)
-            if dry_run:
+            if request.dry_run:
                 return merged
             plan.require_no_conflicts()
             if plan.is_empty:
@@ -92,16 +77,6 @@ def publish(
                 if attempt == _ATTEMPTS:
                     raise
     raise AssertionError
-
-
-def _check_choices(on_conflict: OnConflict) -> None:
-    given = [on_conflict] if isinstance(on_conflict, str) else list(on_conflict.values())
-    for one in given:
-        if one not in CHOICES:
-            raise InvalidInput(
-                f"Invalid value for on_conflict: {one!r}.",
-                remedy=f"Use one of: {', '.join(CHOICES)}.",
-            )
 
 
 def parent_of(metastore: Metastore, fork: str) -> str:
@@ -128,15 +103,13 @@ class _Merging:
 
     session: Session
     metastore: Metastore
-    names: tuple[str, str]  # source and target
-    tables: Sequence[str] | None
-    on_conflict: OnConflict
-    dry_run: bool
+    target: str
+    request: MergeRequest
 
     def plan(self) -> _Plan:
         """Compare source and target as they are now, and return the changes to apply."""
-        source, target = sides_of(self.metastore, *self.names)
-        chosen = None if self.tables is None else self._chosen(source, target)
+        source, target = sides_of(self.metastore, self.request.fork, self.target)
+        chosen = None if self.request.tables is None else self._chosen(source, target)
         data = TableSides()
         definitions = Comparison(source, target, data.are_touched, chosen).merge()
         kept = {row.table_id for row in target.now.state.rows(TABLE)}
@@ -168,7 +141,7 @@ class _Merging:
         return SharedTable(self.session, source, target, choice)
 
     def _chosen(self, source: Side, target: Side) -> set[TableId]:
-        return {self._found(name, source, target) for name in self.tables or ()}
+        return {self._found(name, source, target) for name in self.request.tables or ()}
 
     def _found(self, name: str, source: Side, target: Side) -> TableId:
         *schema, table = split_name(name)
@@ -185,9 +158,10 @@ class _Merging:
 
     def choice(self, table: str) -> Choice:
         """Return which version of conflicting rows wins in a table."""
-        if isinstance(self.on_conflict, str):
-            return self.on_conflict
-        given = {folded(name): one for name, one in self.on_conflict.items()}
+        chosen = self.request.on_conflict
+        if isinstance(chosen, str):
+            return chosen
+        given = {folded(name): one for name, one in chosen.items()}
         return given.get(folded(table), given.get(folded(table.removeprefix("main.")), "fail"))
 
 
@@ -240,7 +214,7 @@ class _Plan:
             tuple(self.definitions.words),
             tuple(self.definitions.conflicts),
             self.left_out,
-            self.asked.dry_run,
+            self.asked.request.dry_run,
         )
 
     def require_no_conflicts(self) -> None:

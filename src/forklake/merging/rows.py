@@ -11,11 +11,11 @@ from forklake.engines.relations import Relation
 from forklake.engines.row_sets import RowSet
 from forklake.engines.targets import Target
 from forklake.errors import Unsupported
-from forklake.merging.outcome import LISTED, RowConflict
 from forklake.merging.tables import TableSide
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.kinds import TABLE
+from forklake.model.merge_outcomes import LISTED, RowConflict
 from forklake.model.merge_rules import Did, Verdict, row_pairs
 from forklake.model.scans import ScanFile
 from forklake.session.changing.row_matches import match_rows

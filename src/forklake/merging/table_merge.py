@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from forklake.catalog.adoptable import adoptable_files
 from forklake.catalog.delta_tables import find_face
 from forklake.engines.relations import Relation
-from forklake.merging.outcome import TableMerge
 from forklake.merging.sides import Side
 from forklake.merging.tables import TableSide
 from forklake.model.entities import Table
 from forklake.model.ids import TableId
 from forklake.model.inlined_values import initial_value
 from forklake.model.kinds import TABLE
+from forklake.model.merge_outcomes import TableMerge
 from forklake.model.merge_rules import Did
 from forklake.model.merges import AdoptedFile, RowIds
+from forklake.model.requests import Choice
 from forklake.session.work import Change
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from forklake.session.session import Session
 
 # For rows that both sides changed: fail, use the version of the target, or of the source.
-Choice = Literal["fail", "ours", "theirs"]
 
 
 def called(side: Side, table_id: TableId) -> str:

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from forklake.errors import Cancelled, Unavailable
 from forklake.model.snapshots import Snapshot
-from forklake.reagent.commit_tags import Stamp
+from forklake.reagent.commit_tags import Stamp, snapshots_since
 from forklake.reagent.places import Place, Worker
 from forklake.reagent.reports import Publication
 from forklake.reagent.workbooks import Isolation
@@ -35,7 +35,7 @@ class DirectGround:
 
     def enter(self) -> None:
         """Attach the catalog."""
-        self._since = self._place.head(self.catalog)
+        self._since = self._place.catalogs.catalog(self.catalog).current_snapshot()
         self._room = self._place.room(self.catalog, self._parent)
         self._ending.callback(self._room.close)
 
@@ -47,7 +47,7 @@ class DirectGround:
 
     def history(self) -> list[Snapshot]:
         """Return all snapshots since the run began, also those of other writers."""
-        return self._place.history(self.catalog, self._since)
+        return snapshots_since(self._place.catalogs.catalog(self.catalog), self._since)
 
     def finish(self) -> Publication | None:
         """Do nothing: worktasks have committed themselves."""
@@ -109,7 +109,7 @@ class ForkGround(DirectGround):
 
     def finish(self) -> Publication | None:
         """Merge the fork into its parent."""
-        published = self._place.publish(self.catalog, self._parent, self._stamp)
+        published = self._place.merge_fork(self.catalog, self._parent, self._stamp)
         self._is_published = True
         return published
 
@@ -122,7 +122,7 @@ class ForkGround(DirectGround):
     def _drop(self) -> None:
         if not self._is_kept:
             with suppress(Unavailable):  # the fork expires after its time to live
-                self._place.drop(self.catalog)
+                self._place.catalogs.drop_catalog(self.catalog, if_exists=True)
 
 
 GROUNDS: dict[Isolation, type[DirectGround]] = {

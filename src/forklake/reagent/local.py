@@ -10,8 +10,8 @@ from forklake.catalog.delta_tables import find_face
 from forklake.catalog.metastore import Metastore, open_metastore
 from forklake.crucible.sessions.engines import Engines
 from forklake.model.closeable import Closing
-from forklake.model.snapshots import Snapshot
-from forklake.reagent.commit_tags import Stamp, snapshots_since
+from forklake.model.requests import MergeRequest
+from forklake.reagent.commit_tags import Stamp
 from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Publication, published
 from forklake.reagent.sessions import LocalWorker, StoppableGuard, TaskSession
@@ -47,12 +47,12 @@ class LocalPlace(Closing):
         self._uri = uri
         self._metadata_schema = metadata_schema
         self._engines = Engines(lambda: _started(spark))
-        self.metastore: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
+        self.catalogs: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
 
     def close(self) -> None:
         """Close the metastore and release Spark."""
         self._engines.close()
-        self.metastore.close()
+        self.catalogs.close()
 
     def require(self, tasks: Sequence[Prepared]) -> None:
         """Accept all worktasks: nothing is unsupported in this process."""
@@ -75,39 +75,25 @@ class LocalPlace(Closing):
         """Fork a catalog with a time to live. The run holds the fork exclusively."""
         from forklake.merging.holds import fork_held
 
-        fork_held(self.metastore, parent, name, holder=stamp.run_id, ttl=ttl)
+        fork_held(self.catalogs, parent, name, holder=stamp.run_id, ttl=ttl)
 
-    def drop(self, name: str) -> None:
-        """Drop a fork."""
-        self.metastore.drop_catalog(name, if_exists=True)
-
-    def head(self, catalog: str) -> int:
-        """Return the newest snapshot of a catalog."""
-        return self.metastore.catalog(catalog).current_snapshot()
-
-    def history(self, catalog: str, since: int) -> list[Snapshot]:
-        """Return the snapshots of a catalog after `since`."""
-        return snapshots_since(self.metastore.catalog(catalog), since)
-
-    def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+    def merge_fork(self, fork: str, parent: str, stamp: Stamp) -> Publication:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""
-        from forklake.merging import publish
+        from forklake.merging import merge_fork
 
         with self._session(parent, parent, stamp) as session:
             info = stamp.on()
-            merged = publish(
-                session,
-                self.metastore,
+            request = MergeRequest(
                 fork,
-                into=parent,
-                holder=stamp.run_id,
-                author=info.author,
+                parent,
                 message=info.message,
                 extra_info=info.extra_info,
                 idempotency_key=stamp.key,
             )
-        found = merged.as_dict()
-        return published(found["snapshot_id"], found["tables"])
+            merged = merge_fork(
+                session, self.catalogs, request, holder=stamp.run_id, author=info.author
+            )
+        return published(merged)
 
     def make_delta(self, catalog: str, output: Output) -> None:
         """Flush an output table, and publish it as a Delta table if it is not yet one."""

@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from forklake.catalog.service import CatalogService
     from forklake.engines.spark.public_types import DataFrame
     from forklake.errors import Cancelled
-    from forklake.model.snapshots import Snapshot
     from forklake.reagent.commit_tags import Stamp
     from forklake.reagent.prepared_tasks import Prepared
     from forklake.reagent.reports import Publication
@@ -63,6 +63,10 @@ class Room(Protocol):
 class Place(Protocol):
     """Metastore or service with the operations that runs need."""
 
+    @property
+    def catalogs(self) -> CatalogService:
+        """Catalogs of the metastore or service."""
+
     def close(self) -> None:
         """Release its resources."""
 
@@ -75,16 +79,7 @@ class Place(Protocol):
     def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
         """Fork a catalog with a time to live, for this run only."""
 
-    def drop(self, name: str) -> None:
-        """Drop a fork."""
-
-    def head(self, catalog: str) -> int:
-        """Return the newest snapshot of a catalog."""
-
-    def history(self, catalog: str, since: int) -> list[Snapshot]:
-        """Return the snapshots of a catalog after `since`."""
-
-    def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+    def merge_fork(self, fork: str, parent: str, stamp: Stamp) -> Publication:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""
 
     def make_delta(self, catalog: str, output: Output) -> None:

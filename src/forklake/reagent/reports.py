@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from forklake.errors import ForklakeError
+from forklake.model.merge_outcomes import Merged
 from forklake.reagent.schedule import State
 from forklake.reagent.workbooks import Value
 
@@ -48,10 +49,10 @@ class Publication:
     tables: tuple[Mapping[str, Any], ...] = ()
 
 
-def published(snapshot_id: int | None, tables: Iterable[Mapping[str, Any]]) -> Publication:
+def published(merged: Merged) -> Publication:
     """Return the part of the result of a merge that reports contain."""
-    told = ({name: one[name] for name in _TOLD} for one in tables)
-    return Publication(snapshot_id, tuple(told))
+    tables = ({name: getattr(one, name) for name in _TOLD} for one in merged.tables)
+    return Publication(merged.snapshot_id, tuple(tables))
 
 
 @dataclass(slots=True)

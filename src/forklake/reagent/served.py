@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from forklake.client import Client
 from forklake.client.sessions import RemoteStatement
 from forklake.errors import Cancelled, ForklakeError, Unavailable, Unsupported
-from forklake.model.snapshots import Snapshot
 from forklake.reagent.commit_tags import Stamp, snapshots_by_task, snapshots_since
 from forklake.reagent.prepared_tasks import Prepared
 from forklake.reagent.reports import Publication, published
@@ -128,11 +127,11 @@ class ServedPlace:
     """Service with its catalogs."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.catalogs = client
 
     def close(self) -> None:
         """Close all connections to the service."""
-        self._client.close()
+        self.catalogs.close()
 
     def require(self, tasks: Sequence[Prepared]) -> None:
         """Raise Unsupported unless all worktasks are SQL over tables and files of the service."""
@@ -149,35 +148,23 @@ class ServedPlace:
 
     def room(self, catalog: str, alias: str) -> ServedRoom:
         """Return a catalog for worktasks. Each worker attaches it."""
-        return ServedRoom(self._client, catalog, alias)
+        return ServedRoom(self.catalogs, catalog, alias)
 
     def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
         """Fork a catalog with a time to live."""
-        self._client.fork(parent, name, ttl=ttl)
+        self.catalogs.fork(parent, name, ttl=ttl)
 
-    def drop(self, name: str) -> None:
-        """Drop a fork."""
-        self._client.drop_catalog(name, if_exists=True)
-
-    def head(self, catalog: str) -> int:
-        """Return the newest snapshot of a catalog."""
-        return self._client.catalog(catalog).snapshot_at()
-
-    def history(self, catalog: str, since: int) -> list[Snapshot]:
-        """Return the snapshots of a catalog after `since`."""
-        return snapshots_since(self._client.catalog(catalog), since)
-
-    def publish(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+    def merge_fork(self, fork: str, parent: str, stamp: Stamp) -> Publication:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""
         info = stamp.on()
-        told = self._client.merge(
+        merged = self.catalogs.merge(
             fork,
             into=parent,
             message=info.message,
             extra_info=info.extra_info,
             idempotency_key=stamp.key,
         )
-        return published(told["snapshot_id"], told["tables"])
+        return published(merged)
 
     def make_delta(self, catalog: str, output: Output) -> None:
         """Raise Unsupported."""

@@ -67,16 +67,7 @@ def _merge(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
         visit.access.audit.recording(visit.caller, "catalog.merge", what, catalog=target),
         visit.service.sessions.own() as session,
     ):
-        return merging.publish(
-            session,
-            visit.access.metastore,
-            source.name,
-            into=target.name,
-            tables=body.tables,
-            on_conflict=body.on_conflict,
-            dry_run=body.dry_run,
-            message=body.message,
-            author=visit.caller.name,
-            extra_info=body.extra_info,
-            idempotency_key=body.idempotency_key,
+        request = body.request(source.name, target.name)
+        return merging.merge_fork(
+            session, visit.access.metastore, request, author=visit.caller.name
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from forklake import merging
 from forklake.crucible.shapes.base import Answer, Body
+from forklake.model.requests import Choice, MergeRequest
 
 
 class RowDifference(Answer):
@@ -52,17 +53,30 @@ class Merge(Body):
     """Source and parameters of a fork merge.
 
     `on_conflict` defines what happens to rows changed in both catalogs: `fail`, keep the version of
-    the target (`ours`), or take that of the source (`theirs`). Requests with the same
-    `idempotency_key` are merged once.
+    the target (`ours`), or take that of the source (`theirs`). It is one choice for all tables, or
+    one for each table by name. Requests with the same `idempotency_key` are merged once.
     """
 
     source: str
     tables: list[str] | None = None
-    on_conflict: Literal["fail", "ours", "theirs"] = "fail"
+    on_conflict: Choice | dict[str, Choice] = "fail"
     dry_run: bool = False
     message: str | None = None
     extra_info: str | None = None
     idempotency_key: str | None = None
+
+    def request(self, source: str, target: str) -> MergeRequest:
+        """Return the request for a merge of `source` into `target`."""
+        return MergeRequest(
+            source,
+            target,
+            self.tables,
+            self.on_conflict,
+            self.dry_run,
+            self.message,
+            self.extra_info,
+            self.idempotency_key,
+        )
 
 
 class RowConflict(Answer):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forklake import merging
 from forklake.errors import InvalidInput
-from forklake.merging.table_merge import Choice
+from forklake.model.requests import Choice, MergeRequest
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
@@ -45,15 +45,9 @@ def merge_catalog(
     else:
         _, _, target = _places(session, fork, into)
     with session.guard.merging(metastore, source, target, dry_run=dry_run):
-        merged = merging.publish(
-            session,
-            metastore,
-            source,
-            into=target,
-            tables=tables,
-            on_conflict=cast(Choice, on_conflict.lower()),
-            dry_run=dry_run,
-        )
+        choice = cast(Choice, on_conflict.lower())
+        request = MergeRequest(source, target, tables, choice, dry_run)
+        merged = merging.merge_fork(session, metastore, request)
     for words in merged.definitions:
         yield words, 0, 0, 0, 0, 0, merged.snapshot_id
     for table in merged.tables:

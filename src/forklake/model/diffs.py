@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 LISTED = 20  # default number of rows shown for each table
 
@@ -69,3 +70,24 @@ class Diff:
     def as_dict(self) -> dict[str, Any]:
         """Return the difference as plain values."""
         return asdict(self)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Return the difference of which `as_dict` returned these values."""
+        tables = [
+            TableDifference(
+                **one
+                | {
+                    "columns": tuple(one["columns"]),
+                    "rows": tuple(RowDifference(**row) for row in one["rows"]),
+                }
+            )
+            for one in document["tables"]
+        ]
+        return cls(
+            document["first"],
+            document["second"],
+            document["is_by_row_id"],
+            tuple(tables),
+            tuple(document["definitions"]),
+        )

@@ -1,15 +1,15 @@
-"""Outcome of a merge: its changes, its conflicts and its error."""
+"""Outcome of a merge of forks: its changes and its conflicts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self, TypeVar
 
-from forklake.errors import Conflict
 from forklake.model.ids import SnapshotId
 
 LISTED = 100  # maximum number of conflicting rows listed for each table
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,36 +83,23 @@ class Merged:
         """Return the outcome as plain values."""
         return asdict(self) | {"is_partial": self.is_partial}
 
-
-def refused(
-    source: str, target: str, problems: Sequence[DefinitionConflict | TableMerge]
-) -> Conflict:
-    """Return the error of a merge, with the conflicts of source and target."""
-    lines = [line for one in problems for line in _lines(source, target, one)]
-    shown = "".join(f"\n  {line}" for line in lines[:10]) + ("\n  …" if len(lines) > 10 else "")
-    remedy = f"Resolve the conflicts in '{source}' or '{target}'."
-    if any(isinstance(one, TableMerge) for one in problems):
-        remedy = (
-            f"Resolve the conflicts in '{source}' or '{target}', or choose a side for rows:"
-            f" --on-conflict ours (rows of '{target}') or --on-conflict theirs (rows of"
-            f" '{source}'); in SQL on_conflict => 'ours' or 'theirs'."
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Return the outcome of which `as_dict` returned these values."""
+        tables = [
+            one | {"conflicts": _tuple(RowConflict, one["conflicts"])} for one in document["tables"]
+        ]
+        return cls(
+            document["source"],
+            document["target"],
+            document["snapshot_id"],
+            _tuple(TableMerge, tables),
+            tuple(document["definitions"]),
+            _tuple(DefinitionConflict, document["conflicts"]),
+            tuple(document["left_out"]),
+            document["is_dry_run"],
         )
-    return Conflict(
-        f"The source '{source}' cannot be merged into the target '{target}':{shown}",
-        remedy=remedy,
-        conflicts=[_plain(one) for one in problems],
-    )
 
 
-def _lines(source: str, target: str, problem: DefinitionConflict | TableMerge) -> list[str]:
-    if isinstance(problem, DefinitionConflict):
-        return [f"{problem.what}: {problem.reason}"]
-    return [
-        f"row {one.row_id} of table {problem.table}: {one.source_did} in the source '{source}',"
-        f" {one.target_did} in the target '{target}'"
-        for one in problem.conflicts
-    ]
-
-
-def _plain(problem: DefinitionConflict | TableMerge) -> dict[str, Any]:
-    return asdict(problem)
+def _tuple(kind: type[T], documents: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
+    return tuple(kind(**one) for one in documents)
