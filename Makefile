@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv --quiet
 READY := $(VENV)/.ready
 CLASSES := $(VENV)/spark-classes.jsa
+# Tests that `make check` leaves out: pyproject.toml describes the markers.
+LEFT_OUT := jvm or slow or external or duckdb or mysql or postgresql
 
 .DEFAULT_GOAL := help
 
@@ -32,9 +34,20 @@ $(BIN)/uv:
 demo: setup  ## Take the tour: a lake, eight agents in forks of it, time travel.
 	$(BIN)/python -m forklake.cli.demo
 
+# Python starts many times in tests, and is to find itself compiled.
+check fast-tests test: export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: check
+check: setup  ## Run the linters, and the tests that take less than two minutes together.
+	@$(MAKE) --no-print-directory --jobs 2 lint fast-tests
+
+.PHONY: fast-tests
+# A test that starts Java fails: it belongs into `make test`.
+fast-tests: export FORKLAKE_TEST_JAVA := refused
+fast-tests: setup
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not ($(LEFT_OUT))" $(PYTEST_ARGS)
+
 .PHONY: test
-# Python starts many times too, and is to find itself compiled.
-test: export PYTHONDONTWRITEBYTECODE :=
 test: lint $(CLASSES)  ## Run the linters and all tests; PYTEST_ARGS goes to pytest.
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 

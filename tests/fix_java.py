@@ -2,6 +2,9 @@
 
 Only the fast compiler is used. Most of the remaining time is spent on loading Spark classes, which
 takes half as long from an archive: `python -m tests.fix_java FILE` creates one.
+
+With FORKLAKE_TEST_JAVA=refused (`make check`) Java exits when it starts, and the test fails that
+started it, in this process or in a child process.
 """
 
 from __future__ import annotations
@@ -49,15 +52,53 @@ def home_of_java(folder: Path, *flags: str) -> str:
     return str(folder)
 
 
+class RefusedJava:
+    """A Java that has a version, and otherwise only records that it was started."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._starts = home / "starts"
+        java = home / "bin" / "java"
+        java.parent.mkdir(parents=True)
+        java.write_text(
+            "#!/bin/sh\n"
+            'test "$1" = -version && echo \'openjdk version "21"\' >&2 && exit\n'
+            f"echo started >> {shlex.quote(str(self._starts))}\n"
+            "echo 'Java is refused in this test run.' >&2\n"
+            "exit 1\n"
+        )
+        java.chmod(0o755)
+
+    def check(self) -> None:
+        """Fail the test that has started it."""
+        if self._starts.exists():
+            self._starts.unlink()
+            pytest.fail("This test starts Java: mark it `jvm`.", pytrace=False)
+
+
 @pytest.fixture(scope="session", autouse=True)
-def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Set the quick Java for this process and its child processes."""
+def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RefusedJava | None]:
+    """Set the Java for this process and its child processes; yield it if it refuses to start."""
+    refused = None
     with pytest.MonkeyPatch.context() as patched:
-        with suppress(Unsupported):  # tests that need no Java run without one
-            archive = [f"-XX:SharedArchiveFile={ARCHIVE}"] if ARCHIVE.exists() else []
-            home = home_of_java(tmp_path_factory.mktemp("java"), *FLAGS, *archive)
-            patched.setenv("JAVA_HOME", home)
-        yield
+        if os.environ.get("FORKLAKE_TEST_JAVA") == "refused":
+            refused = RefusedJava(tmp_path_factory.mktemp("java"))
+            patched.setenv("JAVA_HOME", str(refused.home))
+            patched.setenv("PATH", str(refused.home / "bin"), prepend=os.pathsep)
+        else:
+            with suppress(Unsupported):  # tests that need no Java run without one
+                archive = [f"-XX:SharedArchiveFile={ARCHIVE}"] if ARCHIVE.exists() else []
+                home = home_of_java(tmp_path_factory.mktemp("java"), *FLAGS, *archive)
+                patched.setenv("JAVA_HOME", home)
+        yield refused
+
+
+@pytest.fixture(autouse=True)
+def without_java(java: RefusedJava | None) -> Iterator[None]:
+    """Fail a test that has started a refused Java."""
+    yield
+    if java is not None:
+        java.check()
 
 
 def make_archive(archive: Path) -> None:

@@ -31,7 +31,18 @@ def examples(page: Path, language: str) -> list[str]:
     return [code for name, code in _BLOCK.findall(page.read_text()) if name == language]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if examples(page, "python")], ids=str)
+def python_pages() -> list[Any]:
+    """Return the pages with Python code; those that use sessions need Spark."""
+    found = []
+    for page in PAGES:
+        code = "\n".join(examples(page, "python"))
+        if code:
+            needs_spark = "forklake.connect(" in code or SERVICE in code
+            found.append(pytest.param(page, marks=[pytest.mark.jvm] if needs_spark else []))
+    return found
+
+
+@pytest.mark.parametrize("page", python_pages(), ids=str)
 def test_python_examples_run_from_top_to_bottom(
     page: Path,
     tmp_path: Path,
@@ -39,7 +50,7 @@ def test_python_examples_run_from_top_to_bottom(
     request: pytest.FixtureRequest,
 ) -> None:
     code = "\n".join(examples(page, "python"))
-    if "forklake.connect(" in code or SERVICE in code:
+    if request.node.get_closest_marker("jvm"):
         request.getfixturevalue("engine")  # the shared Spark of the tests
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}

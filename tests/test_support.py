@@ -10,6 +10,8 @@ import psutil
 import psycopg
 import pytest
 
+from forklake.spark.engine.java import find_java
+from tests.fix_java import RefusedJava
 from tests.fix_postgres import ExternalPostgres, Postgres, PostgresServer
 from tests.fix_proxy import CuttableProxy, Direction
 
@@ -175,3 +177,19 @@ class TestProxy:
                 execute(proxy.dsn(), "SELECT 1")
             disposable_postgres.start()
             execute(proxy.dsn(), "SELECT 1")
+
+
+class TestRefusedJava:
+    def test_fails_only_a_test_that_starts_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        java = RefusedJava(tmp_path)
+        monkeypatch.setenv("JAVA_HOME", str(java.home))
+        found = find_java()  # it has a version
+        java.check()
+        started = subprocess.run(
+            [found, "-cp", "jars"], capture_output=True, text=True, check=False
+        )
+        assert (started.returncode, started.stderr) == (1, "Java is refused in this test run.\n")
+        with pytest.raises(pytest.fail.Exception, match="mark it `jvm`"):
+            java.check()

@@ -14,6 +14,8 @@ from forklake.store.database import Lock
 from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.operations import Insert
 
+pytestmark = pytest.mark.mysql
+
 
 @pytest.fixture
 def backend() -> str:

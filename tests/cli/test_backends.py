@@ -12,9 +12,15 @@ from tests.fix_metastore import mysql_database
 
 
 @pytest.fixture(params=["duckdb", "postgresql", "mysql"])
-def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommandLine]:
+def backend(request: pytest.FixtureRequest) -> str:
+    """Return each backend but the default in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def anywhere(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommandLine]:
     """Yield the command line where no metastore exists yet."""
-    match request.param:
+    match backend:
         case "duckdb":
             yield CommandLine(f"ducklake:duckdb:{tmp_path / 'lake.duckdb'}")
         case "postgresql":

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.conftest import CommandLine
 from tests.crucible.fix_stamps import database
 
 
+@pytest.mark.slow
 def test_accounts_are_created_listed_and_moved(postgres_server: Any, tmp_path: Path) -> None:
     config = tmp_path / "service.toml"
     with database(postgres_server) as home, database(postgres_server) as east:

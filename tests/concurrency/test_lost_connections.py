@@ -164,6 +164,7 @@ def test_a_retried_creation_reports_its_own_name_as_taken(
     assert problems(place) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operation", "phase"), CASES)
 def test_a_connection_cut_at_any_phase_leaves_all_or_nothing(
     place: Place, distant: Metastore, proxy: CuttableProxy, operation: str, phase: str
@@ -245,6 +246,7 @@ def append_with_key(place: Place, writer: int, start: Start) -> Committed:
     return transaction.committed
 
 
+@pytest.mark.slow
 def test_a_key_shared_by_many_writers_applies_once(place: Place) -> None:
     with place.open() as metastore:
         catalog = make_catalog(metastore, "base")

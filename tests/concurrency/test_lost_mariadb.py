@@ -14,6 +14,8 @@ from tests.concurrency.worlds import OPERATIONS, expected, prepare, world
 from tests.fix_mariadb import MariadbServer, require_mariadb
 from tests.fix_metastore import Place, mysql_database
 
+pytestmark = pytest.mark.mysql
+
 # Server starts are slow: only the phases of a commit, and one of a fork.
 KILLED = [case for case in CASES if case[0] == "commit" or case == ("fork", "fork.prepared")]
 

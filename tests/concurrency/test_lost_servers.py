@@ -46,6 +46,7 @@ def cut_power(server: PostgresServer) -> None:
     server.start()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operation", "phase"), KILLED)
 def test_a_killed_server_leaves_all_or_nothing(
     server: PostgresServer, place: Place, operation: str, phase: str

@@ -49,6 +49,7 @@ def test_all_other_commits_wait_for_a_reservation(catalog: Catalog) -> None:
     assert snapshots_of(catalog)[-WRITERS - 3 :] == ["mine"] * 3 + ["other"] * WRITERS
 
 
+@pytest.mark.slow
 def test_reservation_is_free_of_deadlocks_among_busy_writers(
     catalog: Catalog, backend: str
 ) -> None:

@@ -132,6 +132,7 @@ def addressed(path: str, text: str) -> str:
     return re.sub(r"(?<=[/=])\?", lambda _: written, path)
 
 
+@pytest.mark.slow
 def test_bad_texts_get_typed_answers_everywhere(prepared: Running, place: Place) -> None:
     root = prepared.of("root")
     texts = TEXTS if place.backend == "sqlite" else ODD

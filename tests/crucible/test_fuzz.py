@@ -74,6 +74,7 @@ def count_variable_parts(operation: APIOperation[Any, Any, Any, Any]) -> int:
     return sum(len(list(group)) for group in parameters)
 
 
+@pytest.mark.slow
 def test_a_failing_service_is_detected(service: Running) -> None:
     furnish(service)
     schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")

@@ -47,6 +47,7 @@ def create(path: str, prefix: str, client: httpx.Client, number: int) -> httpx.R
     return client.post(path, json={"name": f"{prefix}{number}"})
 
 
+@pytest.mark.slow
 def test_parallel_creations_get_unique_snapshots(open_service: Running, place: Place) -> None:
     made = at_once(open_service, partial(create, C, "c"))
     assert len({row["begin_snapshot"] for row in made}) == MANY
@@ -61,6 +62,7 @@ def test_parallel_creations_get_unique_snapshots(open_service: Running, place: P
     assert problems(place) == []
 
 
+@pytest.mark.slow
 def test_parallel_forks_each_get_their_own_answer(open_service: Running, place: Place) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})

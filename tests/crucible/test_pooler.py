@@ -40,7 +40,10 @@ pool_mode = transaction
 default_pool_size = 3
 logfile = {folder}/log
 """
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="needs PgBouncer")
+pytestmark = [
+    pytest.mark.external,
+    pytest.mark.skipif(PROGRAM is None, reason="needs PgBouncer"),
+]
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ def use(client: httpx.Client) -> list[httpx.Response]:
     ]
 
 
+@pytest.mark.slow
 def test_secrets_are_never_revealed(
     guarded: Running, proxy: CuttableProxy, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -41,6 +41,7 @@ def import_and_die(phase: str, times: int, place: Place, root: str) -> None:
         import_delta(metastore.catalog(NAME), root, "t")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 def test_a_repeatedly_killed_import_completes(
     place: Place, written: HandWrittenLog, tmp_path: Path

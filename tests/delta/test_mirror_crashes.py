@@ -53,6 +53,7 @@ def killed_at(phase: str, place: Place, work: Callable[[Catalog], None]) -> None
     assert process.exitcode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 def test_a_killed_commit_of_two_tables_is_in_both_logs_or_in_none(
     place: Place, tmp_path: Path
@@ -73,6 +74,7 @@ def test_a_killed_commit_of_two_tables_is_in_both_logs_or_in_none(
     assert [one["version"] for one in orders["transactionGroup"]["participants"]] == [1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_a_killed_mirror_can_be_run_again(place: Place, tmp_path: Path) -> None:
     root = tmp_path / "delta" / "orders"

@@ -228,6 +228,7 @@ def test_a_function_that_exits_ends_only_its_task(metadata_only: LocalPlace, mak
     assert failure.message == "SystemExit: 3"
 
 
+@pytest.mark.usefixtures("engine")
 def test_comments_and_semicolons_around_queries_are_accepted(
     metadata_only: LocalPlace, make: Make
 ) -> None:

@@ -75,6 +75,7 @@ def left_over(session: Session, data: Path) -> list[str]:
     return [file.path for file in list_files(str(data)) if file.path not in used]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["postgresql", "sqlite"])
 def test_killed_writer_leaves_all_or_nothing(place: Place, tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -1,4 +1,4 @@
-"""Lookups of session methods in a transaction, which are checked at its commit. No Spark."""
+"""Lookups of session methods in a transaction, which are checked at its commit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from forklake import Session
 from forklake.errors import Conflict, NotFound
+
+pytestmark = pytest.mark.usefixtures("engine")  # views are checked on Spark
 
 Lookup = Callable[[Session], object]
 # Lookups of a transaction, and a concurrent statement that conflicts with each.

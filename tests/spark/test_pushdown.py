@@ -317,6 +317,7 @@ def oracle() -> duckdb.DuckDBPyConnection:
     return duckdb.connect()
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(rows=st.lists(ROW, min_size=1, max_size=3), condition=CONDITIONS)
 def test_a_file_with_a_matching_row_is_never_pruned(

@@ -34,7 +34,9 @@ def test_ordinary_constants_equal_those_of_duckdb() -> None:
     [
         "len(repeat('a', 2000000000))",
         "damerau_levenshtein(repeat('a', 14000), repeat('b', 14000))",
-        "levenshtein(repeat('a', 400000), repeat('b', 400000))",
+        pytest.param(
+            "levenshtein(repeat('a', 400000), repeat('b', 400000))", marks=pytest.mark.slow
+        ),
         "repeat('a', 100000000)",
     ],
 )
@@ -59,6 +61,7 @@ SLOW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SLOW)
 def test_slow_literals_are_computed_by_a_child(what: str) -> None:
     tree = sqlglot.parse_one(SLOW[what], read="duckdb")

@@ -60,7 +60,14 @@ def test_deep_statements_are_invalid_input(shop: Session, name: str) -> None:
     assert len(refused.value.message) < 1000
 
 
-@pytest.mark.parametrize("name", [name for name in LARGE if "WITH" not in name])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "macro of macros" else [])
+        for name in LARGE
+        if "WITH" not in name
+    ],
+)
 def test_large_statements_are_refused_before_spark(shop: Session, name: str) -> None:
     with pytest.raises(InvalidInput, match="more than"):
         shop.execute(LARGE[name])

@@ -107,6 +107,7 @@ def random_columns(draw: st.DrawFn) -> dict[str, list[Any]]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(random_columns(), st.integers(1, 4))
 def test_bounds_hold_for_every_value(

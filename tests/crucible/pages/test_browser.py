@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
 
 FOUND = find_browser()
-pytestmark = pytest.mark.skipif(FOUND is None, reason="there is no Chromium on this machine")
+pytestmark = [
+    pytest.mark.external,
+    pytest.mark.skipif(FOUND is None, reason="there is no Chromium on this machine"),
+]
 LONG = "SELECT count(*) FROM range(100000000000) WHERE range * 7 % 11 = 3"
 ADDRESSES = (
     "/",
