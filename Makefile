@@ -63,6 +63,14 @@ lint: setup  ## Check style, formatting, types, layers and language.
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_language.py
 
+.PHONY: docs
+docs: setup  ## Build the documentation site into build/site; a warning is an error.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+.PHONY: build
+build: | $(BIN)/uv  ## Build the wheel and the source distribution into dist.
+	$(UV) build
+
 .PHONY: stress
 stress: setup  ## Stress a lake for some minutes, with faults; STRESS_ARGS="--minutes 60" for longer.
 	$(BIN)/python -m stress $(STRESS_ARGS)
@@ -80,7 +88,7 @@ bench-spark: setup  ## Measure tables on Spark: scans, writes and changes.
 
 .PHONY: lock
 lock: | $(BIN)/uv  ## Resolve all dependencies anew into requirements.lock.
-	$(UV) pip compile pyproject.toml --all-extras --group dev --group bench \
+	$(UV) pip compile pyproject.toml --all-extras --group dev --group bench --group docs \
 		--universal --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" --output-file requirements.lock
 

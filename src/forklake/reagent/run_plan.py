@@ -46,7 +46,10 @@ def plan_run(
     """Plan a run of a workbook without changing anything. Raise InvalidInput if it is not valid.
 
     Args:
-        catalog, isolation, workers, keep_going: override the settings of the workbook.
+        catalog: overrides the setting of the workbook.
+        isolation: overrides the setting of the workbook.
+        workers: overrides the setting of the workbook.
+        keep_going: overrides the setting of the workbook.
         parameters: values of parameters. Texts are converted to the types of the defaults.
         keep_fork: keep the fork of a run that fails, for inspection.
         only: names of the worktasks to run. Defaults to all.

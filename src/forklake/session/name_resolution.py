@@ -75,7 +75,8 @@ class Naming(Transactions):
             data_path: folder of its files; must be the data path of the catalog.
             metadata_schema: the schema of the database that contains the metastore.
             metadata_catalog: the name under which SQL reads the tables of the metastore itself.
-            snapshot_version, snapshot_time: attach this snapshot, read-only.
+            snapshot_version: attach this snapshot, read-only.
+            snapshot_time: attach the snapshot of this time, read-only.
             encrypted: whether files are encrypted; fixed when the catalog is created.
             data_inlining_row_limit: the option of that name, where it is not set.
             create_if_not_exists: create the metastore and the catalog if they do not exist.

@@ -77,7 +77,8 @@ class Session(tables.Session):
         """Return the rows of a Delta table, given by its name or its location.
 
         Args:
-            version, timestamp: of the Delta table, which numbers its versions independently.
+            version: version of the Delta table, which numbers its versions independently.
+            timestamp: time whose version of the Delta table is read.
         """
         from forklake.delta.tables import delta_table
 
@@ -95,8 +96,9 @@ class Session(tables.Session):
         """Write to a Delta table unless this application version was written before.
 
         Args:
-            app_id, version: the application and its version, as the Delta options `txnAppId` and
-                `txnVersion`. A version that is not newer than the last one is not written.
+            app_id: the application, as the Delta option `txnAppId`.
+            version: its version, as the Delta option `txnVersion`. A version that is not newer
+                than the last one is not written.
 
         Returns:
             Whether the rows were written.
