@@ -10,7 +10,7 @@ import psutil
 import psycopg
 import pytest
 
-from forklake.spark.engine.java import find_java
+from forklake.engines.spark.java import find_java
 from tests.fix_java import RefusedJava
 from tests.fix_postgres import ExternalPostgres, Postgres, PostgresServer
 from tests.fix_proxy import CuttableProxy, Direction

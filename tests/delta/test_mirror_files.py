@@ -53,7 +53,7 @@ from tests.delta.tables import (
 
 # Putting
 
-WRITERS, NAMES = 8, 200
+WRITERS, NAMES = 8, 500
 
 
 def test_exactly_one_of_many_writers_creates_a_file_completely(tmp_path: Path) -> None:
