@@ -71,6 +71,10 @@ docs: setup  ## Build the documentation site into build/site; a warning is an er
 build: | $(BIN)/uv  ## Build the wheel and the source distribution into dist.
 	$(UV) build
 
+.PHONY: schema
+schema: setup  ## Write the schema files of all databases from their description.
+	$(BIN)/python tools/write_schema.py
+
 .PHONY: stress
 stress: setup  ## Stress a lake for some minutes, with faults; STRESS_ARGS="--minutes 60" for longer.
 	$(BIN)/python -m stress $(STRESS_ARGS)

@@ -25,7 +25,7 @@ from benchmarks.forking import stored_bytes
 from benchmarks.lakes import DATA_PATH, data_file, postgres_uri
 from benchmarks.server import running_server
 from forklake import Metastore
-from forklake.store.schema_completion import complete
+from forklake.store.upgrade import upgrade
 
 RESULTS = Path(__file__).parent / "results" / "partitions.jsonl"
 FILES = 100  # per catalog
@@ -96,7 +96,7 @@ class Side:
         with psycopg.connect(self.dsn) as connection:
             for text in _LOAD:
                 connection.execute(text.format(files=FILES).encode())
-        complete(self.metastore.database)  # rebuilds the indexes, which is faster than updating
+        upgrade(self.metastore.database)  # rebuilds the indexes, which is faster than updating
         self.count = count
         return time.perf_counter() - begin
 

@@ -16,7 +16,7 @@ from forklake.catalog.doctor import everywhere
 from forklake.catalog.doctor.checks import Check, Weight
 from forklake.catalog.doctor.examination import checks_for, examine
 from forklake.store.operations import Statement
-from forklake.store.schema_completion import complete
+from forklake.store.upgrade import upgrade
 from tests.behavior.builders import a_table
 
 CHECKS = {check.name: check for check in everywhere.CHECKS}
@@ -42,7 +42,7 @@ def test_a_fresh_metastore_has_no_findings(metastore: Metastore) -> None:
     assert len(names) == len(set(names)) >= 9
 
 
-def test_objects_missing_in_older_versions_are_reported_and_added(metastore: Metastore) -> None:
+def test_missing_objects_are_reported_and_restored(metastore: Metastore) -> None:
     run(metastore, "DROP TABLE ducklake_catalog_lease")
     run(metastore, "DROP VIEW dl_txn_actions")
     reported = found(metastore, "schema")
@@ -51,10 +51,10 @@ def test_objects_missing_in_older_versions_are_reported_and_added(metastore: Met
     # A check that needs a missing table reports that it could not run.
     (one,) = examine(metastore, [CHECKS["expired catalogs"]])
     assert (one.weight, one.words[:20]) == (Weight.ADVICE, "This check failed: T")
-    added = complete(metastore.database)
-    assert {"ducklake_catalog_lease", "dl_txn_actions"} <= set(added)
+    restored = upgrade(metastore.database).restored
+    assert {"ducklake_catalog_lease", "dl_txn_actions"} <= set(restored)
     assert found(metastore, "schema") == found(metastore, "expired catalogs") == []
-    assert complete(metastore.database) == []
+    assert upgrade(metastore.database).restored == ()
     metastore.create_catalog("brief", ttl=timedelta(hours=1))
 
 

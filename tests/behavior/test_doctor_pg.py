@@ -14,7 +14,7 @@ from forklake import Metastore
 from forklake.catalog.doctor.checks import Finding, Weight
 from forklake.catalog.doctor.examination import examine
 from forklake.catalog.doctor.postgresql import CHECKS
-from forklake.store.schema_completion import complete
+from forklake.store.upgrade import upgrade
 from tests.fix_postgres import PostgresServer
 
 BY_NAME = {check.name: check for check in CHECKS}
@@ -65,13 +65,13 @@ def test_invalid_indexes_and_tables_without_autovacuum_are_found(
     assert off.words == "The table ducklake_data_file runs without autovacuum."
 
 
-def test_settings_of_an_older_version_are_set_by_init(
+def test_settings_of_an_older_version_are_set_by_an_upgrade(
     metastore: Metastore, admin: psycopg.Connection
 ) -> None:
     admin.execute("ALTER TABLE ducklake_catalog_head RESET (fillfactor)")
     (one,) = found(metastore, "settings of tables")
     assert "ducklake_catalog_head lacks these storage parameters" in one.words
-    assert complete(metastore.database) == ["ducklake_catalog_head"]
+    assert upgrade(metastore.database).restored == ("ducklake_catalog_head",)
     assert found(metastore, "settings of tables") == []
 
 
@@ -144,10 +144,10 @@ def test_faults_of_a_partitioned_metastore_are_found(postgres_dsn: str) -> None:
             admin.execute("SELECT pg_stat_force_next_flush()")
         reported = [one.words for one in found(metastore, "statistics", rows=300)]
         assert reported == ["The table ducklake_inlined_delete was never analyzed."]
-        assert complete(metastore.database) == [
+        assert upgrade(metastore.database).restored == (
             "ducklake_data_file_path",
             "ducklake_data_file_002",
-        ]
+        )
 
 
 @pytest.mark.slow

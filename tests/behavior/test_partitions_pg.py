@@ -1,4 +1,4 @@
-"""Partitions on PostgreSQL: created from the common schema file; reads prune them by lineage.
+"""Partitions on PostgreSQL: created from the common description; reads prune them by lineage.
 
 All other tests run on a partitioned metastore too: FORKLAKE_TEST_PARTITIONS=4 pytest -k postgresql.
 """
@@ -20,9 +20,9 @@ from forklake.errors import AlreadyExists, InvalidInput, Unsupported
 from forklake.model.entities import Table
 from forklake.model.kinds import DATA_FILE
 from forklake.store.operations import with_parameters
-from forklake.store.partitioning import PARTITIONED, partitioned
+from forklake.store.partitioning import PARTITIONED
 from forklake.store.postgresql_dialect import PostgresDialect
-from forklake.store.schema_files import definitions, schema_text
+from forklake.store.schema.metastore import TABLES, define_metastore
 from forklake.store.visibility import visible_rows
 from tests.behavior.builders import a_file, a_table
 from tests.fix_metastore import Place, postgres_schema
@@ -54,15 +54,19 @@ def filled(metastore: Metastore, name: str, files: int = 3) -> Table:
 
 class TestTheSchema:
     def test_each_large_table_is_partitioned_and_keeps_keys_indexes_and_settings(self) -> None:
-        plain = {one.name: one for one in definitions(schema_text("postgresql"))}
-        divided = {one.name: one for one in definitions(partitioned(schema_text("postgresql"), 3))}
+        plain, divided = (
+            {one.name: one for one in reversed(define_metastore("postgresql", count))}
+            for count in (0, 3)
+        )
+        tables = {one.name: one for one in TABLES}
         assert set(plain) <= set(divided)
         assert len(divided) == len(plain) + 3 * len(PARTITIONED)
         for name, column in PARTITIONED.items():
-            assert column in plain[name].columns == divided[name].columns
+            assert column in tables[name].column_names
+            body, _, _ = plain[name].text.partition("\n)")
+            assert divided[name].text == f"{body}\n) PARTITION BY HASH ({column})"
             assert not divided[name].settings
             assert divided[f"{name}_002"].settings == plain[name].settings != frozenset()
-        assert partitioned(schema_text("postgresql"), 0) == schema_text("postgresql")
 
     @pytest.mark.parametrize("count", [1, -1, 257])
     def test_invalid_numbers_of_partitions_are_refused(self, count: int) -> None:

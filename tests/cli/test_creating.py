@@ -38,7 +38,7 @@ class TestInit:
     def test_as_json(self, nowhere: CommandLine, tmp_path: Path) -> None:
         address = str(tmp_path / "lake.db")
         made = {"address": address, "backend": "sqlite", "created": True, "catalogs": 0}
-        made |= {"added": []}
+        made |= {"migrations": [], "added": []}
         assert nowhere.document("init") == made
         assert nowhere.document("init") == made | {"created": False}
 

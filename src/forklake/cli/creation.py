@@ -13,7 +13,7 @@ from forklake.errors import NotFound
 from forklake.model.figures import counted
 from forklake.model.options import as_age
 from forklake.model.requests import CreateRequest, ForkMode, ForkRequest
-from forklake.store.schema_completion import complete
+from forklake.store.upgrade import Upgrade
 
 NamesArgument = Annotated[
     list[str], typer.Argument(metavar="NAME", help="Names of the catalogs.", show_default=False)
@@ -50,34 +50,44 @@ def init(
             help="Number of partitions of the large tables (PostgreSQL only; 0 for none).",
         ),
     ] = 0,
+    upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--upgrade",
+            help="Upgrade a metastore that an older version made, and restore missing tables.",
+        ),
+    ] = False,
 ) -> None:
-    """Create a metastore, or add what an older one lacks.
+    """Create a metastore, or upgrade an existing one.
 
-    Existing catalogs are kept. Run it after an upgrade of forklake.
+    Existing catalogs are kept.
 
     \b
     Examples:
       forklake init
       forklake init ducklake:postgres:dbname=lake
       forklake init ducklake:postgres:dbname=lake --partitions 16
+      forklake init ducklake:postgres:dbname=lake --upgrade
     """
     place = session if uri is None else Session(uri, session.metadata_schema, session.output)
+    done = Upgrade((), ())
     try:
+        done = place.upgrade() if upgrade else done
         metastore, created = place.open(partitions=partitions), False
     except NotFound:
         metastore, created = place.open(create=True, partitions=partitions), True
     with metastore:
-        added = [] if created else complete(metastore.database)
         address, backend = metastore.database.address, metastore.database.dialect.name
         count = metastore.count()
     where = f"{visible(address)} ({backend})"
     message = f"Created the metastore {where}."
     if not created:
         message = f"The metastore {where} already exists, with {counted(count, 'catalog')}."
-        message += f" Added or updated: {', '.join(added)}." if added else ""
+        message += f" Added or updated: {', '.join(done.restored)}." if done.restored else ""
     document = {"address": address, "backend": backend, "created": created, "catalogs": count}
-    document |= {"added": added}
-    session.output.show(document, lambda: [message])
+    document |= {"migrations": [one.name for one in done.migrations], "added": done.restored}
+    lines = [f"Migrated: {one.name} ({one.change})" for one in done.migrations]
+    session.output.show(document, lambda: [*lines, message])
 
 
 @command

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
     from forklake.catalog.service import CatalogService
     from forklake.client import Client
+    from forklake.store.upgrade import Upgrade
 
 DEFAULT_METASTORE = "ducklake:forklake.db"
 METASTORE_VARIABLE = "FORKLAKE_METASTORE"
@@ -84,11 +85,7 @@ class Session:
 
     def open(self, *, create: bool = False, partitions: int = 0) -> Metastore:
         """Open the metastore. Raise Unsupported if a service was given instead."""
-        if self.server is not None:
-            raise Unsupported(
-                "This command needs the metastore itself and cannot use a service.",
-                remedy=f"Leave out --server, unset {SERVER_VARIABLE}, and pass --metastore URI.",
-            )
+        self._require_metastore()
         from forklake.catalog.metastore import open_metastore
 
         return open_metastore(
@@ -97,6 +94,20 @@ class Session:
             metadata_schema=self.metadata_schema,
             partitions=partitions,
         )
+
+    def upgrade(self) -> Upgrade:
+        """Upgrade the metastore. Raise Unsupported if a service was given instead."""
+        self._require_metastore()
+        from forklake.store.bootstrap import upgrade_database
+
+        return upgrade_database(self.uri, metadata_schema=self.metadata_schema)
+
+    def _require_metastore(self) -> None:
+        if self.server is not None:
+            raise Unsupported(
+                "This command needs the metastore itself and cannot use a service.",
+                remedy=f"Leave out --server, unset {SERVER_VARIABLE}, and pass --metastore URI.",
+            )
 
 
 def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:

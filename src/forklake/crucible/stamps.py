@@ -20,6 +20,7 @@ from forklake.model.names import checked_name
 from forklake.store import access as access_tables
 from forklake.store import stamps as store
 from forklake.store.database import Database
+from forklake.store.schema.optional_tables import ACCESS, STAMPS
 from forklake.store.stamps import Account, State
 
 HOME = "home"
@@ -168,8 +169,8 @@ class Stamps:
     def _prepare(self) -> None:
         """Open all stamps, and initialize new ones."""
         _require_postgresql(HOME, self.home)
-        for schema in ("access.sql", "stamps.sql"):
-            access_tables.install(self.home.database, schema)
+        for tables in (ACCESS, STAMPS):
+            access_tables.install(self.home.database, tables)
         store.own_stamp(self.home.database, HOME, 0, [0, 0, 0])
         for name, uri in self._uris.items():
             metastore = self._metastores[name] = open_metastore(uri, create=True)
@@ -179,8 +180,8 @@ class Stamps:
     def _prepare_stamp(self, name: str, metastore: Metastore) -> None:
         _require_postgresql(name, metastore)
         number = store.add_stamp(self.home.database, name)
-        for schema in ("access.sql", "stamps.sql"):
-            access_tables.install(metastore.database, schema)
+        for tables in (ACCESS, STAMPS):
+            access_tables.install(metastore.database, tables)
         with metastore.database.reading() as connection:
             known = store.stamp_numbers(connection)
         if known not in ({}, {name: number}) or (not known and metastore.count()):

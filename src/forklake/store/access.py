@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import resources
 from typing import Any
 
 from forklake.errors import AlreadyExists, Corruption, NotFound
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.operations import Insert
+from forklake.store.schema.description import Table
+from forklake.store.schema.metastore import define_tables
+from forklake.store.schema.optional_tables import ACCESS
+from forklake.store.schema_comparison import create_missing
 
 _COLUMNS = ("principal_id", "name", "account", "is_root", "created_at")
 _SELECT = (
@@ -40,16 +43,11 @@ def is_installed(database: Database) -> bool:
     return True
 
 
-def install(database: Database, schema: str = "access.sql") -> None:
-    """Create the tables of access rules, or of another schema file. Existing ones are kept."""
-    text = resources.files("forklake.store").joinpath(f"schema/{schema}").read_text()
-    # Only whole comment lines are removed: a comment after code must not contain a semicolon.
-    lines = [line for line in text.splitlines() if not line.startswith("--")]
+def install(database: Database, tables: Sequence[Table] = ACCESS) -> None:
+    """Create the tables of access rules, or other optional ones. Existing ones are kept."""
     with database.writing() as connection:
         connection.run(connection.lock(Lock.ACCESS))
-        for statement in "\n".join(lines).split(";"):
-            if statement.strip():
-                connection.fetch(statement)
+        create_missing(connection, define_tables(tables, connection.dialect.name))
         connection.commit()
 
 

@@ -18,6 +18,7 @@ from forklake.model.ids import CatalogId, SnapshotId
 from forklake.store.access import install
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.operations import Insert, Statement
+from forklake.store.schema.optional_tables import AUTOMATIONS
 from forklake.store.times import as_time
 
 
@@ -103,7 +104,7 @@ def are_installed(database: Database) -> bool:
 
 def install_automations(database: Database) -> None:
     """Create the tables of automations, unless they exist."""
-    install(database, "automations.sql")
+    install(database, AUTOMATIONS)
 
 
 def database_time(connection: Connection) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,11 @@ from forklake.errors import AlreadyExists, ForklakeError, InvalidInput, NotFound
 from forklake.model.names import checked_name
 from forklake.store.database import Database
 from forklake.store.partitioning import count_partitions, require_partitions
+from forklake.store.upgrade import Upgrade, require_version, upgrade
 from forklake.store.uri import Target, parse_uri
 
 if TYPE_CHECKING:
     from forklake.store.mysql import MysqlDatabase
-
-VERSION = "0.5-dev1"
 
 
 def connect(target: Target, *, metadata_schema: str | None = None, partitions: int = 0) -> Database:
@@ -56,8 +56,25 @@ def open_database(
     uri: str, *, create: bool = False, metadata_schema: str | None = None, partitions: int = 0
 ) -> Database:
     """Return the database behind an attach string, checked to be a metastore of this version."""
+    require_partitions(parse_uri(uri).backend, partitions)
+    database = _open(uri, create, metadata_schema, partitions)
+    try:
+        require_version(database)
+        _check_partitions(database, partitions)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def upgrade_database(uri: str, *, metadata_schema: str | None = None) -> Upgrade:
+    """Upgrade the metastore behind an attach string to this version. Raise NotFound without one."""
+    with closing(_open(uri, False, metadata_schema, 0)) as database:
+        return upgrade(database)
+
+
+def _open(uri: str, create: bool, metadata_schema: str | None, partitions: int) -> Database:
     target = parse_uri(uri)
-    require_partitions(target.backend, partitions)
     if metadata_schema is not None:
         metadata_schema = _check_schema_name(metadata_schema)
     if target.backend == "duckdb" and not create and not Path(target.location).exists():
@@ -68,8 +85,6 @@ def open_database(
             if not create:
                 raise _no_metastore(target, database.address)
             _create(database)
-        check_version(database)
-        _check_partitions(database, partitions)
     except BaseException:
         database.close()
         raise
@@ -114,19 +129,6 @@ def _create(database: Database) -> None:
         # Another process may have created the tables first.
         if not database.is_initialised():
             raise
-
-
-def check_version(database: Database) -> None:
-    """Raise Unsupported if this version cannot read the metastore."""
-    with database.reading() as connection:
-        rows = connection.fetch("SELECT value FROM ducklake_metadata WHERE key = 'version'")
-    version = rows[0][0] if rows else "none"
-    if version != VERSION:
-        raise Unsupported(
-            f"Unsupported DuckLake version: {version}. Expected {VERSION}. This version requires a"
-            " fresh schema. Migration from older versions is not supported.",
-            address=database.address,
-        )
 
 
 def _check_partitions(database: Database, wanted: int) -> None:

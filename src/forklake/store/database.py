@@ -26,7 +26,7 @@ class Lock(Enum):
     TURN = 4  # transactions that are retried after a conflict, one at a time
     SWEEP = 5  # deletion of rows and files; shared by transactions that copy rows
     UPKEEP = 6  # maintenance of one catalog, one at a time
-    ACCESS = 7  # creation of access tables, principals and signing keys
+    ACCESS = 7  # creation of tables by an upgrade or for access rules, principals, signing keys
     DATA_PATHS = 8  # choice of a data path that no catalog uses yet
 
 

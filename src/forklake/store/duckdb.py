@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -34,6 +33,7 @@ from forklake.store.operations import (
 from forklake.store.private_files import create_beside
 from forklake.store.reservations import Turn
 from forklake.store.row_fetch import RowFetching
+from forklake.store.schema.metastore import define_metastore
 
 # Up to this many rows are one INSERT. More are passed as an Arrow table, which needs no parsing.
 _ARROW_ABOVE = 32
@@ -263,13 +263,15 @@ class DuckdbDatabase:
             return bool(found.fetchall())
 
     def load_schema(self) -> None:
-        text = resources.files("forklake.store").joinpath("schema/duckdb.sql").read_text()
         with self._turns, self._translate_errors():
             if self._schema is not None:
                 self._raw.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(self._schema)}")
             self._create_log()
             with self._cursor() as cursor:
-                cursor.execute(text)
+                cursor.begin()
+                for one in define_metastore("duckdb"):
+                    cursor.execute(one.text)
+                cursor.commit()
 
     def _create_log(self) -> None:
         """Create the write-ahead log: DuckDB would make it readable to all users.

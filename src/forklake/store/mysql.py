@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from pymysql.err import Error
@@ -29,6 +28,7 @@ from forklake.store.mysql_wire import MysqlWire, Pool, connect
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement
 from forklake.store.reservations import TURNS, Reservations, Turn
 from forklake.store.row_fetch import RowFetching
+from forklake.store.schema.metastore import define_metastore, find_form
 
 _PLACES = 32  # rows for each kind of lock, see ducklake_lock
 _LETTERS = 1 << 20  # approximate size of one INSERT, in characters
@@ -288,7 +288,7 @@ class MysqlDatabase:
         return bool(found)
 
     def load_schema(self) -> None:
-        text = resources.files("forklake.store").joinpath("schema/mysql.sql").read_text()
+        definitions = (*find_form("mysql").preparation, *define_metastore("mysql"))
         name = quoted(self._name)
         with self._translate_errors():
             raw = connect(self._server)  # to no database: it may not exist yet
@@ -297,7 +297,7 @@ class MysqlDatabase:
                 raw.round_trip([f"SELECT get_lock('forklake_init', {_LONG})"])
                 raw.round_trip([f"CREATE DATABASE IF NOT EXISTS {name}", f"USE {name}"])
                 if not self.is_initialised():
-                    raw.round_trip(_statements(text))
+                    raw.round_trip([one.text for one in definitions])
             finally:
                 with suppress(Error):
                     raw.close()
@@ -312,9 +312,3 @@ class MysqlDatabase:
             yield
         except (Error, UnicodeEncodeError) as reason:
             raise translated(reason, self.address) from reason
-
-
-def _statements(text: str) -> list[str]:
-    """Return the statements of a schema file."""
-    lines = [line.partition("--")[0] for line in text.splitlines()]
-    return [one for one in "\n".join(lines).split(";") if one.strip()]

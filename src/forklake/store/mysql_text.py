@@ -37,13 +37,6 @@ _RULES: tuple[Rule, ...] = (
         re.compile(r"^(\s*INSERT INTO (\w+) \((\w+)\b.*) ON CONFLICT DO NOTHING$", re.DOTALL),
         r"\1 ON DUPLICATE KEY UPDATE \2.\3 = \2.\3",
     ),
-    (re.compile(r"\bCREATE INDEX IF NOT EXISTS\b"), "CREATE INDEX"),
-)
-# Types in DDL. Indexed columns need a length: MySQL cannot index unlimited texts.
-_TYPES: tuple[Rule, ...] = (
-    (re.compile(r"\bTIMESTAMPTZ\b"), "DATETIME(6)"),
-    (re.compile(r"\bVARCHAR\b(?!\()"), "VARCHAR(255)"),
-    (re.compile(r"\bTEXT\b"), "LONGTEXT"),
 )
 _DEFINITION = re.compile(r"\s*(CREATE|DROP|ALTER) ")
 _RETURNING = re.compile(
@@ -74,12 +67,13 @@ def form_of(sql: str) -> Form:
         return Form(
             _apply_rules(text), _apply_rules(f"SELECT {chosen} FROM {table}{where} FOR UPDATE")
         )
-    is_definition = bool(_DEFINITION.match(sql))
-    return Form(_apply_rules(sql, _TYPES + _RULES if is_definition else _RULES), "", is_definition)
+    if _DEFINITION.match(sql):  # rendered for MySQL
+        return Form(sql.replace("%", "%%"), "", True)
+    return Form(_apply_rules(sql))
 
 
-def _apply_rules(sql: str, rules: Sequence[Rule] = _RULES) -> str:
-    for pattern, words in rules:
+def _apply_rules(sql: str) -> str:
+    for pattern, words in _RULES:
         sql = pattern.sub(words, sql)
     return PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
 

@@ -1,4 +1,4 @@
-"""Partitioning of the large metastore tables on PostgreSQL, derived from the one schema file.
+"""Partitioning of the large metastore tables on PostgreSQL.
 
 Only tables are partitioned whose statements all restrict the partitioning column: then PostgreSQL
 scans one partition for each catalog in a lineage, however many partitions there are. The keys do
@@ -7,10 +7,9 @@ not change, because each begins with that column.
 
 from __future__ import annotations
 
-import re
-
 from forklake.errors import InvalidInput, Unsupported
 from forklake.store.database import Connection
+from forklake.store.schema.metastore import TABLES
 
 # Tables that grow with files. Rows of a catalog are partitioned by catalog. Immutable rows that
 # forks share are partitioned by table: the catalog that wrote them is not part of their key.
@@ -18,15 +17,9 @@ from forklake.store.database import Connection
 # tombstones, table statistics), which took twice as long with 16 partitions; and the history of
 # snapshots, which is also queried by snapshot alone.
 PARTITIONED: dict[str, str] = {
-    "ducklake_data_file": "catalog_id",
-    "ducklake_delete_file": "catalog_id",
-    "ducklake_inlined_delete": "catalog_id",
-    "ducklake_file_column_stats": "table_id",
-    "ducklake_file_partition_value": "table_id",
-    "dl_file_actions": "table_id",
+    one.name: one.partitioned_by for one in TABLES if one.partitioned_by is not None
 }
 MOST = 256  # planning a statement takes time for each partition
-_TABLE = re.compile(r"CREATE TABLE (\w+) (\(.*?\n\))( WITH \([^)]*\))?;", re.DOTALL)
 
 
 def require_partitions(backend: str, count: int) -> None:
@@ -43,31 +36,6 @@ def require_partitions(backend: str, count: int) -> None:
             f"The tables cannot be divided into {count} partitions.",
             remedy=f"Use 2 to {MOST}, such as 16.",
         )
-
-
-def partitioned(schema: str, count: int) -> str:
-    """Return the schema with each large table partitioned; unchanged if `count` is 0."""
-    if count == 0:
-        return schema
-
-    def divided(match: re.Match[str]) -> str:
-        name, body, settings = match[1], match[2], match[3] or ""
-        if name not in PARTITIONED:
-            return match[0]
-        parts = (
-            f"CREATE TABLE {partition_name(name, number)} PARTITION OF {name}"
-            f" FOR VALUES WITH (MODULUS {count}, REMAINDER {number}){settings};"
-            for number in range(count)
-        )
-        whole = f"CREATE TABLE {name} {body} PARTITION BY HASH ({PARTITIONED[name]});"
-        return "\n".join((whole, *parts))
-
-    return _TABLE.sub(divided, schema)
-
-
-def partition_name(table: str, number: int) -> str:
-    """Return the name of a partition."""
-    return f"{table}_{number:03}"
 
 
 def count_partitions(connection: Connection) -> int:

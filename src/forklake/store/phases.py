@@ -66,6 +66,9 @@ PHASES = (
     "firing.claimed",
     "firing.ran",
     "firing.ended",
+    "upgrade.locked",
+    "upgrade.applied",
+    "upgrade.committed",
 )
 
 observer: Callable[[str], None] | None = None

@@ -34,10 +34,9 @@ from forklake.store.operations import (
     Statement,
     with_parameters,
 )
-from forklake.store.partitioning import partitioned
 from forklake.store.postgresql_dialect import PostgresDialect
 from forklake.store.reservations import TURNS, Reservations, Turn
-from forklake.store.schema_files import schema_text
+from forklake.store.schema.metastore import define_metastore
 from forklake.store.wire import Numbers, NumbersDumper, WireConnection, prepare
 
 if TYPE_CHECKING:
@@ -340,9 +339,10 @@ class PostgresDatabase:
             self._keys.use(secret)
 
     def load_schema(self) -> None:
-        text = partitioned(schema_text("postgresql"), self._partitions)
+        definitions = define_metastore("postgresql", self._partitions)
+        text = ";\n".join(["BEGIN", *(one.text for one in definitions), "COMMIT"])
         with self._translate_errors(), self._borrowed() as raw:
-            raw.autocommit = True  # the file begins and commits its own transaction
+            raw.autocommit = True  # the text begins and commits its own transaction
             try:
                 # Several processes may open a new metastore at once: the first one creates it.
                 raw.execute("SELECT pg_advisory_lock(%s)", (self._keys.creation,))
@@ -351,7 +351,7 @@ class PostgresDatabase:
                     with suppress(pg.UniqueViolation):  # created concurrently
                         raw.execute(identifiers.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
                 if raw.execute(_IS_INITIALISED).fetchall()[0][0] is None:
-                    raw.execute(text)
+                    raw.execute(text.encode())
                 self._use_secret(raw.execute(SECRET).fetchall())
                 raw.execute("SELECT pg_advisory_unlock_all()")
             finally:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from forklake.store.operations import (
 from forklake.store.private_files import create_private_file, open_beside
 from forklake.store.reservations import Turn
 from forklake.store.row_fetch import RowFetching
+from forklake.store.schema.metastore import define_metastore, find_form
 
 _BUSY_SECONDS = 60.0
 # Prefixes of errors that may be temporary.
@@ -294,9 +294,13 @@ class SqliteDatabase:
         return bool(found)
 
     def load_schema(self) -> None:
-        text = resources.files("forklake.store").joinpath("schema/sqlite.sql").read_text()
         with self._reserved(), self._borrowed() as raw:
-            raw.executescript(text)
+            for one in find_form("sqlite").preparation:
+                raw.execute(one.text)
+            raw.execute("BEGIN IMMEDIATE")
+            for one in define_metastore("sqlite"):
+                raw.execute(one.text)
+            raw.execute("COMMIT")
 
     def close(self) -> None:
         with self._guard:

@@ -15,7 +15,8 @@ from forklake.errors import ForklakeError
 from forklake.files.locations import location_of
 from forklake.files.systems import file_system, is_local, translating
 from forklake.model.ids import FOREVER
-from forklake.store.schema_completion import missing, missing_columns
+from forklake.store.schema.definitions import Kind
+from forklake.store.schema_comparison import find_missing, find_missing_columns
 from forklake.store.times import as_time
 
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ _SOME = 100  # maximum data paths to check
 
 def _missing(metastore: Metastore, _: Limits) -> Iterator[tuple[str, str]]:
     with metastore.database.reading() as connection:
-        for one in missing(connection):
-            yield one.kind.lower(), one.name
+        for one in find_missing(connection):
+            if one.kind is not Kind.SETTING:
+                yield one.kind.value, one.name
 
 
 def _missing_columns(metastore: Metastore, _: Limits) -> Iterator[tuple[str]]:
     with metastore.database.reading() as connection:
-        yield from ((name,) for name in missing_columns(connection))
+        yield from ((name,) for name in find_missing_columns(connection))
 
 
 def _clock(metastore: Metastore, limits: Limits) -> Iterator[tuple[float, str]]:
@@ -162,8 +164,8 @@ CHECKS = (
         "schema",
         Weight.SERIOUS,
         _missing,
-        "The {0} {1} is missing: it was dropped, or an older version created the metastore.",
-        "Run: forklake init. It creates what is missing and changes nothing else.",
+        "The {0} {1} is missing: it was dropped.",
+        "Run: forklake init --upgrade. It creates what is missing and changes nothing else.",
     ),
     Check(
         "columns",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forklake.catalog.doctor.checks import Check, Limits, Weight
 from forklake.store.partitioning import PARTITIONED, count_partitions
 from forklake.store.postgresql import PostgresDatabase
-from forklake.store.schema_completion import other_settings
+from forklake.store.schema_comparison import find_other_settings
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
@@ -28,7 +28,7 @@ _INDEXES_OF_A_PARTITION = 3
 
 def _settings(metastore: Metastore, _: Limits) -> Iterator[tuple[str, str]]:
     with metastore.database.reading() as connection:
-        for table, wanted in other_settings(connection).items():
+        for table, wanted in find_other_settings(connection).items():
             yield table, ", ".join(sorted(wanted))
 
 
@@ -110,7 +110,7 @@ CHECKS = (
         Weight.ADVICE,
         _settings,
         "The table {0} lacks these storage parameters: {1}.",
-        "Run: forklake init.",
+        "Run: forklake init --upgrade.",
     ),
     Check(
         "invalid indexes",

@@ -1,3 +1,5 @@
+-- Generated from src/forklake/store/schema by `make schema`: do not edit.
+--
 -- The metastore's schema for DuckDB 1.4 and newer: one process at a time.
 --
 -- Load it with `forklake init`, or by hand:  duckdb <file> < duckdb.sql
@@ -242,6 +244,81 @@ CREATE TABLE ducklake_column_tag (
     PRIMARY KEY (catalog_id, table_id, column_id, key, begin_snapshot)
 );
 
+CREATE TABLE ducklake_partition_info (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, partition_id)
+);
+
+CREATE TABLE ducklake_partition_column (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    transform VARCHAR NOT NULL,
+    PRIMARY KEY (partition_id, partition_key_index)
+);
+
+-- How columns of files of other writers are found. is_owned: the files were handed over to
+-- Forklake, which deletes them like its own.
+CREATE TABLE ducklake_column_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    type VARCHAR NOT NULL,
+    is_owned BOOLEAN NOT NULL,
+    PRIMARY KEY (mapping_id)
+);
+
+-- source_type is the type in the file if values have to be cast to the column's type.
+CREATE TABLE ducklake_name_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    source_name VARCHAR NOT NULL,
+    target_field_id BIGINT NOT NULL,
+    parent_column BIGINT,
+    is_partition BOOLEAN NOT NULL,
+    source_type VARCHAR,
+    PRIMARY KEY (mapping_id, column_id)
+);
+
+CREATE TABLE ducklake_macro (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    macro_name VARCHAR NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_macro_impl (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    dialect VARCHAR NOT NULL,
+    sql VARCHAR NOT NULL,
+    type VARCHAR NOT NULL,
+    PRIMARY KEY (macro_id, impl_id)
+);
+
+CREATE TABLE ducklake_macro_parameters (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    parameter_name VARCHAR NOT NULL,
+    parameter_type VARCHAR NOT NULL,
+    default_value VARCHAR,
+    default_value_type VARCHAR,
+    PRIMARY KEY (macro_id, impl_id, column_id)
+);
+
 -- Files are keyed by begin_snapshot, so that a fork skips files that its parent added later.
 CREATE TABLE ducklake_data_file (
     catalog_id BIGINT NOT NULL,
@@ -382,81 +459,6 @@ CREATE TABLE ducklake_file_listing (
     PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
 );
 
-CREATE TABLE ducklake_partition_info (
-    catalog_id BIGINT NOT NULL,
-    partition_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, partition_id)
-);
-
-CREATE TABLE ducklake_partition_column (
-    catalog_id BIGINT NOT NULL,
-    partition_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    partition_key_index BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    transform VARCHAR NOT NULL,
-    PRIMARY KEY (partition_id, partition_key_index)
-);
-
--- How columns of files of other writers are found. is_owned: the files were handed over to
--- Forklake, which deletes them like its own.
-CREATE TABLE ducklake_column_mapping (
-    catalog_id BIGINT NOT NULL,
-    mapping_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    type VARCHAR NOT NULL,
-    is_owned BOOLEAN NOT NULL,
-    PRIMARY KEY (mapping_id)
-);
-
--- source_type is the type in the file if values have to be cast to the column's type.
-CREATE TABLE ducklake_name_mapping (
-    catalog_id BIGINT NOT NULL,
-    mapping_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    source_name VARCHAR NOT NULL,
-    target_field_id BIGINT NOT NULL,
-    parent_column BIGINT,
-    is_partition BOOLEAN NOT NULL,
-    source_type VARCHAR,
-    PRIMARY KEY (mapping_id, column_id)
-);
-
-CREATE TABLE ducklake_macro (
-    catalog_id BIGINT NOT NULL,
-    schema_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    macro_name VARCHAR NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
-);
-
-CREATE TABLE ducklake_macro_impl (
-    catalog_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    impl_id BIGINT NOT NULL,
-    dialect VARCHAR NOT NULL,
-    sql VARCHAR NOT NULL,
-    type VARCHAR NOT NULL,
-    PRIMARY KEY (macro_id, impl_id)
-);
-
-CREATE TABLE ducklake_macro_parameters (
-    catalog_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    impl_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    parameter_name VARCHAR NOT NULL,
-    parameter_type VARCHAR NOT NULL,
-    default_value VARCHAR,
-    default_value_type VARCHAR,
-    PRIMARY KEY (macro_id, impl_id, column_id)
-);
-
 -- The Delta log in SQL: tables of the lake that are also Delta tables. Both have the same files.
 
 CREATE TABLE dl_tables (
@@ -525,6 +527,13 @@ CREATE TABLE dl_mirror_status (
     updated_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (catalog_id, table_id, mirror_engine)
 );
+
+-- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
+INSERT INTO ducklake_snapshot VALUES (0, now(), 0, 0, 0);
+-- Version of the format, and number of the last migration.
+INSERT INTO ducklake_metadata (key, value, scope) VALUES
+    ('version', '0.5-dev1', NULL),
+    ('migration', '2', 'metastore');
 
 -- Delta actions as views over the rows of the lake. Their catalog_id is the catalog that committed
 -- a version: inherited versions are found under the ancestor (ducklake_catalog_lineage). Where a
@@ -734,9 +743,5 @@ SELECT
     CAST(body ->> '$.lastUpdated' AS BIGINT) AS last_updated
 FROM dl_actions
 WHERE kind = 'txn';
-
--- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
-INSERT INTO ducklake_snapshot VALUES (0, now(), 0, 0, 0);
-INSERT INTO ducklake_metadata (key, value) VALUES ('version', '0.5-dev1');
 
 COMMIT;

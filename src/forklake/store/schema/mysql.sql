@@ -1,3 +1,5 @@
+-- Generated from src/forklake/store/schema by `make schema`: do not edit.
+--
 -- The metastore's schema for MariaDB 10.6 and newer, and for MySQL 8.0.21 and newer.
 --
 -- Load it with `forklake init`, or by hand, into a database of its own:
@@ -14,14 +16,11 @@ SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES';
 SET SESSION default_storage_engine = InnoDB;
 ALTER DATABASE CHARACTER SET utf8mb4
     COLLATE /*M!100203 utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */;
-
--- The next value of each sequence, taken in a separate transaction: so allocations do not wait for
--- commits.
+-- The next value of each sequence, on databases whose sequences would not do.
 CREATE TABLE ducklake_sequence (
     name VARCHAR(64) PRIMARY KEY,
     next_value BIGINT NOT NULL
 );
-INSERT INTO ducklake_sequence VALUES ('snapshot', 1), ('entity', 0), ('file', 0);
 
 -- Rows that transactions lock where they lock anything else than rows to change. Each kind of lock
 -- has several rows: a number is locked by the row `place` = its remainder.
@@ -30,10 +29,6 @@ CREATE TABLE ducklake_lock (
     place SMALLINT NOT NULL,
     PRIMARY KEY (kind, place)
 );
-INSERT INTO ducklake_lock
-WITH RECURSIVE kinds AS (SELECT 1 AS kind UNION ALL SELECT kind + 1 FROM kinds WHERE kind < 31),
-places AS (SELECT 0 AS place UNION ALL SELECT place + 1 FROM places WHERE place < 31)
-SELECT kind, place FROM kinds CROSS JOIN places;
 
 -- Options. Rows without catalog_id belong to the whole metastore and are not versioned.
 CREATE TABLE ducklake_metadata (
@@ -270,6 +265,81 @@ CREATE TABLE ducklake_column_tag (
     PRIMARY KEY (catalog_id, table_id, column_id, "key", begin_snapshot)
 );
 
+CREATE TABLE ducklake_partition_info (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, partition_id)
+);
+
+CREATE TABLE ducklake_partition_column (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    transform VARCHAR(64) NOT NULL,
+    PRIMARY KEY (partition_id, partition_key_index)
+);
+
+-- How columns of files of other writers are found. is_owned: the files were handed over to
+-- Forklake, which deletes them like its own.
+CREATE TABLE ducklake_column_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    type VARCHAR(64) NOT NULL,
+    is_owned BOOLEAN NOT NULL,
+    PRIMARY KEY (mapping_id)
+);
+
+-- source_type is the type in the file if values have to be cast to the column's type.
+CREATE TABLE ducklake_name_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    source_name LONGTEXT NOT NULL,
+    target_field_id BIGINT NOT NULL,
+    parent_column BIGINT,
+    is_partition BOOLEAN NOT NULL,
+    source_type LONGTEXT,
+    PRIMARY KEY (mapping_id, column_id)
+);
+
+CREATE TABLE ducklake_macro (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    macro_name VARCHAR(255) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_macro_impl (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    dialect VARCHAR(64) NOT NULL,
+    "sql" LONGTEXT NOT NULL,
+    type VARCHAR(64) NOT NULL,
+    PRIMARY KEY (macro_id, impl_id)
+);
+
+CREATE TABLE ducklake_macro_parameters (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    parameter_name VARCHAR(255) NOT NULL,
+    parameter_type LONGTEXT NOT NULL,
+    default_value LONGTEXT,
+    default_value_type LONGTEXT,
+    PRIMARY KEY (macro_id, impl_id, column_id)
+);
+
 -- Files are keyed by begin_snapshot, so that a fork skips files that its parent added later.
 CREATE TABLE ducklake_data_file (
     catalog_id BIGINT NOT NULL,
@@ -415,81 +485,6 @@ CREATE TABLE ducklake_file_listing (
     PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
 );
 
-CREATE TABLE ducklake_partition_info (
-    catalog_id BIGINT NOT NULL,
-    partition_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, partition_id)
-);
-
-CREATE TABLE ducklake_partition_column (
-    catalog_id BIGINT NOT NULL,
-    partition_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    partition_key_index BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    transform VARCHAR(64) NOT NULL,
-    PRIMARY KEY (partition_id, partition_key_index)
-);
-
--- How columns of files of other writers are found. is_owned: the files were handed over to
--- Forklake, which deletes them like its own.
-CREATE TABLE ducklake_column_mapping (
-    catalog_id BIGINT NOT NULL,
-    mapping_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    type VARCHAR(64) NOT NULL,
-    is_owned BOOLEAN NOT NULL,
-    PRIMARY KEY (mapping_id)
-);
-
--- source_type is the type in the file if values have to be cast to the column's type.
-CREATE TABLE ducklake_name_mapping (
-    catalog_id BIGINT NOT NULL,
-    mapping_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    source_name LONGTEXT NOT NULL,
-    target_field_id BIGINT NOT NULL,
-    parent_column BIGINT,
-    is_partition BOOLEAN NOT NULL,
-    source_type LONGTEXT,
-    PRIMARY KEY (mapping_id, column_id)
-);
-
-CREATE TABLE ducklake_macro (
-    catalog_id BIGINT NOT NULL,
-    schema_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    macro_name VARCHAR(255) NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
-);
-
-CREATE TABLE ducklake_macro_impl (
-    catalog_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    impl_id BIGINT NOT NULL,
-    dialect VARCHAR(64) NOT NULL,
-    "sql" LONGTEXT NOT NULL,
-    type VARCHAR(64) NOT NULL,
-    PRIMARY KEY (macro_id, impl_id)
-);
-
-CREATE TABLE ducklake_macro_parameters (
-    catalog_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    impl_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    parameter_name VARCHAR(255) NOT NULL,
-    parameter_type LONGTEXT NOT NULL,
-    default_value LONGTEXT,
-    default_value_type LONGTEXT,
-    PRIMARY KEY (macro_id, impl_id, column_id)
-);
-
 -- The Delta log in SQL: tables of the lake that are also Delta tables. Both have the same files.
 
 CREATE TABLE dl_tables (
@@ -558,6 +553,18 @@ CREATE TABLE dl_mirror_status (
     updated_at DATETIME(6) NOT NULL,
     PRIMARY KEY (catalog_id, table_id, mirror_engine)
 );
+
+INSERT INTO ducklake_sequence VALUES ('snapshot', 1), ('entity', 0), ('file', 0);
+INSERT INTO ducklake_lock
+WITH RECURSIVE kinds AS (SELECT 1 AS kind UNION ALL SELECT kind + 1 FROM kinds WHERE kind < 31),
+places AS (SELECT 0 AS place UNION ALL SELECT place + 1 FROM places WHERE place < 31)
+SELECT kind, place FROM kinds CROSS JOIN places;
+-- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
+INSERT INTO ducklake_snapshot VALUES (0, utc_timestamp(6), 0, 0, 0);
+-- Version of the format, and number of the last migration.
+INSERT INTO ducklake_metadata ("key", value, scope) VALUES
+    ('version', '0.5-dev1', NULL),
+    ('migration', '2', 'metastore');
 
 -- Delta actions as views over the rows of the lake. Their catalog_id is the catalog that committed
 -- a version: inherited versions are found under the ancestor (ducklake_catalog_lineage). Where a
@@ -663,16 +670,9 @@ SELECT
     catalog_id, table_id, version, data_file_id,
     coalesce(nullif(json_unquote(json_extract(body, '$.path')), 'null'), path) AS path,
     file_size_bytes AS size,
-    coalesce(
-        CAST(json_value(body, '$.modificationTime') AS SIGNED), timestamp
-    ) AS modification_time,
-    coalesce(
-        json_unquote(json_extract(raw_action, '$.dataChange')) = 'true',
-        operation <> 'OPTIMIZE'
-    ) AS data_change,
-    coalesce(nullif(
-        CAST(json_extract(body, '$.partitionValues') AS CHAR), 'null'
-    ), CASE WHEN partition_id IS NOT NULL THEN (
+    coalesce(CAST(json_value(body, '$.modificationTime') AS SIGNED), timestamp) AS modification_time,
+    coalesce(json_unquote(json_extract(raw_action, '$.dataChange')) = 'true', operation <> 'OPTIMIZE') AS data_change,
+    coalesce(nullif(CAST(json_extract(body, '$.partitionValues') AS CHAR), 'null'), CASE WHEN partition_id IS NOT NULL THEN (
         SELECT json_objectagg(c.column_name, p.partition_value)
         FROM ducklake_file_partition_value p
         JOIN ducklake_partition_column k
@@ -689,10 +689,7 @@ SELECT
             AND c.column_id = k.column_id AND c.number = 1  -- physical name in the files
         WHERE p.table_id = described.table_id AND p.data_file_id = described.data_file_id
     ) END, '{}') AS partition_values,
-    coalesce(
-        nullif(json_unquote(json_extract(body, '$.stats')), 'null'),
-        concat('{"numRecords":', record_count, '}')
-    ) AS stats,
+    coalesce(nullif(json_unquote(json_extract(body, '$.stats')), 'null'), concat('{"numRecords":', record_count, '}')) AS stats,
     record_count AS num_records,
     nullif(CAST(json_extract(raw_action, '$.tags') AS CHAR), 'null') AS tags,
     nullif(CAST(json_extract(raw_action, '$.deletionVector') AS CHAR), 'null') AS deletion_vector,
@@ -733,18 +730,10 @@ WITH described AS (
 )
 SELECT
     n.catalog_id, n.table_id, n.version, n.data_file_id,
-    coalesce(
-        nullif(json_unquote(json_extract(r.body, '$.path')), 'null'),
-        nullif(json_unquote(json_extract(b.body, '$.path')), 'null'), n.path
-    ) AS path,
+    coalesce(nullif(json_unquote(json_extract(r.body, '$.path')), 'null'), nullif(json_unquote(json_extract(b.body, '$.path')), 'null'), n.path) AS path,
     n.file_size_bytes AS size,
-    coalesce(
-        CAST(json_value(r.body, '$.deletionTimestamp') AS SIGNED), n.timestamp
-    ) AS deletion_timestamp,
-    coalesce(
-        json_unquote(json_extract(r.body, '$.dataChange')) = 'true',
-        n.operation <> 'OPTIMIZE'
-    ) AS data_change,
+    coalesce(CAST(json_value(r.body, '$.deletionTimestamp') AS SIGNED), n.timestamp) AS deletion_timestamp,
+    coalesce(json_unquote(json_extract(r.body, '$.dataChange')) = 'true', n.operation <> 'OPTIMIZE') AS data_change,
     nullif(CAST(json_extract(r.body, '$.tags') AS CHAR), 'null') AS tags
 FROM described n
 LEFT JOIN dl_actions r
@@ -785,7 +774,3 @@ SELECT
     CAST(json_value(body, '$.lastUpdated') AS SIGNED) AS last_updated
 FROM dl_actions
 WHERE kind = 'txn';
-
--- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
-INSERT INTO ducklake_snapshot VALUES (0, utc_timestamp(6), 0, 0, 0);
-INSERT INTO ducklake_metadata ("key", value) VALUES ('version', '0.5-dev1');

@@ -1,15 +1,17 @@
+-- Generated from src/forklake/store/schema by `make schema`: do not edit.
+--
 -- The metastore's schema for PostgreSQL 14 and newer.
 --
 -- Load it with `forklake init`, or by hand:  psql -d <database> -f postgresql.sql
 -- (into another schema than public:  PGOPTIONS='-c search_path=<schema>' psql …).
 --
--- Every row that a catalog can see is valid for the snapshots [begin_snapshot, end_snapshot).
--- A fork reads its ancestors' rows up to the snapshot it was forked at (ducklake_catalog_lineage)
--- and ends inherited rows with tombstones, so that forking copies nothing.
---
 -- Tables that only grow are vacuumed and analyzed before a fifth of them has changed, which is the
 -- default of PostgreSQL. Tables with frequent updates have a low fill factor, so that the next row
 -- version fits on the same page, and are vacuumed early.
+--
+-- Every row that a catalog can see is valid for the snapshots [begin_snapshot, end_snapshot).
+-- A fork reads its ancestors' rows up to the snapshot it was forked at (ducklake_catalog_lineage)
+-- and ends inherited rows with tombstones, so that forking copies nothing.
 
 BEGIN;
 
@@ -39,7 +41,8 @@ CREATE TABLE ducklake_snapshot (
     next_catalog_id BIGINT NOT NULL,
     next_file_id BIGINT NOT NULL
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 
@@ -55,7 +58,8 @@ CREATE TABLE ducklake_snapshot_changes (
     idempotency_key VARCHAR,
     PRIMARY KEY (catalog_id, snapshot_id)
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 -- To find whether a snapshot that expires in one catalog belongs to other catalogs too.
@@ -104,7 +108,8 @@ CREATE TABLE ducklake_catalog (
     path VARCHAR COLLATE "C",
     PRIMARY KEY (catalog_id, begin_snapshot)
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (catalog_name)
@@ -120,7 +125,9 @@ CREATE TABLE ducklake_catalog_head (
     schema_version BIGINT NOT NULL,
     snapshot_time TIMESTAMPTZ NOT NULL
 ) WITH (
-    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
+    fillfactor = 50,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_limit = 2000
 );
 
 -- Lineage of a catalog: itself (depth 0) without bound, each ancestor up to the fork.
@@ -131,7 +138,8 @@ CREATE TABLE ducklake_catalog_lineage (
     upto_snapshot BIGINT NOT NULL,
     PRIMARY KEY (catalog_id, depth)
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 -- To find the forks that pin a catalog's rows.
@@ -144,7 +152,8 @@ CREATE TABLE ducklake_catalog_lease (
     catalog_id BIGINT PRIMARY KEY,
     expires_at TIMESTAMPTZ NOT NULL
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_limit = 2000
 );
 CREATE INDEX ducklake_catalog_lease_expires ON ducklake_catalog_lease (expires_at);
 
@@ -181,7 +190,8 @@ CREATE TABLE ducklake_tombstone (
     end_snapshot BIGINT NOT NULL,
     PRIMARY KEY (catalog_id, kind, table_id, entity_id, entity_key, begin_snapshot)
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 
@@ -271,174 +281,6 @@ CREATE TABLE ducklake_column_tag (
     PRIMARY KEY (catalog_id, table_id, column_id, key, begin_snapshot)
 );
 
--- Files are keyed by begin_snapshot, so that a fork skips files that its parent added later.
-CREATE TABLE ducklake_data_file (
-    catalog_id BIGINT NOT NULL,
-    data_file_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    file_order BIGINT,
-    path VARCHAR NOT NULL,
-    path_is_relative BOOLEAN NOT NULL,
-    file_format VARCHAR NOT NULL,
-    record_count BIGINT NOT NULL,
-    file_size_bytes BIGINT NOT NULL,
-    footer_size BIGINT,
-    row_id_start BIGINT,
-    partition_id BIGINT,
-    encryption_key VARCHAR,
-    partial_file_info VARCHAR,
-    mapping_id BIGINT,
-    PRIMARY KEY (catalog_id, table_id, begin_snapshot, data_file_id)
-) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.02
-);
--- To find all rows of one file: a materialized fork has its own row.
-CREATE INDEX ducklake_data_file_number ON ducklake_data_file (data_file_id);
--- To find files by path. Files of other writers may be part of several tables, under different ids.
-CREATE INDEX ducklake_data_file_path ON ducklake_data_file (path);
-
-CREATE TABLE ducklake_delete_file (
-    catalog_id BIGINT NOT NULL,
-    delete_file_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    data_file_id BIGINT NOT NULL,
-    path VARCHAR NOT NULL,
-    path_is_relative BOOLEAN NOT NULL,
-    format VARCHAR NOT NULL,
-    delete_count BIGINT NOT NULL,
-    file_size_bytes BIGINT NOT NULL,
-    footer_size BIGINT,
-    encryption_key VARCHAR,
-    PRIMARY KEY (catalog_id, table_id, begin_snapshot, delete_file_id)
-) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.02
-);
-CREATE INDEX ducklake_delete_file_number ON ducklake_delete_file (delete_file_id);
-
-CREATE TABLE ducklake_files_scheduled_for_deletion (
-    catalog_id BIGINT NOT NULL,
-    data_file_id BIGINT NOT NULL,
-    path VARCHAR NOT NULL,
-    path_is_relative BOOLEAN NOT NULL,
-    schedule_start TIMESTAMPTZ NOT NULL,
-    PRIMARY KEY (catalog_id, data_file_id)
-) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
-);
-
--- Metastore tables that hold inlined rows: one for each lake table and set of columns, shared by
--- all forks (their rows have a catalog_id), so that forking never creates one. schema_version is a
--- hash of the set of columns, not a counter.
-CREATE TABLE ducklake_inlined_data_tables (
-    catalog_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    table_name VARCHAR NOT NULL,
-    schema_version BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, table_id, schema_version)
-);
-
--- Deleted row positions of data files, for deletes too small for a delete file.
-CREATE TABLE ducklake_inlined_delete (
-    catalog_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    data_file_id BIGINT NOT NULL,
-    row_position BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, table_id, data_file_id, row_position, begin_snapshot)
-) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.02
-);
-
--- Statistics are versioned like everything else that a fork can see, and never updated in place.
-CREATE TABLE ducklake_table_stats (
-    catalog_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    record_count BIGINT NOT NULL,
-    next_row_id BIGINT NOT NULL,
-    file_size_bytes BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
-) WITH (
-    fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
-);
-
-CREATE TABLE ducklake_table_column_stats (
-    catalog_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    contains_null BOOLEAN,
-    contains_nan BOOLEAN,
-    min_value VARCHAR,
-    max_value VARCHAR,
-    extra_stats VARCHAR,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
-) WITH (
-    fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
-);
-
--- The following tables hold immutable children of a parent with a global id. They are stored once,
--- for all catalogs that read them. catalog_id is the writer and not part of a key.
-
--- The key serves pruning: the bounds of one column for all files of a table.
-CREATE TABLE ducklake_file_column_stats (
-    catalog_id BIGINT NOT NULL,
-    data_file_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    column_size_bytes BIGINT,
-    value_count BIGINT,
-    null_count BIGINT,
-    min_value VARCHAR,
-    max_value VARCHAR,
-    contains_nan BOOLEAN,
-    extra_stats VARCHAR,
-    PRIMARY KEY (table_id, column_id, data_file_id)
-) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.02
-);
-
-CREATE TABLE ducklake_file_partition_value (
-    catalog_id BIGINT NOT NULL,
-    data_file_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    partition_key_index BIGINT NOT NULL,
-    partition_value VARCHAR,
-    PRIMARY KEY (table_id, partition_key_index, data_file_id)
-) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.02
-);
-
--- Cached listings of many files, as Arrow streams. They are written by maintenance and with
--- checkpoints of Delta logs, and used to read all files of a table fast and to find few of them.
--- Files that are missing here are read from the tables above. catalog_id is the owner of the files.
-CREATE TABLE ducklake_file_listing (
-    catalog_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    upto_snapshot BIGINT NOT NULL,
-    part VARCHAR NOT NULL,
-    column_id BIGINT NOT NULL,
-    number BIGINT NOT NULL,
-    body BYTEA NOT NULL,
-    PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
-);
--- The streams are compressed already.
-ALTER TABLE ducklake_file_listing ALTER COLUMN body SET STORAGE EXTERNAL;
-
 CREATE TABLE ducklake_partition_info (
     catalog_id BIGINT NOT NULL,
     partition_id BIGINT NOT NULL,
@@ -514,6 +356,184 @@ CREATE TABLE ducklake_macro_parameters (
     PRIMARY KEY (macro_id, impl_id, column_id)
 );
 
+-- Files are keyed by begin_snapshot, so that a fork skips files that its parent added later.
+CREATE TABLE ducklake_data_file (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    file_order BIGINT,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    file_format VARCHAR NOT NULL,
+    record_count BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    footer_size BIGINT,
+    row_id_start BIGINT,
+    partition_id BIGINT,
+    encryption_key VARCHAR,
+    partial_file_info VARCHAR,
+    mapping_id BIGINT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
+);
+-- To find all rows of one file: a materialized fork has its own row.
+CREATE INDEX ducklake_data_file_number ON ducklake_data_file (data_file_id);
+-- To find files by path. Files of other writers may be part of several tables, under different ids.
+CREATE INDEX ducklake_data_file_path ON ducklake_data_file (path);
+
+CREATE TABLE ducklake_delete_file (
+    catalog_id BIGINT NOT NULL,
+    delete_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    data_file_id BIGINT NOT NULL,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    format VARCHAR NOT NULL,
+    delete_count BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    footer_size BIGINT,
+    encryption_key VARCHAR,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot, delete_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
+);
+CREATE INDEX ducklake_delete_file_number ON ducklake_delete_file (delete_file_id);
+
+CREATE TABLE ducklake_files_scheduled_for_deletion (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    path VARCHAR NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    schedule_start TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (catalog_id, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_limit = 2000
+);
+
+-- Metastore tables that hold inlined rows: one for each lake table and set of columns, shared by
+-- all forks (their rows have a catalog_id), so that forking never creates one. schema_version is a
+-- hash of the set of columns, not a counter.
+CREATE TABLE ducklake_inlined_data_tables (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    table_name VARCHAR NOT NULL,
+    schema_version BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, schema_version)
+);
+
+-- Deleted row positions of data files, for deletes too small for a delete file.
+CREATE TABLE ducklake_inlined_delete (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    row_position BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, data_file_id, row_position, begin_snapshot)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
+);
+
+-- Statistics are versioned like everything else that a fork can see, and never updated in place.
+CREATE TABLE ducklake_table_stats (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    record_count BIGINT NOT NULL,
+    next_row_id BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+) WITH (
+    fillfactor = 70,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_limit = 2000
+);
+
+CREATE TABLE ducklake_table_column_stats (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    contains_null BOOLEAN,
+    contains_nan BOOLEAN,
+    min_value VARCHAR,
+    max_value VARCHAR,
+    extra_stats VARCHAR,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
+) WITH (
+    fillfactor = 70,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_limit = 2000
+);
+
+-- The following tables hold immutable children of a parent with a global id. They are stored once,
+-- for all catalogs that read them. catalog_id is the writer and not part of a key.
+
+-- The key serves pruning: the bounds of one column for all files of a table.
+CREATE TABLE ducklake_file_column_stats (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    column_size_bytes BIGINT,
+    value_count BIGINT,
+    null_count BIGINT,
+    min_value VARCHAR,
+    max_value VARCHAR,
+    contains_nan BOOLEAN,
+    extra_stats VARCHAR,
+    PRIMARY KEY (table_id, column_id, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
+);
+
+CREATE TABLE ducklake_file_partition_value (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    partition_value VARCHAR,
+    PRIMARY KEY (table_id, partition_key_index, data_file_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.02
+);
+
+-- Cached listings of many files, as Arrow streams. They are written by maintenance and with
+-- checkpoints of Delta logs, and used to read all files of a table fast and to find few of them.
+-- Files that are missing here are read from the tables above. catalog_id is the owner of the files.
+CREATE TABLE ducklake_file_listing (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    upto_snapshot BIGINT NOT NULL,
+    part VARCHAR NOT NULL,
+    column_id BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    body BYTEA NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
+);
+-- The values are compressed already.
+ALTER TABLE ducklake_file_listing ALTER COLUMN body SET STORAGE EXTERNAL;
+
 -- The Delta log in SQL: tables of the lake that are also Delta tables. Both have the same files.
 
 CREATE TABLE dl_tables (
@@ -541,7 +561,8 @@ CREATE TABLE dl_table_versions (
     group_id VARCHAR,
     PRIMARY KEY (catalog_id, table_id, begin_snapshot)
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 CREATE UNIQUE INDEX dl_table_versions_version ON dl_table_versions (catalog_id, table_id, version);
@@ -560,7 +581,8 @@ CREATE TABLE dl_actions (
     body VARCHAR NOT NULL,
     PRIMARY KEY (catalog_id, table_id, kind, key, version)
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 CREATE INDEX dl_actions_version ON dl_actions (catalog_id, table_id, version);
@@ -573,7 +595,8 @@ CREATE TABLE dl_file_actions (
     delete_file_id BIGINT,
     body VARCHAR NOT NULL
 ) WITH (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.02
 );
 CREATE INDEX dl_file_actions_file ON dl_file_actions (table_id, data_file_id);
@@ -591,6 +614,16 @@ CREATE TABLE dl_mirror_status (
     updated_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (catalog_id, table_id, mirror_engine)
 );
+
+-- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
+INSERT INTO ducklake_snapshot VALUES (0, clock_timestamp(), 0, 0, 0);
+SELECT setval('ducklake_snapshot_id_seq', 1, false);
+-- Version of the format, and number of the last migration.
+INSERT INTO ducklake_metadata (key, value, scope) VALUES
+    ('version', '0.5-dev1', NULL),
+    ('migration', '2', 'metastore');
+-- Keys of advisory locks are derived from it: other users of the database cannot compute them.
+INSERT INTO ducklake_metadata (key, value, scope) VALUES ('secret', gen_random_uuid()::text, 'locks');
 
 -- Delta actions as views over the rows of the lake. Their catalog_id is the catalog that committed
 -- a version: inherited versions are found under the ancestor (ducklake_catalog_lineage). Where a
@@ -758,12 +791,8 @@ SELECT
     n.catalog_id, n.table_id, n.version, n.data_file_id,
     coalesce(r.body::json ->> 'path', b.body::json ->> 'path', n.path) AS path,
     n.file_size_bytes AS size,
-    coalesce(
-        CAST(r.body::json ->> 'deletionTimestamp' AS BIGINT), n.timestamp
-    ) AS deletion_timestamp,
-    coalesce(
-        CAST(r.body::json ->> 'dataChange' AS BOOLEAN), n.operation <> 'OPTIMIZE'
-    ) AS data_change,
+    coalesce(CAST(r.body::json ->> 'deletionTimestamp' AS BIGINT), n.timestamp) AS deletion_timestamp,
+    coalesce(CAST(r.body::json ->> 'dataChange' AS BOOLEAN), n.operation <> 'OPTIMIZE') AS data_change,
     r.body::json ->> 'tags' AS tags
 FROM described n
 LEFT JOIN dl_actions r
@@ -804,12 +833,5 @@ SELECT
     CAST(body::json ->> 'lastUpdated' AS BIGINT) AS last_updated
 FROM dl_actions
 WHERE kind = 'txn';
-
--- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
-INSERT INTO ducklake_snapshot VALUES (0, clock_timestamp(), 0, 0, 0);
-SELECT setval('ducklake_snapshot_id_seq', 1, false);
-INSERT INTO ducklake_metadata (key, value) VALUES ('version', '0.5-dev1');
--- Keys of advisory locks are derived from it: other users of the database cannot compute them.
-INSERT INTO ducklake_metadata (key, value, scope) VALUES ('secret', gen_random_uuid()::text, 'locks');
 
 COMMIT;

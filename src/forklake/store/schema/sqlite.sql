@@ -1,3 +1,5 @@
+-- Generated from src/forklake/store/schema by `make schema`: do not edit.
+--
 -- The metastore's schema for SQLite 3.35 and newer.
 --
 -- Load it with `forklake init`, or by hand:  sqlite3 <file> < sqlite.sql
@@ -9,12 +11,11 @@
 PRAGMA journal_mode = WAL;
 BEGIN;
 
--- The next value of each sequence, taken inside the only write transaction.
+-- The next value of each sequence, on databases whose sequences would not do.
 CREATE TABLE ducklake_sequence (
     name VARCHAR PRIMARY KEY,
     next_value BIGINT NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO ducklake_sequence VALUES ('snapshot', 1), ('entity', 0), ('file', 0);
 
 -- Options. Rows without catalog_id belong to the whole metastore and are not versioned.
 CREATE TABLE ducklake_metadata (
@@ -249,6 +250,81 @@ CREATE TABLE ducklake_column_tag (
     PRIMARY KEY (catalog_id, table_id, column_id, key, begin_snapshot)
 ) WITHOUT ROWID;
 
+CREATE TABLE ducklake_partition_info (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, partition_id)
+) WITHOUT ROWID;
+
+CREATE TABLE ducklake_partition_column (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    transform VARCHAR NOT NULL,
+    PRIMARY KEY (partition_id, partition_key_index)
+) WITHOUT ROWID;
+
+-- How columns of files of other writers are found. is_owned: the files were handed over to
+-- Forklake, which deletes them like its own.
+CREATE TABLE ducklake_column_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    type VARCHAR NOT NULL,
+    is_owned BOOLEAN NOT NULL,
+    PRIMARY KEY (mapping_id)
+) WITHOUT ROWID;
+
+-- source_type is the type in the file if values have to be cast to the column's type.
+CREATE TABLE ducklake_name_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    source_name VARCHAR NOT NULL,
+    target_field_id BIGINT NOT NULL,
+    parent_column BIGINT,
+    is_partition BOOLEAN NOT NULL,
+    source_type VARCHAR,
+    PRIMARY KEY (mapping_id, column_id)
+) WITHOUT ROWID;
+
+CREATE TABLE ducklake_macro (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    macro_name VARCHAR NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
+) WITHOUT ROWID;
+
+CREATE TABLE ducklake_macro_impl (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    dialect VARCHAR NOT NULL,
+    sql VARCHAR NOT NULL,
+    type VARCHAR NOT NULL,
+    PRIMARY KEY (macro_id, impl_id)
+) WITHOUT ROWID;
+
+CREATE TABLE ducklake_macro_parameters (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    parameter_name VARCHAR NOT NULL,
+    parameter_type VARCHAR NOT NULL,
+    default_value VARCHAR,
+    default_value_type VARCHAR,
+    PRIMARY KEY (macro_id, impl_id, column_id)
+) WITHOUT ROWID;
+
 -- Files are keyed by begin_snapshot, so that a fork skips files that its parent added later.
 CREATE TABLE ducklake_data_file (
     catalog_id BIGINT NOT NULL,
@@ -394,81 +470,6 @@ CREATE TABLE ducklake_file_listing (
     PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
 );
 
-CREATE TABLE ducklake_partition_info (
-    catalog_id BIGINT NOT NULL,
-    partition_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, partition_id)
-) WITHOUT ROWID;
-
-CREATE TABLE ducklake_partition_column (
-    catalog_id BIGINT NOT NULL,
-    partition_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    partition_key_index BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    transform VARCHAR NOT NULL,
-    PRIMARY KEY (partition_id, partition_key_index)
-) WITHOUT ROWID;
-
--- How columns of files of other writers are found. is_owned: the files were handed over to
--- Forklake, which deletes them like its own.
-CREATE TABLE ducklake_column_mapping (
-    catalog_id BIGINT NOT NULL,
-    mapping_id BIGINT NOT NULL,
-    table_id BIGINT NOT NULL,
-    type VARCHAR NOT NULL,
-    is_owned BOOLEAN NOT NULL,
-    PRIMARY KEY (mapping_id)
-) WITHOUT ROWID;
-
--- source_type is the type in the file if values have to be cast to the column's type.
-CREATE TABLE ducklake_name_mapping (
-    catalog_id BIGINT NOT NULL,
-    mapping_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    source_name VARCHAR NOT NULL,
-    target_field_id BIGINT NOT NULL,
-    parent_column BIGINT,
-    is_partition BOOLEAN NOT NULL,
-    source_type VARCHAR,
-    PRIMARY KEY (mapping_id, column_id)
-) WITHOUT ROWID;
-
-CREATE TABLE ducklake_macro (
-    catalog_id BIGINT NOT NULL,
-    schema_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    macro_name VARCHAR NOT NULL,
-    begin_snapshot BIGINT NOT NULL,
-    end_snapshot BIGINT,
-    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
-) WITHOUT ROWID;
-
-CREATE TABLE ducklake_macro_impl (
-    catalog_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    impl_id BIGINT NOT NULL,
-    dialect VARCHAR NOT NULL,
-    sql VARCHAR NOT NULL,
-    type VARCHAR NOT NULL,
-    PRIMARY KEY (macro_id, impl_id)
-) WITHOUT ROWID;
-
-CREATE TABLE ducklake_macro_parameters (
-    catalog_id BIGINT NOT NULL,
-    macro_id BIGINT NOT NULL,
-    impl_id BIGINT NOT NULL,
-    column_id BIGINT NOT NULL,
-    parameter_name VARCHAR NOT NULL,
-    parameter_type VARCHAR NOT NULL,
-    default_value VARCHAR,
-    default_value_type VARCHAR,
-    PRIMARY KEY (macro_id, impl_id, column_id)
-) WITHOUT ROWID;
-
 -- The Delta log in SQL: tables of the lake that are also Delta tables. Both have the same files.
 
 CREATE TABLE dl_tables (
@@ -537,6 +538,14 @@ CREATE TABLE dl_mirror_status (
     updated_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (catalog_id, table_id, mirror_engine)
 ) WITHOUT ROWID;
+
+INSERT INTO ducklake_sequence VALUES ('snapshot', 1), ('entity', 0), ('file', 0);
+-- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
+INSERT INTO ducklake_snapshot VALUES (0, strftime('%Y-%m-%d %H:%M:%f000+00:00', 'now'), 0, 0, 0);
+-- Version of the format, and number of the last migration.
+INSERT INTO ducklake_metadata (key, value, scope) VALUES
+    ('version', '0.5-dev1', NULL),
+    ('migration', '2', 'metastore');
 
 -- Delta actions as views over the rows of the lake. Their catalog_id is the catalog that committed
 -- a version: inherited versions are found under the ancestor (ducklake_catalog_lineage). Where a
@@ -642,12 +651,8 @@ SELECT
     catalog_id, table_id, version, data_file_id,
     coalesce(json_extract(body, '$.path'), path) AS path,
     file_size_bytes AS size,
-    coalesce(
-        CAST(json_extract(body, '$.modificationTime') AS BIGINT), timestamp
-    ) AS modification_time,
-    coalesce(
-        CAST(json_extract(raw_action, '$.dataChange') AS BOOLEAN), operation <> 'OPTIMIZE'
-    ) AS data_change,
+    coalesce(CAST(json_extract(body, '$.modificationTime') AS BIGINT), timestamp) AS modification_time,
+    coalesce(CAST(json_extract(raw_action, '$.dataChange') AS BOOLEAN), operation <> 'OPTIMIZE') AS data_change,
     coalesce(json_extract(body, '$.partitionValues'), CASE WHEN partition_id IS NOT NULL THEN (
         SELECT json_group_object(c.column_name, p.partition_value)
         FROM ducklake_file_partition_value p
@@ -708,12 +713,8 @@ SELECT
     n.catalog_id, n.table_id, n.version, n.data_file_id,
     coalesce(json_extract(r.body, '$.path'), json_extract(b.body, '$.path'), n.path) AS path,
     n.file_size_bytes AS size,
-    coalesce(
-        CAST(json_extract(r.body, '$.deletionTimestamp') AS BIGINT), n.timestamp
-    ) AS deletion_timestamp,
-    coalesce(
-        CAST(json_extract(r.body, '$.dataChange') AS BOOLEAN), n.operation <> 'OPTIMIZE'
-    ) AS data_change,
+    coalesce(CAST(json_extract(r.body, '$.deletionTimestamp') AS BIGINT), n.timestamp) AS deletion_timestamp,
+    coalesce(CAST(json_extract(r.body, '$.dataChange') AS BOOLEAN), n.operation <> 'OPTIMIZE') AS data_change,
     json_extract(r.body, '$.tags') AS tags
 FROM described n
 LEFT JOIN dl_actions r
@@ -754,9 +755,5 @@ SELECT
     CAST(json_extract(body, '$.lastUpdated') AS BIGINT) AS last_updated
 FROM dl_actions
 WHERE kind = 'txn';
-
--- Snapshot 0 is the empty metastore. The first catalog gets id 0 and snapshot 1.
-INSERT INTO ducklake_snapshot VALUES (0, strftime('%Y-%m-%d %H:%M:%f000+00:00', 'now'), 0, 0, 0);
-INSERT INTO ducklake_metadata (key, value) VALUES ('version', '0.5-dev1');
 
 COMMIT;

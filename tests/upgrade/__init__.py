@@ -1,0 +1,1 @@
+"""Upgrades of metastores that older versions made."""
