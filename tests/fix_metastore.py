@@ -20,6 +20,8 @@ from forklake.store.mysql_address import parsed
 
 BACKENDS = ("sqlite", "duckdb", "postgresql", "mysql")
 _numbers = itertools.count()  # each worker has its own server
+# Runs all tests on metastores that version 0.1.0 made and that were upgraded.
+IS_UPGRADED = os.environ.get("FORKLAKE_TEST_UPGRADED") == "1"
 # Runs all tests on a partitioned metastore.
 PARTITIONS = int(os.environ.get("FORKLAKE_TEST_PARTITIONS", "0"))
 
@@ -58,6 +60,18 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     """Yield a place for a metastore on the backend."""
+    with new_place(backend, tmp_path, request) as found:
+        if IS_UPGRADED:
+            from tests.upgrade import dumps
+
+            dumps.load_empty(found)
+            dumps.upgrade(found)
+        yield found
+
+
+@contextmanager
+def new_place(backend: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Yield a place where no metastore is yet."""
     match backend:
         case "postgresql":
             with postgres_schema(request.getfixturevalue("shared_database")) as found:
@@ -66,7 +80,7 @@ def place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Itera
             with mysql_database(request.getfixturevalue("mysql_address")) as found:
                 yield found
         case _:
-            yield Place(backend, f"ducklake:{backend}:{tmp_path / 'metastore.db'}")
+            yield Place(backend, f"ducklake:{backend}:{folder / 'metastore.db'}")
 
 
 class postgres_schema:  # noqa: N801

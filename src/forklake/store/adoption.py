@@ -16,19 +16,11 @@ from forklake.model.merges import WHOLE_CATALOG, Merge, MergeNote
 from forklake.model.plan import CommitPlan
 from forklake.store.database import Connection, Lock
 from forklake.store.operations import Insert, Statement, Values
+from forklake.store.schema.catalog_tables import CATALOG_MERGE
 from forklake.store.table_cache import known_numbers
 
 _NAME = "ducklake_catalog_merge"
-_COLUMNS = (
-    "catalog_id",
-    "snapshot_id",
-    "source_catalog_id",
-    "source_snapshot",
-    "table_id",
-    "first_row_id",
-    "row_count",
-    "becomes",
-)
+_COLUMNS = CATALOG_MERGE.column_names
 # Changes to the rows of a table, as opposed to definitions.
 _OF_ROWS = frozenset(
     {

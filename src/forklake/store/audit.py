@@ -13,18 +13,10 @@ from typing import NamedTuple
 from forklake.model.ids import CatalogId
 from forklake.store.database import Connection, Database
 from forklake.store.operations import Insert
+from forklake.store.schema.optional_tables import AUDIT
 from forklake.store.times import as_time
 
-_COLUMNS = (
-    "audit_id",
-    "happened_at",
-    "principal_id",
-    "principal",
-    "operation",
-    "object",
-    "catalog_id",
-    "outcome",
-)
+_COLUMNS = AUDIT.column_names
 _LONGEST = 1000  # characters of an object's name: requests may contain any text
 
 

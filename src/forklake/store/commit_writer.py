@@ -19,17 +19,10 @@ from forklake.store.heads import following, snapshot_insert, versions_insert
 from forklake.store.idempotency import key_insert
 from forklake.store.operations import Allocation, Insert, Operation
 from forklake.store.row_writer import Ledger
+from forklake.store.schema.catalog_tables import SNAPSHOT_CHANGES
 from forklake.store.table_writer import TableWriting
 
-_CHANGES_COLUMNS = (
-    "catalog_id",
-    "snapshot_id",
-    "changes_made",
-    "author",
-    "commit_message",
-    "commit_extra_info",
-    "idempotency_key",
-)
+_CHANGES_COLUMNS = SNAPSHOT_CHANGES.column_names
 
 
 @dataclass(slots=True, kw_only=True)

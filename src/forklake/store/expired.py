@@ -19,10 +19,11 @@ from forklake.store.heads import head_statement
 from forklake.store.idempotency import stale_keys_deletion
 from forklake.store.operations import Insert, Operation, Statement
 from forklake.store.phases import reached
+from forklake.store.schema.catalog_tables import EXPIRED_SNAPSHOTS
 from forklake.store.snapshots import list_snapshots
 from forklake.store.times import as_time
 
-_COLUMNS = ("catalog_id", "begin_snapshot", "end_snapshot", "begin_time")
+_COLUMNS = EXPIRED_SNAPSHOTS.column_names
 
 
 @again_if_undone

@@ -9,6 +9,8 @@ from forklake.model.ids import CatalogId
 from forklake.model.snapshots import Head
 from forklake.store.database import Connection, Rows
 from forklake.store.operations import Allocation, Insert, Statement
+from forklake.store.schema.catalog_tables import CATALOG_HEAD, SNAPSHOT
+from forklake.store.schema.definition_tables import SCHEMA_VERSIONS
 from forklake.store.times import after, as_time
 
 
@@ -63,8 +65,8 @@ def following(head: Head, allocation: Allocation, *, changed: bool = False) -> H
 def snapshot_insert(allocation: Allocation, head: Head) -> Insert:
     """Return the operation that adds the row of a new snapshot."""
     return Insert(
-        "ducklake_snapshot",
-        ("snapshot_id", "snapshot_time", "schema_version", "next_catalog_id", "next_file_id"),
+        SNAPSHOT.name,
+        SNAPSHOT.column_names,
         [
             (
                 head.snapshot_id,
@@ -90,8 +92,8 @@ def changes_insert(catalogs: Sequence[CatalogId], head: Head, changes: Iterable[
 def versions_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
     """Return the operation that records the schema version that begins with a snapshot."""
     return Insert(
-        "ducklake_schema_versions",
-        ("catalog_id", "begin_snapshot", "schema_version"),
+        SCHEMA_VERSIONS.name,
+        SCHEMA_VERSIONS.column_names,
         [(catalog_id, head.snapshot_id, head.schema_version) for catalog_id in catalogs],
     )
 
@@ -99,8 +101,8 @@ def versions_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
 def heads_insert(catalogs: Sequence[CatalogId], head: Head) -> Insert:
     """Return the operation that adds the heads of new catalogs."""
     return Insert(
-        "ducklake_catalog_head",
-        ("catalog_id", "snapshot_id", "schema_version", "snapshot_time"),
+        CATALOG_HEAD.name,
+        CATALOG_HEAD.column_names,
         [
             (catalog_id, head.snapshot_id, head.schema_version, head.snapshot_time)
             for catalog_id in catalogs

@@ -12,13 +12,14 @@ from forklake.errors import Forbidden
 from forklake.model.ids import CatalogId
 from forklake.store.database import Connection, Database, Rows
 from forklake.store.operations import Insert, Statement
+from forklake.store.schema.catalog_tables import CATALOG_HOLD
 
 _NAME = "ducklake_catalog_hold"
 
 
 def holds_insert(catalogs: Sequence[CatalogId], holder: str) -> Insert:
     """Return the operation that records the holder of new forks."""
-    return Insert(_NAME, ("catalog_id", "holder"), [(one, holder) for one in catalogs])
+    return Insert(_NAME, CATALOG_HOLD.column_names, [(one, holder) for one in catalogs])
 
 
 def hold_statement(catalog_id: CatalogId) -> Statement:

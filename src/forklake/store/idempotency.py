@@ -12,16 +12,10 @@ from forklake.model.ids import CatalogId
 from forklake.model.snapshots import Head
 from forklake.model.stream_keys import stream_of_key
 from forklake.store.operations import Insert, Statement
+from forklake.store.schema.catalog_tables import IDEMPOTENCY_KEY
 
 _TABLE = "ducklake_idempotency_key"
-_COLUMNS = (
-    "catalog_id",
-    "snapshot_id",
-    "schema_version",
-    "idempotency_key",
-    "stream",
-    "used_at",
-)
+_COLUMNS = IDEMPOTENCY_KEY.column_names
 _BY_KEY = (
     "SELECT h.snapshot_id, h.changes_made, h.idempotency_key, s.schema_version"
     " FROM ducklake_snapshot_changes h JOIN ducklake_snapshot s"

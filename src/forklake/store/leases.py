@@ -15,6 +15,7 @@ from forklake.store.database import Connection, Database
 from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.heads import head_statement
 from forklake.store.operations import Insert, Statement
+from forklake.store.schema.catalog_tables import CATALOG_LEASE
 from forklake.store.times import as_time
 
 _NAME = "ducklake_catalog_lease"
@@ -25,7 +26,7 @@ def leases_insert(catalogs: Sequence[CatalogId], expires_at: datetime | None) ->
     if expires_at is None:
         return []
     rows = [(catalog_id, expires_at) for catalog_id in catalogs]
-    return [Insert(_NAME, ("catalog_id", "expires_at"), rows)]
+    return [Insert(_NAME, CATALOG_LEASE.column_names, rows)]
 
 
 def leases_end(connection: Connection, catalogs: Sequence[CatalogId]) -> Statement:

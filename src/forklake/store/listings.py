@@ -17,9 +17,10 @@ from forklake.model.ids import CatalogId, SnapshotId, TableId
 from forklake.store.database import Database, Dialect, Lock, Readable, Rows
 from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.operations import Insert, Statement
+from forklake.store.schema.file_tables import FILE_LISTING
 
 NAME = "ducklake_file_listing"
-_COLUMNS = ("catalog_id", "table_id", "upto_snapshot", "part", "column_id", "number", "body")
+_COLUMNS = FILE_LISTING.column_names
 NO_COLUMN = -1
 
 

@@ -40,11 +40,12 @@ from forklake.store.heads import (
 from forklake.store.leases import end_expired, leases_end, leases_insert
 from forklake.store.operations import Allocate, Allocation, Insert, Operation, Statement, Values
 from forklake.store.phases import reached
+from forklake.store.schema.catalog_tables import CATALOG_LINEAGE
 
 # Hook that is called inside the transaction while catalogs are created, renamed or dropped. It may
 # refuse by raising an error; the operations that it returns are committed with the rest.
 Besides = Callable[[Connection, Sequence[CatalogRow]], Sequence[Operation]]
-LINEAGE_COLUMNS = ("catalog_id", "depth", "ancestor_id", "upto_snapshot")
+LINEAGE_COLUMNS = CATALOG_LINEAGE.column_names
 _SCHEMA_COLUMNS = (
     "catalog_id",
     "schema_id",

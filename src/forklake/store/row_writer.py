@@ -11,17 +11,10 @@ from forklake.model.ids import ENTITY_ID_COLUMNS, FILE_ID_COLUMNS, CatalogId, Sn
 from forklake.model.kinds import INLINED_DELETE, KIND_OF, OPTION, Kind
 from forklake.store.operations import Allocation, Insert, Operation, Statement, Values
 from forklake.store.rows import insert_of
+from forklake.store.schema.catalog_tables import TOMBSTONE
 
 _TOMBSTONES = "ducklake_tombstone"
-_TOMBSTONE_COLUMNS = (
-    "catalog_id",
-    "kind",
-    "table_id",
-    "entity_id",
-    "entity_key",
-    "begin_snapshot",
-    "end_snapshot",
-)
+_TOMBSTONE_COLUMNS = TOMBSTONE.column_names
 
 
 @dataclass(slots=True)

@@ -11,10 +11,11 @@ from forklake.model.kinds import Kind
 from forklake.store.database import Connection, Database
 from forklake.store.deadlock_retry import again_if_undone
 from forklake.store.operations import Insert, Statement
+from forklake.store.schema.file_tables import FILES_SCHEDULED_FOR_DELETION
 from forklake.store.times import as_time
 
 _NAME = "ducklake_files_scheduled_for_deletion"
-_COLUMNS = ("catalog_id", "data_file_id", "path", "path_is_relative", "schedule_start")
+_COLUMNS = FILES_SCHEDULED_FOR_DELETION.column_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from forklake.errors import AlreadyExists, InvalidInput
 from forklake.store.database import Connection, Database, Lock
 from forklake.store.operations import Insert
+from forklake.store.schema.optional_tables import ACCOUNT, PRINCIPAL, SIGNING_KEY, STAMP
 
 MOST_STAMPS = 64
 _SEQUENCES = ("ducklake_snapshot_id_seq", "ducklake_entity_id_seq", "ducklake_file_id_seq")
@@ -57,7 +58,7 @@ def add_stamp(database: Database, name: str) -> int:
                 f"The stamp '{name}' cannot be added: there are {MOST_STAMPS} already.",
                 remedy=f"Use up to {MOST_STAMPS} stamps.",
             )
-        connection.commit([Insert("crucible_stamp", ("name", "number"), [(name, number)])])
+        connection.commit([Insert(STAMP.name, STAMP.column_names, [(name, number)])])
         return number
 
 
@@ -71,7 +72,7 @@ def own_stamp(database: Database, name: str, number: int, above: list[int]) -> N
         connection.run(connection.lock(Lock.ACCESS))
         if not stamp_numbers(connection):
             _renumber(connection, number, above)
-            connection.run([Insert("crucible_stamp", ("name", "number"), [(name, number)])])
+            connection.run([Insert(STAMP.name, STAMP.column_names, [(name, number)])])
         connection.commit()
 
 
@@ -102,7 +103,7 @@ def last_ids(connection: Connection) -> list[int]:
 
 # Accounts
 
-_COLUMNS = ("name", "stamp", "state", "other_stamp")
+_COLUMNS = ACCOUNT.column_names
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM crucible_account"
 
 
@@ -162,23 +163,11 @@ def share_identities(home: Connection, stamp: Connection) -> None:
     The views for tenants in the stamp query them.
     """
     stamp.run(stamp.lock(Lock.ACCESS))
-    for table, columns in _SHARED.items():
-        text = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1"
+    for table in (PRINCIPAL, SIGNING_KEY):
+        columns = table.column_names
+        text = f"SELECT {', '.join(columns)} FROM {table.name} ORDER BY 1"
         rows = home.fetch(text)
         if rows != stamp.fetch(text):
-            stamp.fetch(f"DELETE FROM {table}")
-            stamp.run([Insert(table, columns, rows)] if rows else [])
+            stamp.fetch(f"DELETE FROM {table.name}")
+            stamp.run([Insert(table.name, columns, rows)] if rows else [])
     stamp.commit()
-
-
-_SHARED = {
-    "crucible_principal": (
-        "principal_id",
-        "name",
-        "account",
-        "is_root",
-        "created_at",
-        "disabled_at",
-    ),
-    "crucible_signing_key": ("kid", "secret", "created_at", "retired_at"),
-}

@@ -23,14 +23,10 @@ from forklake.store.heads import heads_insert
 from forklake.store.operations import Allocate, Allocation, Insert, Operation
 from forklake.store.phases import reached
 from forklake.store.provisioning import LINEAGE_COLUMNS, catalog_insert
+from forklake.store.schema.catalog_tables import SNAPSHOT
+from forklake.store.schema.definition_tables import SCHEMA_VERSIONS
 
-_SNAPSHOT_COLUMNS = (
-    "snapshot_id",
-    "snapshot_time",
-    "schema_version",
-    "next_catalog_id",
-    "next_file_id",
-)
+_SNAPSHOT_COLUMNS = SNAPSHOT.column_names
 _CHANGES_COLUMNS = (
     "catalog_id",
     "snapshot_id",
@@ -39,7 +35,7 @@ _CHANGES_COLUMNS = (
     "commit_message",
     "commit_extra_info",
 )
-_VERSION_COLUMNS = ("catalog_id", "begin_snapshot", "schema_version")
+_VERSION_COLUMNS = SCHEMA_VERSIONS.column_names
 
 
 @dataclass(frozen=True, slots=True)
