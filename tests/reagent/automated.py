@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
 from forklake.model.ids import SnapshotId
-from forklake.reagent.automations import Automations, Runner, Work
+from forklake.reagent.automations import Automations, FiringRun, Runner
 from forklake.store.database import Connection
 
 WORKBOOK = """
@@ -34,10 +34,10 @@ class Marking:
     """Work that adds a file to the table `done` of its catalog, under the key of the firing."""
 
     metastore: Metastore
-    works: list[Work] = field(default_factory=list)
-    before: Callable[[Work], object] = lambda work: None
+    works: list[FiringRun] = field(default_factory=list)
+    before: Callable[[FiringRun], object] = lambda work: None
 
-    def __call__(self, work: Work) -> SnapshotId | None:
+    def __call__(self, work: FiringRun) -> SnapshotId | None:
         self.works.append(work)
         self.before(work)
         return mark(self.metastore.catalog(work.catalog), work.key)

@@ -12,9 +12,9 @@ import pytest
 
 from forklake import Metastore
 from forklake.errors import AlreadyExists, Cancelled, ForklakeError, InvalidInput, NotFound
-from forklake.reagent.automations import Automations, Runner, Work
-from forklake.reagent.automations.beside import beside
-from forklake.reagent.automations.due_firings import admit, plan
+from forklake.reagent.automations import Automations, FiringRun, Runner
+from forklake.reagent.automations.background import run_in_background
+from forklake.reagent.automations.due_firings import admit, plan_firings
 from forklake.reagent.automations.lease import Lease
 from forklake.store.automations import Automation, CatchUp, Overlap, database_time
 from forklake.store.firings import Firing, State
@@ -160,7 +160,7 @@ def test_occasions_during_a_run_are_skipped_or_queued(world: World) -> None:
     world.automations.add("skips", "shop", **HOURLY)
     world.automations.add("queues", "shop", **HOURLY, overlap="queue")
     world.pass_time(hours=1)
-    plan(world.metastore, world.clock)
+    plan_firings(world.metastore, world.clock)
     first, second = world.runner.claim(), world.runner.claim()
     assert first is not None
     assert second is not None
@@ -169,7 +169,7 @@ def test_occasions_during_a_run_are_skipped_or_queued(world: World) -> None:
         for claimed in (first, second):
             with Lease(world.metastore.database, claimed[1], LEASE, world.clock) as lease:
                 lease.renew()
-        plan(world.metastore, world.clock)
+        plan_firings(world.metastore, world.clock)
     assert world.runner.claim() is None
     assert world.states("skips") == ["running", "skipped", "skipped"]
     assert world.states("queues") == ["running", "skipped", "waiting"]  # the latest of them
@@ -226,7 +226,7 @@ def test_parameters_may_refer_to_the_occasion(world: World) -> None:
 def test_a_failed_run_is_recorded_and_the_next_one_runs(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
 
-    def fail(work: Work) -> None:
+    def fail(work: FiringRun) -> None:
         raise reasons.pop()
 
     cancelled = Cancelled("No more.", remedy="Ask again.")  # language: ok
@@ -294,7 +294,7 @@ def test_the_clock_of_the_database_is_used(metastore: Metastore) -> None:
 def test_a_firing_is_taken_over_when_its_lease_expires(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.pass_time(hours=1)
-    plan(world.metastore, world.clock)
+    plan_firings(world.metastore, world.clock)
     silent, other = world.runner, world.new_runner()
     claimed = silent.claim()
     assert claimed is not None
@@ -318,7 +318,7 @@ def test_a_firing_is_taken_over_when_its_lease_expires(world: World) -> None:
 def test_a_commit_whose_runner_died_after_it_counts(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.pass_time(hours=1)
-    plan(world.metastore, world.clock)
+    plan_firings(world.metastore, world.clock)
     claimed = world.runner.claim()
     assert claimed is not None
     snapshot = mark(world.shop, claimed[1].key)
@@ -332,11 +332,11 @@ def test_a_commit_whose_runner_died_after_it_counts(world: World) -> None:
 def test_a_failed_retry_after_a_committed_attempt_counts_as_success(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     world.pass_time(hours=1)
-    plan(world.metastore, world.clock)
+    plan_firings(world.metastore, world.clock)
     world.runner.claim()
     world.pass_time(seconds=61)
 
-    def outrun(work: Work) -> None:
+    def outrun(work: FiringRun) -> None:
         mark(world.shop, work.key)
         raise ForklakeError("A concurrent commit was first.")
 
@@ -370,7 +370,7 @@ def test_a_lease_is_renewed_during_work(world: World) -> None:
     others: list[object] = []
     pause = threading.Event()
 
-    def watch(work: Work) -> None:
+    def watch(work: FiringRun) -> None:
         first = automations.history("rarely")[0].leased_until
         while automations.history("rarely")[0].leased_until == first:
             pause.wait(0.02)
@@ -394,9 +394,9 @@ def test_many_threads_of_a_process_share_the_work(world: World) -> None:
         world.marking,
         lease=LEASE,
         clock=world.clock,
-        told=lambda *_: done.release(),
+        on_end=lambda *_: done.release(),
     )
-    with beside(runner, 4, patience=60):
+    with run_in_background(runner, 4, patience=60):
         for _ in range(18):
             assert done.acquire(timeout=60)
     assert [world.states(name) for name in names] == [["succeeded"] * 3] * 6
@@ -413,7 +413,7 @@ def test_concurrent_planners_record_each_occasion_once(world: World) -> None:
 
     def planned() -> list[Firing]:
         start.wait()
-        return plan(world.metastore, world.clock)
+        return plan_firings(world.metastore, world.clock)
 
     with ThreadPoolExecutor(6) as threads:
         runs = [threads.submit(planned) for _ in range(6)]

@@ -11,9 +11,9 @@ from functools import partial
 import pytest
 
 from forklake.errors import Unavailable
-from forklake.reagent.automations import Runner, Work
-from forklake.reagent.automations.due_firings import plan
-from forklake.reagent.automations.triggers import find_touches
+from forklake.reagent.automations import FiringRun, Runner
+from forklake.reagent.automations.due_firings import plan_firings
+from forklake.reagent.automations.triggers import find_table_changes
 from forklake.store import phases
 from forklake.store.automations import Watched
 from tests.concurrency.processes import CONTEXT, TIMEOUT_SECONDS, Start, in_processes
@@ -114,7 +114,7 @@ def test_runners_recover_from_a_server_killed_during_a_run(
         world.automations.add("rarely", "shop", workbook_text=WORKBOOK, schedule="0 0 29 2 *")
         fired = world.automations.fire("rarely")
 
-        def cut(work: Work) -> None:
+        def cut(work: FiringRun) -> None:
             disposable_postgres.kill()
             with pytest.raises(Unavailable):
                 world.automations.get("rarely")
@@ -143,7 +143,11 @@ def plan_often(start: Start, *, place: Place, clock: Clock, count: int) -> list[
     """Plan due firings repeatedly, and return the recorded snapshots."""
     with place.open() as metastore:
         start()
-        return [int(one.snapshot_id or 0) for _ in range(count) for one in plan(metastore, clock)]
+        return [
+            int(one.snapshot_id or 0)
+            for _ in range(count)
+            for one in plan_firings(metastore, clock)
+        ]
 
 
 def test_triggers_are_neither_lost_nor_repeated_under_concurrent_commits(place: Place) -> None:
@@ -155,7 +159,7 @@ def test_triggers_are_neither_lost_nor_repeated_under_concurrent_commits(place: 
         writers = [partial(commit_often, place=place, count=30)] * 3
         lookers = [partial(plan_often, place=place, clock=world.clock, count=40)] * 2
         runs = in_processes([*writers, *lookers])
-        plan(metastore, world.clock)
+        plan_firings(metastore, world.clock)
         touched = sorted(number for run in runs[:3] for number in run)
         history = world.automations.history("every", limit=1000)
         assert sorted(one.snapshot_id or 0 for one in history) == touched
@@ -171,9 +175,9 @@ def test_triggers_are_neither_lost_nor_repeated_under_concurrent_commits(place: 
 def touches(world: World, since: int, table: str = "orders") -> list[int]:
     """Return the later snapshots that changed a table."""
     watched = Watched(world.shop.catalog_id, "main", table)
-    found = find_touches(world.shop, watched, since, except_keys="reagent-own-")  # type: ignore[arg-type]
+    found = find_table_changes(world.shop, watched, since, except_keys="reagent-own-")  # type: ignore[arg-type]
     assert found is not None
-    assert found.seen == world.shop.current_snapshot()
+    assert found.examined == world.shop.current_snapshot()
     return [int(number) for number, _ in found.snapshots]
 
 

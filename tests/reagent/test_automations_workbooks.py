@@ -18,8 +18,8 @@ import pytest
 from forklake import Metastore
 from forklake.errors import Cancelled
 from forklake.reagent import LocalPlace
-from forklake.reagent.automations import Automations, Runner, Work
-from forklake.reagent.automations.due_firings import plan
+from forklake.reagent.automations import Automations, FiringRun, Runner
+from forklake.reagent.automations.due_firings import plan_firings
 from forklake.reagent.automations.workbooks import perform, workbooks
 from forklake.store import phases
 from tests.cli.conftest import CommandLine
@@ -72,7 +72,7 @@ def test_a_repeated_run_changes_nothing_twice(metadata_only: LocalPlace, isolati
     clock.moment += LEASE * 60
 
     runner = Runner(metastore, lambda work: perform(metadata_only, work), lease=LEASE, clock=clock)
-    plan(metastore, clock)
+    plan_firings(metastore, clock)
     claimed = runner.claim()
     assert claimed is not None
     first = runner.run(*claimed)
@@ -175,7 +175,7 @@ def test_a_taken_over_run_stops_before_its_next_task(metadata_only: LocalPlace) 
             raise Cancelled("Another one does it.")
 
     with pytest.raises(Cancelled):
-        perform(metadata_only, Work(automation, fired, "sales", check))
+        perform(metadata_only, FiringRun(automation, fired, "sales", check))
     assert reported[:2] == [2, 2]
     assert metastore.catalog("sales").current_snapshot() == before
     assert [row.catalog_name for row in metastore.catalogs()] == ["sales"]
@@ -190,11 +190,11 @@ def test_an_automation_is_not_triggered_by_statement_commits_of_its_tasks(
     with metastore.catalog("sales").transaction() as transaction:
         transaction.insert_rows(transaction.table("t"), [{"id": 0, "name": "theirs"}])
     runner = Runner(metastore, lambda work: perform(metadata_only, work))
-    assert len(plan(metastore)) == 1
+    assert len(plan_firings(metastore)) == 1
     claimed = runner.claim()
     assert claimed is not None
     assert runner.run(*claimed).state.value == "succeeded"
-    assert plan(metastore) == []
+    assert plan_firings(metastore) == []
 
 
 def test_the_merge_of_a_run_triggers_other_automations(metadata_only: LocalPlace) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forklake.errors import InvalidInput
-from forklake.reagent.graphs import graph_of, ordered
+from forklake.reagent.graphs import build_graph, group_by_order
 from tests.reagent.conftest import Make
 
 TASKS = {
@@ -21,7 +21,7 @@ TASKS = {
 
 
 def test_tasks_depend_on_named_tasks_and_on_writers_of_their_inputs(make: Make) -> None:
-    assert graph_of(make(TASKS)) == {
+    assert build_graph(make(TASKS)) == {
         "raw": set(),
         "clean": {"raw"},
         "past": set(),  # reads older contents
@@ -32,14 +32,14 @@ def test_tasks_depend_on_named_tasks_and_on_writers_of_their_inputs(make: Make) 
 
 
 def test_order_follows_dependencies_and_then_the_file(make: Make) -> None:
-    found = ordered(graph_of(make(TASKS)))
+    found = group_by_order(build_graph(make(TASKS)))
     assert found == [["raw", "past"], ["clean"], ["again"], ["last"], ["mend"]]
 
 
 def test_selected_tasks_run_without_their_dependencies(make: Make) -> None:
-    assert graph_of(make(TASKS), ["last", "again"]) == {"again": set(), "last": {"again"}}
+    assert build_graph(make(TASKS), ["last", "again"]) == {"again": set(), "last": {"again"}}
     with pytest.raises(InvalidInput, match="task 'lost' does not exist") as caught:
-        graph_of(make(TASKS), ["lost"])
+        build_graph(make(TASKS), ["lost"])
     assert "last" in caught.value.remedy
 
 
@@ -51,7 +51,7 @@ def test_reading_a_table_that_a_later_task_writes_needs_an_explicit_order(make: 
     with pytest.raises(InvalidInput, match="'read' reads a table that task 'write' writes"):
         make(tasks)
     tasks["read"]["after"] = ["write"]
-    assert graph_of(make(tasks))["read"] == {"write"}
+    assert build_graph(make(tasks))["read"] == {"write"}
     del tasks["read"]["after"]
     tasks["write"]["after"] = ["read"]
-    assert graph_of(make(tasks)) == {"read": set(), "write": {"read"}}
+    assert build_graph(make(tasks)) == {"read": set(), "write": {"read"}}

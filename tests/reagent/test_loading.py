@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forklake.errors import InvalidInput, NotFound
-from forklake.reagent.workbook_files import function_of, load_workbook
+from forklake.reagent.workbook_files import load_function, load_workbook
 from forklake.reagent.workbooks import Check, Input, Isolation, Mode, RowCount
 
 FULL = """
@@ -167,11 +167,11 @@ def test_files_that_are_not_workbooks_are_refused(tmp_path: Path) -> None:
 
 def test_functions_are_found_beside_the_workbook(tmp_path: Path) -> None:
     (tmp_path / "steps.py").write_text("def clean(rows):\n    return rows\n")
-    assert function_of("steps.py:clean", str(tmp_path))(1) == 1
+    assert load_function("steps.py:clean", str(tmp_path))(1) == 1
     for reference, reason in (
         ("steps.py:other", "no function 'other'"),
         ("nothing.py:clean", "existing Python file"),
         ("clean", "existing Python file"),
     ):
         with pytest.raises(InvalidInput, match=reason):
-            function_of(reference, str(tmp_path))
+            load_function(reference, str(tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forklake.reagent import LocalPlace, run_workbook
-from forklake.reagent.schedule import State
+from forklake.reagent.scheduler import TaskState
 from tests.reagent.conftest import Make
 
 TASKS = 64
@@ -28,7 +28,7 @@ def test_sixty_four_worktasks_produce_one_linear_history(
 
     assert report.succeeded, report.failure()
     done = report.tasks.values()
-    assert {one.state for one in done} == {State.DONE}
+    assert {one.state for one in done} == {TaskState.DONE}
     assert {one.rows for one in done} == {2}
     assert len({one.session for one in done}) == TASKS
     assert all(one.seconds > 0 for one in done)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from forklake.errors import InvalidInput, NotFound
-from forklake.reagent.parameters import filled, filled_sql, values_of
-from forklake.reagent.prepared_tasks import prepare
+from forklake.reagent.parameters import insert_parameters, insert_sql_parameters, resolve_parameters
+from forklake.reagent.prepared_tasks import prepare_tasks
 from tests.reagent.conftest import Make
 
 TASK: dict[str, Any] = {"a": {"sql": "SELECT 1"}}
@@ -31,7 +31,7 @@ TASK: dict[str, Any] = {"a": {"sql": "SELECT 1"}}
 def test_a_text_is_converted_to_the_type_of_the_default(
     default: Any, given: Any, value: Any, make: Make
 ) -> None:
-    found = values_of(make(TASK, parameters={"p": default}), {"p": given})["p"]
+    found = resolve_parameters(make(TASK, parameters={"p": default}), {"p": given})["p"]
     assert (found, type(found)) == (value, type(value))
 
 
@@ -41,38 +41,42 @@ def test_a_text_is_converted_to_the_type_of_the_default(
 )
 def test_a_text_of_another_type_is_refused(default: Any, given: str, make: Make) -> None:
     with pytest.raises(InvalidInput, match="parameter 'p'"):
-        values_of(make(TASK, parameters={"p": default}), {"p": given})
+        resolve_parameters(make(TASK, parameters={"p": default}), {"p": given})
 
 
 def test_unknown_and_missing_parameters_are_refused(make: Make) -> None:
     workbook = make(TASK, parameters={"day": 1}, required=["region"])
     with pytest.raises(InvalidInput, match="no parameter 'dya'") as caught:
-        values_of(workbook, {"dya": 1, "region": "x"})
+        resolve_parameters(workbook, {"dya": 1, "region": "x"})
     assert "day" in caught.value.remedy
     with pytest.raises(InvalidInput, match="needs a value for region"):
-        values_of(workbook, {})
-    assert values_of(workbook, {"region": "5"}, run="r") == {"day": 1, "region": 5, "run": "r"}
+        resolve_parameters(workbook, {})
+    assert resolve_parameters(workbook, {"region": "5"}, run="r") == {
+        "day": 1,
+        "region": 5,
+        "run": "r",
+    }
     with pytest.raises(InvalidInput, match="cannot be a list"):
-        values_of(workbook, {"region": []})
+        resolve_parameters(workbook, {"region": []})
 
 
 def test_placeholders_in_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "s3")
-    assert filled("${a}/x-${b}-${env:SECRET}", {"a": "p q", "b": 1}) == "p q/x-1-s3"
-    assert filled("cost: $5 {a} $a", {}) == "cost: $5 {a} $a"
+    assert insert_parameters("${a}/x-${b}-${env:SECRET}", {"a": "p q", "b": 1}) == "p q/x-1-s3"
+    assert insert_parameters("cost: $5 {a} $a", {}) == "cost: $5 {a} $a"
     with pytest.raises(NotFound, match="MISSING_ONE"):
-        filled("${env:MISSING_ONE}", {})
+        insert_parameters("${env:MISSING_ONE}", {})
     with pytest.raises(InvalidInput, match="parameter 'c' of"):
-        filled("${c}", {"a": 1})
+        insert_parameters("${c}", {"a": 1})
 
 
 @pytest.mark.parametrize("value", ["t; DROP TABLE t", "a b", "'", '"', "a--\nb", "(1)"])
 def test_only_names_and_numbers_are_inserted_into_sql(value: str) -> None:
     with pytest.raises(InvalidInput, match=r"\$\{x\}"):
-        filled_sql("SELECT * FROM ${x}", {"x": value})
+        insert_sql_parameters("SELECT * FROM ${x}", {"x": value})
     with pytest.raises(InvalidInput, match="cannot be inserted into SQL"):
-        filled_sql("SELECT '${env:PATH}'", {"PATH": "x"})
-    assert filled_sql("FROM ${x} LIMIT ${n}", {"x": "a.b", "n": 3}) == "FROM a.b LIMIT 3"
+        insert_sql_parameters("SELECT '${env:PATH}'", {"PATH": "x"})
+    assert insert_sql_parameters("FROM ${x} LIMIT ${n}", {"x": "a.b", "n": 3}) == "FROM a.b LIMIT 3"
 
 
 def test_placeholders_are_replaced_in_all_texts_of_a_task(make: Make) -> None:
@@ -87,8 +91,8 @@ def test_placeholders_are_replaced_in_all_texts_of_a_task(make: Make) -> None:
         },
         parameters={"day": "2026", "n": 3, "sep": "|", "column": "c"},
     )
-    values = values_of(workbook, {})
-    task = prepare(workbook, ["a"], values)["a"]
+    values = resolve_parameters(workbook, {})
+    task = prepare_tasks(workbook, ["a"], values)["a"]
     assert task.task.sql == "SELECT * FROM src WHERE day = $day AND k = 3"
     assert task.parameters_of(task.task.sql) == {"day": "2026"}
     assert task.inputs["src"].csv == ("x-2026.csv",)
@@ -124,13 +128,13 @@ def test_placeholders_are_replaced_in_all_texts_of_a_task(make: Make) -> None:
 def test_an_invalid_task_is_named(task: dict[str, Any], reason: str, make: Make) -> None:
     workbook = make({"a": task})
     with pytest.raises(InvalidInput, match=reason):
-        prepare(workbook, ["a"], {})
+        prepare_tasks(workbook, ["a"], {})
 
 
 def test_a_task_that_is_not_atomic_may_commit_except_inside_a_transaction(
     make: Make,
 ) -> None:
     tasks = {"a": {"sql": "BEGIN; DELETE FROM t; COMMIT", "atomic": False}}
-    assert prepare(make(tasks), ["a"], {})
+    assert prepare_tasks(make(tasks), ["a"], {})
     with pytest.raises(InvalidInput, match="TRANSACTION is not"):
-        prepare(make(tasks, isolation="transaction"), ["a"], {})
+        prepare_tasks(make(tasks, isolation="transaction"), ["a"], {})

@@ -9,14 +9,20 @@ from xml.etree import ElementTree
 
 from forklake.model.ids import SnapshotId
 from forklake.model.merge_outcomes import Merged, TableMerge
-from forklake.reagent.pages import chart, page
-from forklake.reagent.reports import Checked, Failure, RunReport, TaskReport, published
-from forklake.reagent.schedule import State
+from forklake.reagent.pages import build_chart, render_page
+from forklake.reagent.reports import (
+    CheckResult,
+    ReportedError,
+    RunReport,
+    TaskReport,
+    make_merge_report,
+)
+from forklake.reagent.scheduler import TaskState
 
 BEGAN = datetime(2026, 1, 31, 6, tzinfo=UTC)
 
 
-def task(name: str, state: State, start: float, end: float, **more: object) -> TaskReport:
+def task(name: str, state: TaskState, start: float, end: float, **more: object) -> TaskReport:
     """Return a task that ran during the given seconds of the run."""
     found = TaskReport(name, [], state)
     found.began, found.ended = (BEGAN + timedelta(seconds=at) for at in (start, end))
@@ -33,16 +39,18 @@ def report(*tasks: TaskReport) -> RunReport:
     return found
 
 
-FAILED = task("b & c", State.FAILED, 4, 10, error=Failure("not_found", "No <table>", "Make one"))
+FAILED = task(
+    "b & c", TaskState.FAILED, 4, 10, error=ReportedError("not_found", "No <table>", "Make one")
+)
 DONE = task(
     "a",
-    State.DONE,
+    TaskState.DONE,
     0,
     4,
     rows=1200,
     snapshots=[7, 9],
     session="s-1",
-    checks=[Checked("few", False, "6 rows found", warn=True)],
+    checks=[CheckResult("few", False, "6 rows found", warn=True)],
 )
 
 
@@ -52,13 +60,13 @@ def test_a_run_fails_with_one_of_its_tasks_or_its_end() -> None:
     assert not failed.succeeded
     assert failed.failure() == FAILED.error
     unpublished = report(DONE)
-    unpublished.error = Failure("conflict", "Row 5", "")
+    unpublished.error = ReportedError("conflict", "Row 5", "")
     assert not unpublished.succeeded
     assert unpublished.failure() == unpublished.error
 
 
 def test_the_document_is_plain_json(tmp_path: Path) -> None:
-    found = report(DONE, FAILED, TaskReport("never", ["a"], State.SKIPPED))
+    found = report(DONE, FAILED, TaskReport("never", ["a"], TaskState.SKIPPED))
     as_json, _ = found.write(tmp_path / "new" / "folder")
     reported = json.loads(as_json.read_text())
     assert reported == found.document()
@@ -73,10 +81,10 @@ def test_the_document_is_plain_json(tmp_path: Path) -> None:
 
 
 def test_the_page_is_complete_and_self_contained(tmp_path: Path) -> None:
-    found = report(DONE, FAILED, TaskReport("never", ["a"], State.SKIPPED))
+    found = report(DONE, FAILED, TaskReport("never", ["a"], TaskState.SKIPPED))
     table = TableMerge("main.t", appended_rows=5, appended_files=1)
-    found.publication = published(Merged("run", "sales", SnapshotId(15), (table,)))
-    text = page(found)
+    found.publication = make_merge_report(Merged("run", "sales", SnapshotId(15), (table,)))
+    text = render_page(found)
     for part in ("&lt;book&gt;", "No &lt;table&gt;", "Make one", "b &amp; c", "1,200", "7, 9"):
         assert part in text
     for part in ("s-1", "6 rows found", "warning", "skipped", "Snapshot 15 of sales", "main.t"):
@@ -90,10 +98,10 @@ def test_the_page_is_complete_and_self_contained(tmp_path: Path) -> None:
 
 
 def test_the_chart_spans_the_run() -> None:
-    found = chart(report(FAILED, DONE))
+    found = build_chart(report(FAILED, DONE))
     assert [one.task.name for one in found.bars] == ["a", "b & c"]
     assert [(one.left, one.width) for one in found.bars] == [(0.0, 40.0), (40.0, 60.0)]
     assert [label for _, label in found.ticks] == ["0 s", "2 s", "4 s", "6 s", "8 s", "10 s"]
-    assert chart(report(TaskReport("x", []))).bars == []
-    instant = chart(report(task("x", State.DONE, 0, 0)))
+    assert build_chart(report(TaskReport("x", []))).bars == []
+    instant = build_chart(report(task("x", TaskState.DONE, 0, 0)))
     assert instant.bars[0].width > 0

@@ -12,7 +12,7 @@ import pytest
 from forklake.errors import Cancelled, Conflict, Forbidden, InvalidInput, NotFound
 from forklake.reagent import LocalPlace, RunReport, plan_run, run_workbook
 from forklake.reagent.attempts import Attempt
-from forklake.reagent.schedule import State
+from forklake.reagent.scheduler import TaskState
 from tests.reagent.conftest import Make
 
 INSERT = {"sql": "INSERT INTO t VALUES (1, 'a')"}
@@ -182,7 +182,7 @@ def test_retries_are_limited(
 ) -> None:
     tasks = {"a": {"python": Flaky(9, error), "retries": retries}}
     task = run_workbook(make(tasks), metadata_only).tasks["a"]
-    assert (task.state, task.tries) == (State.FAILED, tries)
+    assert (task.state, task.tries) == (TaskState.FAILED, tries)
     assert task.error is not None
     assert str(error) in task.error.message
     assert rows(metadata_only) == 0
@@ -196,7 +196,7 @@ def test_a_timed_out_task_commits_nothing(metadata_only: LocalPlace, make: Make)
 
     report = run_workbook(make({"a": {"python": slow, "timeout_seconds": 0.3}}), metadata_only)
     task = report.tasks["a"]
-    assert task.state is State.FAILED
+    assert task.state is TaskState.FAILED
     assert task.error is not None
     assert "longer than 0.3 seconds" in task.error.message
     assert rows(metadata_only) == 0
@@ -217,7 +217,7 @@ def test_a_function_that_cannot_be_stopped_commits_nothing(
 
     monkeypatch.setattr(Attempt, "stop", stopped)
     report = run_workbook(make({"a": {"python": slow, "timeout_seconds": 0.1}}), metadata_only)
-    assert report.tasks["a"].state is State.FAILED
+    assert report.tasks["a"].state is TaskState.FAILED
     assert rows(metadata_only) == 0
 
 

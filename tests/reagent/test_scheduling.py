@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forklake.reagent.schedule import Schedule, State
+from forklake.reagent.scheduler import Scheduler, TaskState
 
 CHAIN = {"a": (), "b": ("a",), "c": ("b",), "x": ("a",), "y": ("x",)}
 
@@ -41,7 +41,7 @@ class Performer:
         self.running = 0
         self.most = 0
 
-    def __call__(self, name: str) -> State:
+    def __call__(self, name: str) -> TaskState:
         with self._guard:
             assert self._tasks[name] <= self.done
             self.began.append(name)
@@ -50,9 +50,9 @@ class Performer:
         with self._guard:
             self.running -= 1
             if name in self._failing:
-                return State.FAILED
+                return TaskState.FAILED
             self.done.add(name)
-            return State.DONE
+            return TaskState.DONE
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,52 +62,52 @@ def test_each_task_runs_once_after_its_dependencies(
 ) -> None:
     failing = data.draw(st.sets(st.sampled_from(sorted(tasks)), max_size=2))
     performer = Performer(tasks, failing)
-    states = Schedule(tasks, performer, workers=workers, keep_going=True).run()
+    states = Scheduler(tasks, performer, workers=workers, keep_going=True).run()
     assert sorted(set(performer.began)) == sorted(performer.began)
     assert performer.most <= workers
     for name, needs in tasks.items():
-        is_hopeless = any(states[one] in (State.FAILED, State.SKIPPED) for one in needs)
-        failed = State.FAILED if name in failing else State.DONE
-        assert states[name] is (State.SKIPPED if is_hopeless else failed)
+        is_hopeless = any(states[one] in (TaskState.FAILED, TaskState.SKIPPED) for one in needs)
+        failed = TaskState.FAILED if name in failing else TaskState.DONE
+        assert states[name] is (TaskState.SKIPPED if is_hopeless else failed)
 
 
 def test_as_many_tasks_run_concurrently_as_there_are_workers() -> None:
     together = threading.Barrier(3, timeout=20)
 
-    def perform(name: str) -> State:
+    def perform(name: str) -> TaskState:
         together.wait()
-        return State.DONE
+        return TaskState.DONE
 
-    states = Schedule(graph(dict.fromkeys("abcdef", ())), perform, workers=3).run()
-    assert set(states.values()) == {State.DONE}
+    states = Scheduler(graph(dict.fromkeys("abcdef", ())), perform, workers=3).run()
+    assert set(states.values()) == {TaskState.DONE}
 
 
 def test_the_first_failure_stops_other_tasks() -> None:
     is_stopped = threading.Event()
 
-    def perform(name: str) -> State:
+    def perform(name: str) -> TaskState:
         if name == "b":
-            return State.FAILED
+            return TaskState.FAILED
         if name == "x":
             assert is_stopped.wait(20)
-            return State.CANCELLED
-        return State.DONE
+            return TaskState.CANCELLED
+        return TaskState.DONE
 
-    schedule = Schedule(graph(CHAIN), perform, workers=2, stop=is_stopped.set)
-    assert schedule.run() == {
-        "a": State.DONE,
-        "b": State.FAILED,
-        "c": State.SKIPPED,
-        "x": State.CANCELLED,
-        "y": State.CANCELLED,
+    scheduler = Scheduler(graph(CHAIN), perform, workers=2, stop=is_stopped.set)
+    assert scheduler.run() == {
+        "a": TaskState.DONE,
+        "b": TaskState.FAILED,
+        "c": TaskState.SKIPPED,
+        "x": TaskState.CANCELLED,
+        "y": TaskState.CANCELLED,
     }
 
 
 def test_with_keep_going_independent_tasks_continue() -> None:
     performer = Performer(graph(CHAIN), {"b"})
-    states = Schedule(graph(CHAIN), performer, workers=2, keep_going=True).run()
-    assert states["y"] is State.DONE
-    assert (states["b"], states["c"]) == (State.FAILED, State.SKIPPED)
+    states = Scheduler(graph(CHAIN), performer, workers=2, keep_going=True).run()
+    assert states["y"] is TaskState.DONE
+    assert (states["b"], states["c"]) == (TaskState.FAILED, TaskState.SKIPPED)
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
@@ -115,10 +115,10 @@ def test_an_interrupt_stops_running_tasks_and_waits_for_them(kind: type[BaseExce
     is_stopped = threading.Event()
     ended: list[str] = []
 
-    def perform(name: str) -> State:
+    def perform(name: str) -> TaskState:
         assert is_stopped.wait(20)
         ended.append(name)
-        return State.CANCELLED
+        return TaskState.CANCELLED
 
     def once(error: BaseException) -> Callable[[], None]:
         errors = [error]
@@ -130,7 +130,7 @@ def test_an_interrupt_stops_running_tasks_and_waits_for_them(kind: type[BaseExce
         return look
 
     tasks = graph({"a": (), "b": (), "c": ("a",)})
-    schedule = Schedule(tasks, perform, workers=2, look=once(kind()), stop=is_stopped.set)
+    scheduler = Scheduler(tasks, perform, workers=2, on_tick=once(kind()), stop=is_stopped.set)
     with suppress(kind):
-        schedule.run()
+        scheduler.run()
     assert sorted(ended) == ["a", "b"]

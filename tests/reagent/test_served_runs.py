@@ -13,7 +13,7 @@ from forklake.client.transport import Transport
 from forklake.engines.spark.engine import Engine
 from forklake.errors import Unavailable, Unsupported
 from forklake.reagent import ServedPlace, run_workbook
-from forklake.reagent.schedule import State
+from forklake.reagent.scheduler import TaskState
 from tests.crucible.conftest import open_service, settings
 from tests.crucible.served import Running
 from tests.reagent.conftest import Make
@@ -79,7 +79,7 @@ def test_failures_in_the_service_are_rolled_back(
         "checks": [{"table": "t", "not_null": ["name"]}],
     }
     report = run_workbook(make({"a": task}), ServedPlace(client), isolation=isolation)
-    assert report.tasks["a"].state is State.FAILED
+    assert report.tasks["a"].state is TaskState.FAILED
     failure = report.failure()
     assert failure is not None
     assert "name not null (1 row found)" in failure.message

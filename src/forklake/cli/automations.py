@@ -326,15 +326,15 @@ def run(
     """
     with session.open() as metastore, needing_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
-        from forklake.reagent.automations.beside import beside
+        from forklake.reagent.automations.background import run_in_background
         from forklake.reagent.automations.workbooks import workbooks
 
         with workbooks(session.uri, session.metadata_schema) as perform:
             if once:
                 _show_done(session, Runner(metastore, perform).run_due())
                 return
-            runner = Runner(metastore, perform, told=lambda *done: _tell(session, *done))
-            with beside(runner, threads):
+            runner = Runner(metastore, perform, on_end=lambda *done: _tell(session, *done))
+            with run_in_background(runner, threads):
                 _wait_for_the_end()
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from forklake.reagent.places import Place
     from forklake.reagent.reports import RunReport
-    from forklake.reagent.run_plan import Plan
-    from forklake.reagent.workbook_run import Tell
+    from forklake.reagent.run_plan import RunPlan
+    from forklake.reagent.workbook_run import OnChange
 
 _COLUMNS = ("task", "state", "tries", "rows", "time", "snapshots")
 _NUMBERS = ("tries", "rows", "time")
@@ -112,7 +112,7 @@ def run(
     with needing_packages("Workbooks", "reagent"):
         from forklake.reagent.run_plan import plan_run
         from forklake.reagent.workbook_files import load_workbook
-        from forklake.reagent.workbook_run import Run
+        from forklake.reagent.workbook_run import WorkbookRun
     plan = plan_run(
         load_workbook(workbook),
         catalog=catalog,
@@ -127,7 +127,7 @@ def run(
         _show_plan(session, plan)
         return
     with closing(_place(session)) as place, _live_table(session) as tell:
-        done = Run(plan, place, tell).run()
+        done = WorkbookRun(plan, place, tell).run()
     files = [str(path) for path in done.write(report)] if report is not None else []
     _show(session, done, files)
 
@@ -155,7 +155,7 @@ def _parse_parameter(text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _live_table(session: Session) -> Iterator[Tell | None]:
+def _live_table(session: Session) -> Iterator[OnChange | None]:
     """Show the states of all worktasks during a run, on a terminal."""
     console = console_for(sys.stderr)
     if session.output.as_json or not console.is_terminal:
@@ -221,10 +221,10 @@ def _summary_lines(run: RunReport, files: list[str]) -> Iterator[str]:
     yield f"{word} in {duration(run.seconds)}: run {run.run_id}."
 
 
-def _show_plan(session: Session, plan: Plan) -> None:
-    from forklake.reagent.graphs import ordered
+def _show_plan(session: Session, plan: RunPlan) -> None:
+    from forklake.reagent.graphs import group_by_order
 
-    groups = ordered(plan.graph)
+    groups = group_by_order(plan.graph)
 
     def draw() -> Iterator[RenderableType]:
         rows = [
@@ -245,6 +245,6 @@ def _show_plan(session: Session, plan: Plan) -> None:
     session.output.show(document, draw)
 
 
-def _output(plan: Plan, name: str) -> str:
+def _output(plan: RunPlan, name: str) -> str:
     output = plan.tasks[name].output
     return "" if output is None else f"{output.table} ({output.mode})"

@@ -59,7 +59,7 @@ def _automations(settings: Settings) -> Iterator[None]:
 
     with needing_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
-        from forklake.reagent.automations.beside import beside
+        from forklake.reagent.automations.background import run_in_background
         from forklake.reagent.automations.workbooks import workbooks
     # When the server ends, it raises SIGTERM once more, which by default would kill running
     # workbooks at once. As an exception, it lets them end.
@@ -69,7 +69,7 @@ def _automations(settings: Settings) -> Iterator[None]:
             settings.metastore, create=settings.create, metadata_schema=settings.metadata_schema
         ) as metastore,
         workbooks(settings.metastore, settings.metadata_schema) as perform,
-        beside(
+        run_in_background(
             Runner(metastore, perform), settings.automations, patience=settings.shutdown_seconds
         ),
     ):

@@ -23,7 +23,7 @@ class Attempt:
         self._is_stopped = threading.Event()
 
     @contextmanager
-    def using(self, worker: Worker) -> Iterator[None]:
+    def run_on(self, worker: Worker) -> Iterator[None]:
         """Run one try on a session, which is stopped together with the worktask."""
         self._worker = worker
         try:
@@ -47,7 +47,7 @@ class Attempt:
         self.reason = self.reason or reason
         self._is_stopped.set()
 
-    def press(self, name: str) -> None:
+    def enforce_stop(self, name: str) -> None:
         """Stop the worktask after its time limit, and repeat a stop that was requested before.
 
         The repetition is needed: after a cancelled statement, the worktask may start another one.

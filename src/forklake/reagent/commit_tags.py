@@ -13,7 +13,7 @@ _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class CommitTag:
     """Commit tag of a worktask, or of the run as a whole."""
 
     run_id: str
@@ -25,7 +25,7 @@ class Stamp:
         """Idempotency key of the commit: retries of the same worktask commit once."""
         return f"{self.run_id}/{self.task}" if self.task else self.run_id
 
-    def on(self, info: CommitInfo = CommitInfo()) -> CommitInfo:  # noqa: B008 - it is frozen
+    def apply_to(self, info: CommitInfo = CommitInfo()) -> CommitInfo:  # noqa: B008 - it is frozen
         """Return the tagged commit info. An author and a message that are set are kept."""
         facts = {"run": self.run_id, "task": self.task, "note": info.extra_info}
         about = f"task {self.task}" if self.task else f"run {self.run_id}"
@@ -56,14 +56,14 @@ def facts_of(extra_info: str | None) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-class Historic(Protocol):
+class SnapshotHistory(Protocol):
     """Catalog with a list of snapshots, local or of a service."""
 
     def snapshots(self, *, limit: int | None = None) -> list[Snapshot]:
         """Return the newest `limit` snapshots, oldest first."""
 
 
-def snapshots_since(catalog: Historic, since: int) -> list[Snapshot]:
+def snapshots_since(catalog: SnapshotHistory, since: int) -> list[Snapshot]:
     """Return the snapshots after `since`, read in pages instead of the whole history."""
     limit = _PAGE
     while True:

@@ -28,11 +28,11 @@ def worktask(
     if output is not None:
         said["output"] = {"table": output} if isinstance(output, str) else output
 
-    def marked(function: Function) -> Function:
+    def mark(function: Function) -> Function:
         setattr(function, MARK, (name or function.__name__, {**said, "python": function}))
         return function
 
-    return marked
+    return mark
 
 
 def worktasks_of(names: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

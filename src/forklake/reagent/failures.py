@@ -9,14 +9,14 @@ def as_error(reason: BaseException) -> ForklakeError:
     """Return the error for an exception of Forklake, Spark or a function of the workbook."""
     if isinstance(reason, ForklakeError):
         return reason
-    found = _of_spark(reason)
+    found = _convert_spark_error(reason)
     if found is not None:
         return found
     said = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
     return ForklakeError(said, remedy="Check the function or the SQL of the task.")
 
 
-def _of_spark(reason: BaseException) -> ForklakeError | None:
+def _convert_spark_error(reason: BaseException) -> ForklakeError | None:
     from forklake.engines.spark.failures import is_of_spark
     from forklake.engines.spark.query_failures import explanation
 
@@ -25,10 +25,12 @@ def _of_spark(reason: BaseException) -> ForklakeError | None:
     explained = explanation(reason)
     if explained is not None:
         return explained
-    return ForklakeError(f"Spark failed: {_cause(reason)}", remedy="See the log of Spark.")
+    return ForklakeError(
+        f"Spark failed: {_innermost_message(reason)}", remedy="See the log of Spark."
+    )
 
 
-def _cause(reason: BaseException) -> str:
+def _innermost_message(reason: BaseException) -> str:
     """Return the first line of the message of the innermost cause."""
     from forklake.engines.spark.failures import messages_of
 

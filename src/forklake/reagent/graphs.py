@@ -13,27 +13,31 @@ from forklake.session.names import perhaps
 Graph = Mapping[str, frozenset[str]]
 
 
-def graph_of(workbook: Workbook, only: Iterable[str] = ()) -> Graph:
+def build_graph(workbook: Workbook, only: Iterable[str] = ()) -> Graph:
     """Return the worktasks, or those in `only`, each with the worktasks that it depends on.
 
     A worktask depends on those in its `after`, and on those earlier in the workbook that write a
     table which it reads as an input. If a later one writes such a table, `after` must define which
     of the two runs first.
     """
-    chosen = {_known(workbook, name, "--only") for name in only} or set(workbook.tasks)
-    writers = _writers(workbook)
+    chosen = {_require_task(workbook, name, "--only") for name in only} or set(workbook.tasks)
+    writers = _map_writers(workbook)
     found: dict[str, frozenset[str]] = {}
     for name, task in workbook.tasks.items():
-        named = {_known(workbook, other, f"task '{name}', after") for other in task.after}
-        found[name] = frozenset(named | (_written_for(workbook, name, writers) & found.keys()))
-    _refuse_circles(found)
+        named = {_require_task(workbook, other, f"task '{name}', after") for other in task.after}
+        found[name] = frozenset(
+            named | (_find_input_writers(workbook, name, writers) & found.keys())
+        )
+    _require_no_cycles(found)
     for name in workbook.tasks:
-        for other in _written_for(workbook, name, writers):
+        for other in _find_input_writers(workbook, name, writers):
             _require_order(found, name, other)
     return {name: needs & chosen for name, needs in found.items() if name in chosen}
 
 
-def _written_for(workbook: Workbook, name: str, writers: Mapping[str, list[str]]) -> set[str]:
+def _find_input_writers(
+    workbook: Workbook, name: str, writers: Mapping[str, list[str]]
+) -> set[str]:
     """Return the other worktasks that write tables of which a worktask reads the current state."""
     inputs = workbook.tasks[name].inputs.values()
     tables = {one.table for one in inputs if one.table and not one.jdbc and one.snapshot is None}
@@ -41,7 +45,7 @@ def _written_for(workbook: Workbook, name: str, writers: Mapping[str, list[str]]
 
 
 def _require_order(graph: Graph, reader: str, writer: str) -> None:
-    if not (_needs(graph, reader, writer) or _needs(graph, writer, reader)):
+    if not (_depends_on(graph, reader, writer) or _depends_on(graph, writer, reader)):
         raise InvalidInput(
             f"Task '{reader}' reads a table that task '{writer}' writes, and their order is not"
             " defined.",
@@ -49,12 +53,12 @@ def _require_order(graph: Graph, reader: str, writer: str) -> None:
         )
 
 
-def _needs(graph: Graph, later: str, first: str) -> bool:
+def _depends_on(graph: Graph, later: str, first: str) -> bool:
     """Return whether `later` depends on `first`, directly or indirectly."""
-    return any(one == first or _needs(graph, one, first) for one in graph[later])
+    return any(one == first or _depends_on(graph, one, first) for one in graph[later])
 
 
-def ordered(graph: Graph) -> list[list[str]]:
+def group_by_order(graph: Graph) -> list[list[str]]:
     """Return the worktasks in groups, each depending only on those of earlier groups."""
     sorter = TopologicalSorter(graph)
     sorter.prepare()
@@ -66,7 +70,7 @@ def ordered(graph: Graph) -> list[list[str]]:
     return groups
 
 
-def _writers(workbook: Workbook) -> dict[str, list[str]]:
+def _map_writers(workbook: Workbook) -> dict[str, list[str]]:
     """Return the names of the worktasks that write each table."""
     found: dict[str, list[str]] = {}
     for name, task in workbook.tasks.items():
@@ -75,7 +79,7 @@ def _writers(workbook: Workbook) -> dict[str, list[str]]:
     return found
 
 
-def _known(workbook: Workbook, name: str, where: str) -> str:
+def _require_task(workbook: Workbook, name: str, where: str) -> str:
     if name not in workbook.tasks:
         raise InvalidInput(
             f"Workbook '{workbook.name}', {where}: task '{name}' does not exist.",
@@ -85,7 +89,7 @@ def _known(workbook: Workbook, name: str, where: str) -> str:
     return name
 
 
-def _refuse_circles(graph: Graph) -> None:
+def _require_no_cycles(graph: Graph) -> None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as reason:

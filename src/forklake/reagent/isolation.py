@@ -1,7 +1,7 @@
 """Isolation of a run: where its worktasks work (the catalog, one transaction or a fork).
 
-A ground is entered before the first worktask. `finish` publishes the changes to other readers, and
-`leave` releases the ground in any case and rolls back changes that were not finished.
+An isolation is entered before the first worktask. `finish` makes the changes visible to other
+readers. `leave` releases the catalog in any case and rolls back changes that were not finished.
 """
 
 from __future__ import annotations
@@ -13,43 +13,43 @@ from datetime import timedelta
 
 from forklake.errors import Cancelled, Unavailable
 from forklake.model.snapshots import Snapshot
-from forklake.reagent.commit_tags import Stamp, snapshots_since
+from forklake.reagent.commit_tags import CommitTag, snapshots_since
 from forklake.reagent.places import Place, Worker
-from forklake.reagent.reports import Publication
+from forklake.reagent.reports import MergeReport
 from forklake.reagent.workbooks import Isolation
 
 
-class DirectGround:
-    """Ground of `direct`: each worktask commits to the catalog in its own session."""
+class DirectIsolation:
+    """Isolation `direct`: each worktask commits to the catalog in its own session."""
 
     most_workers: int | None = None
     is_inside = False  # whether worktasks run inside a transaction of the whole run
 
-    def __init__(self, place: Place, catalog: str, stamp: Stamp, ttl: timedelta) -> None:
+    def __init__(self, place: Place, catalog: str, tag: CommitTag, ttl: timedelta) -> None:
         self.catalog = catalog  # the catalog that worktasks change
         self._parent = catalog
         self._place = place
-        self._stamp = stamp
+        self._tag = tag
         self._ttl = ttl
         self._ending = ExitStack()
 
     def enter(self) -> None:
         """Attach the catalog."""
         self._since = self._place.catalogs.catalog(self.catalog).current_snapshot()
-        self._room = self._place.room(self.catalog, self._parent)
-        self._ending.callback(self._room.close)
+        self._workspace = self._place.open_workspace(self.catalog, self._parent)
+        self._ending.callback(self._workspace.close)
 
     @contextmanager
-    def worker(self, stamp: Stamp) -> Iterator[Worker]:
+    def open_worker(self, tag: CommitTag) -> Iterator[Worker]:
         """Open a session for a worktask and close it at the end of the block."""
-        with closing(self._room.worker(stamp)) as worker:
+        with closing(self._workspace.open_worker(tag)) as worker:
             yield worker
 
     def history(self) -> list[Snapshot]:
         """Return all snapshots since the run began, also those of other writers."""
         return snapshots_since(self._place.catalogs.catalog(self.catalog), self._since)
 
-    def finish(self) -> Publication | None:
+    def finish(self) -> MergeReport | None:
         """Do nothing: worktasks have committed themselves."""
         return None
 
@@ -59,8 +59,8 @@ class DirectGround:
         return None
 
 
-class TransactionGround(DirectGround):
-    """Ground of `transaction`: worktasks run one by one in one session and one transaction."""
+class TransactionIsolation(DirectIsolation):
+    """Isolation `transaction`: worktasks run one by one in one session and one transaction."""
 
     most_workers = 1
     is_inside = True
@@ -69,7 +69,7 @@ class TransactionGround(DirectGround):
     def enter(self) -> None:
         """Begin the transaction."""
         super().enter()
-        self._shared = self._room.worker(self._stamp)
+        self._shared = self._workspace.open_worker(self._tag)
         self._ending.callback(self._shared.close)
         transaction = self._shared.transaction()
         transaction.__enter__()
@@ -77,11 +77,11 @@ class TransactionGround(DirectGround):
         self._ending.callback(self._roll_back)
 
     @contextmanager
-    def worker(self, stamp: Stamp) -> Iterator[Worker]:
+    def open_worker(self, tag: CommitTag) -> Iterator[Worker]:
         """Yield the session that all worktasks share."""
         yield self._shared
 
-    def finish(self) -> Publication | None:
+    def finish(self) -> MergeReport | None:
         """Commit the transaction."""
         transaction, self._open = self._open, None
         assert transaction is not None
@@ -93,29 +93,29 @@ class TransactionGround(DirectGround):
             self._open.__exit__(Cancelled, Cancelled("The run failed."), None)
 
 
-class ForkGround(DirectGround):
-    """Ground of `fork`: worktasks work in a fork, which is finally merged or dropped."""
+class ForkIsolation(DirectIsolation):
+    """Isolation `fork`: worktasks work in a fork, which is finally merged or dropped."""
 
-    _is_published = False
+    _is_merged = False
     _is_kept = False
 
     def enter(self) -> None:
         """Fork the catalog and attach the fork."""
         # Random: a retried run has the same id, and must not meet the fork of its earlier try.
-        self.catalog = f"{self._parent}-run-{self._stamp.run_id}-{secrets.token_hex(2)}"
-        self._place.fork(self._parent, self.catalog, self._stamp, self._ttl)
+        self.catalog = f"{self._parent}-run-{self._tag.run_id}-{secrets.token_hex(2)}"
+        self._place.fork(self._parent, self.catalog, self._tag, self._ttl)
         self._ending.callback(self._drop)
         super().enter()
 
-    def finish(self) -> Publication | None:
+    def finish(self) -> MergeReport | None:
         """Merge the fork into its parent."""
-        published = self._place.merge_fork(self.catalog, self._parent, self._stamp)
-        self._is_published = True
-        return published
+        report = self._place.merge_fork(self.catalog, self._parent, self._tag)
+        self._is_merged = True
+        return report
 
     def leave(self, *, keep: bool) -> str | None:
         """Drop the fork, unless it was not merged and is to be kept."""
-        self._is_kept = keep and not self._is_published
+        self._is_kept = keep and not self._is_merged
         super().leave(keep=keep)
         return self.catalog if self._is_kept else None
 
@@ -125,8 +125,8 @@ class ForkGround(DirectGround):
                 self._place.catalogs.drop_catalog(self.catalog, if_exists=True)
 
 
-GROUNDS: dict[Isolation, type[DirectGround]] = {
-    Isolation.DIRECT: DirectGround,
-    Isolation.TRANSACTION: TransactionGround,
-    Isolation.FORK: ForkGround,
+ISOLATIONS: dict[Isolation, type[DirectIsolation]] = {
+    Isolation.DIRECT: DirectIsolation,
+    Isolation.TRANSACTION: TransactionIsolation,
+    Isolation.FORK: ForkIsolation,
 }

@@ -11,9 +11,9 @@ from forklake.catalog.metastore import Metastore, open_metastore
 from forklake.crucible.sessions.engines import Engines
 from forklake.model.closeable import Closing
 from forklake.model.requests import MergeRequest
-from forklake.reagent.commit_tags import Stamp
-from forklake.reagent.prepared_tasks import Prepared
-from forklake.reagent.reports import Publication, published
+from forklake.reagent.commit_tags import CommitTag
+from forklake.reagent.prepared_tasks import PreparedTask
+from forklake.reagent.reports import MergeReport, make_merge_report
 from forklake.reagent.sessions import LocalWorker, StoppableGuard, TaskSession
 from forklake.reagent.workbooks import Output
 from forklake.session.names import joined_name
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from forklake.engines.spark.public_types import SparkSession
 
 
-class LocalRoom:
+class LocalWorkspace:
     """Catalog that is attached once for all worktasks."""
 
     def __init__(self, session: TaskSession) -> None:
         self._session = session
 
-    def worker(self, stamp: Stamp) -> LocalWorker:
+    def open_worker(self, tag: CommitTag) -> LocalWorker:
         """Open a session that uses the catalog."""
-        return LocalWorker(self._session.twin(stamp, StoppableGuard()), stamp.key)
+        return LocalWorker(self._session.duplicate(tag, StoppableGuard()), tag.key)
 
     def close(self) -> None:
         """Detach the catalog."""
@@ -46,7 +46,7 @@ class LocalPlace(Closing):
     ) -> None:
         self._uri = uri
         self._metadata_schema = metadata_schema
-        self._engines = Engines(lambda: _started(spark))
+        self._engines = Engines(lambda: _start_engine(spark))
         self.catalogs: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
 
     def close(self) -> None:
@@ -54,15 +54,15 @@ class LocalPlace(Closing):
         self._engines.close()
         self.catalogs.close()
 
-    def require(self, tasks: Sequence[Prepared]) -> None:
+    def require(self, tasks: Sequence[PreparedTask]) -> None:
         """Accept all worktasks: nothing is unsupported in this process."""
 
-    def room(self, catalog: str, alias: str) -> LocalRoom:
+    def open_workspace(self, catalog: str, alias: str) -> LocalWorkspace:
         """Attach a catalog for worktasks."""
-        return LocalRoom(self._session(catalog, alias))
+        return LocalWorkspace(self._open_session(catalog, alias))
 
-    def _session(self, catalog: str, alias: str, stamp: Stamp | None = None) -> TaskSession:
-        session = TaskSession(self._engines, stamp=stamp)
+    def _open_session(self, catalog: str, alias: str, tag: CommitTag | None = None) -> TaskSession:
+        session = TaskSession(self._engines, tag=tag)
         try:
             session.attach(self._uri, alias, catalog=catalog, metadata_schema=self._metadata_schema)
             session.use(joined_name([alias]))
@@ -71,37 +71,37 @@ class LocalPlace(Closing):
             raise
         return session
 
-    def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
+    def fork(self, parent: str, name: str, tag: CommitTag, ttl: timedelta) -> None:
         """Fork a catalog with a time to live. The run holds the fork exclusively."""
         from forklake.merging.holds import fork_held
 
-        fork_held(self.catalogs, parent, name, holder=stamp.run_id, ttl=ttl)
+        fork_held(self.catalogs, parent, name, holder=tag.run_id, ttl=ttl)
 
-    def merge_fork(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+    def merge_fork(self, fork: str, parent: str, tag: CommitTag) -> MergeReport:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""
         from forklake.merging import merge_fork
 
-        with self._session(parent, parent, stamp) as session:
-            info = stamp.on()
+        with self._open_session(parent, parent, tag) as session:
+            info = tag.apply_to()
             request = MergeRequest(
                 fork,
                 parent,
                 message=info.message,
                 extra_info=info.extra_info,
-                idempotency_key=stamp.key,
+                idempotency_key=tag.key,
             )
             merged = merge_fork(
-                session, self.catalogs, request, holder=stamp.run_id, author=info.author
+                session, self.catalogs, request, holder=tag.run_id, author=info.author
             )
-        return published(merged)
+        return make_merge_report(merged)
 
-    def make_delta(self, catalog: str, output: Output) -> None:
+    def publish_delta_table(self, catalog: str, output: Output) -> None:
         """Flush an output table, and publish it as a Delta table if it is not yet one."""
         from forklake.delta.publication import publish_table
         from forklake.maintenance import flush_inlined_data
 
         assert output.delta is not None
-        with self._session(catalog, catalog) as session:
+        with self._open_session(catalog, catalog) as session:
             place = session.resolve(output.table)
             flush_inlined_data(session, catalog, place.schema, place.table)
             state = place.attachment.catalog.refresh()
@@ -109,7 +109,7 @@ class LocalPlace(Closing):
                 publish_table(place.attachment.catalog, place.table, place.schema, output.delta)
 
 
-def _started(spark: SparkSession | None) -> Engine:
+def _start_engine(spark: SparkSession | None) -> Engine:
     from forklake.engines.spark.engine import Engine
 
     return Engine.start(spark, is_shared=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from forklake.errors import NotFound
 from forklake.model.names import quoted
-from forklake.reagent.places import Worker, counted_rows
-from forklake.reagent.prepared_tasks import Prepared, bare
+from forklake.reagent.places import Worker, count_changed_rows
+from forklake.reagent.prepared_tasks import PreparedTask, strip_statement
 from forklake.reagent.workbooks import Mode, Output
 
 if TYPE_CHECKING:
@@ -24,27 +24,27 @@ STATEMENTS: dict[Mode, str] = {
 
 
 def write_output(
-    worker: Worker, task: Prepared, query: str, frames: Mapping[str, DataFrame]
+    worker: Worker, task: PreparedTask, query: str, frames: Mapping[str, DataFrame]
 ) -> int | None:
     """Write the rows of a query to the output of a worktask; return how many there were."""
     assert task.output is not None
-    text = statement(task.output, query, exists=_exists(worker, task.output.table))
-    return counted_rows(worker.execute(text, task.parameters_of(text), frames=frames))
+    text = build_statement(task.output, query, exists=_table_exists(worker, task.output.table))
+    return count_changed_rows(worker.execute(text, task.parameters_of(text), frames=frames))
 
 
-def statement(output: Output, query: str, *, exists: bool) -> str:
+def build_statement(output: Output, query: str, *, exists: bool) -> str:
     """Return the statement that writes the rows of a query to an existing or a new table."""
     partitions = f"PARTITIONED BY ({', '.join(output.partition_by)})" if output.partition_by else ""
     return (STATEMENTS[output.mode] if exists else _CREATE).format(
         table=output.table,
-        query=bare(query),
+        query=strip_statement(query),
         key=", ".join(map(quoted, output.key)),
-        where=bare(output.where or ""),
+        where=strip_statement(output.where or ""),
         partitions=partitions,
     )
 
 
-def _exists(worker: Worker, table: str) -> bool:
+def _table_exists(worker: Worker, table: str) -> bool:
     try:
         worker.execute(f"DESCRIBE {table}")
     except NotFound:

@@ -15,7 +15,7 @@ _MOST_TICKS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TaskBar:
     """Bar of a worktask in the chart. Its left end and its width are percentages."""
 
     task: TaskReport
@@ -27,11 +27,11 @@ class Bar:
 class Chart:
     """Chart of when each worktask ran, with tick marks."""
 
-    bars: list[Bar]
+    bars: list[TaskBar]
     ticks: list[tuple[float, str]]
 
 
-def page(report: RunReport) -> str:
+def render_page(report: RunReport) -> str:
     """Render the report as HTML."""
     environment = Environment(
         loader=PackageLoader("forklake.reagent"),
@@ -40,31 +40,34 @@ def page(report: RunReport) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"seconds": _seconds, "time": _time}
+    environment.filters |= {"seconds": _format_seconds, "time": _format_time}
     template = environment.get_template("report.html")
-    return template.render(run=report, chart=chart(report), failure=report.failure())
+    return template.render(run=report, chart=build_chart(report), failure=report.failure())
 
 
-def chart(report: RunReport) -> Chart:
+def build_chart(report: RunReport) -> Chart:
     """Return the chart of the worktasks that ran, ordered by their start."""
     ran = [one for one in report.tasks.values() if one.began is not None]
-    total = max([(_since(report, one.ended) or 0.0) for one in ran], default=0.0) or 1.0
+    total = (
+        max([(_seconds_since_start(report, one.ended) or 0.0) for one in ran], default=0.0) or 1.0
+    )
     bars = [
-        Bar(one, 100 * start / total, max(0.4, 100 * one.seconds / total))
+        TaskBar(one, 100 * start / total, max(0.4, 100 * one.seconds / total))
         for start, one in sorted(
-            ((_since(report, one.began) or 0.0, one) for one in ran), key=lambda each: each[0]
+            ((_seconds_since_start(report, one.began) or 0.0, one) for one in ran),
+            key=lambda each: each[0],
         )
     ]
-    step = _step(total)
+    step = _tick_distance(total)
     marks = [step * number for number in range(int(total / step) + 1)]
     return Chart(bars, [(100 * mark / total, f"{mark:g} s") for mark in marks])
 
 
-def _since(report: RunReport, moment: datetime | None) -> float | None:
+def _seconds_since_start(report: RunReport, moment: datetime | None) -> float | None:
     return None if moment is None else (moment - report.began).total_seconds()
 
 
-def _step(total: float) -> float:
+def _tick_distance(total: float) -> float:
     """Return the distance between tick marks: 1, 2 or 5 times a power of ten."""
     size = 0.001
     while True:
@@ -74,9 +77,9 @@ def _step(total: float) -> float:
         size *= 10
 
 
-def _seconds(value: float) -> str:
+def _format_seconds(value: float) -> str:
     return f"{value:,.2f} s"
 
 
-def _time(value: Any) -> str:
+def _format_time(value: Any) -> str:
     return "" if value is None else f"{value:%Y-%m-%d %H:%M:%S} UTC"

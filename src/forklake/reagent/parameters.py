@@ -22,7 +22,9 @@ _MARK = re.compile(r"\$\{(env:)?([A-Za-z_]\w*)\}")
 _PLAIN = re.compile(r"[\w.\-]*")
 
 
-def values_of(workbook: Workbook, given: Mapping[str, Any], **own: str) -> dict[str, Value]:
+def resolve_parameters(
+    workbook: Workbook, given: Mapping[str, Any], **own: str
+) -> dict[str, Value]:
     """Return the values of all parameters: given ones, then defaults, and those of every run."""
     known = {*workbook.parameters, *workbook.required}
     for name in given:
@@ -38,15 +40,15 @@ def values_of(workbook: Workbook, given: Mapping[str, Any], **own: str) -> dict[
             remedy=f"Pass --param {missing[0]}=VALUE.",
         )
     taken = {
-        name: _like(name, value, workbook.parameters.get(name)) for name, value in given.items()
+        name: _convert(name, value, workbook.parameters.get(name)) for name, value in given.items()
     }
     return {**own, **workbook.parameters, **taken}
 
 
-def _like(name: str, value: Any, default: Value | None) -> Value:
+def _convert(name: str, value: Any, default: Value | None) -> Value:
     """Convert a value to the type of the default. Without one, decode a text as JSON."""
     if not isinstance(value, str):
-        return _checked(name, value)
+        return _require_type(name, value)
     try:
         match default:
             case str():
@@ -56,7 +58,7 @@ def _like(name: str, value: Any, default: Value | None) -> Value:
             case date():
                 return date.fromisoformat(value)
             case None:
-                return _from_json(value)
+                return _decode_json(value)
         found = json.loads(value)
         if type(found) is type(default) or (isinstance(default, float) and type(found) is int):
             return type(default)(found)
@@ -68,7 +70,7 @@ def _like(name: str, value: Any, default: Value | None) -> Value:
     )
 
 
-def _from_json(text: str) -> Value:
+def _decode_json(text: str) -> Value:
     try:
         found = json.loads(text)
     except ValueError:
@@ -76,7 +78,7 @@ def _from_json(text: str) -> Value:
     return found if isinstance(found, bool | int | float) else text
 
 
-def _checked(name: str, value: Any) -> Value:
+def _require_type(name: str, value: Any) -> Value:
     if isinstance(value, bool | int | float | str | date):
         return value
     raise InvalidInput(
@@ -85,20 +87,20 @@ def _checked(name: str, value: Any) -> Value:
     )
 
 
-def filled(text: str, values: Mapping[str, Value]) -> str:
+def insert_parameters(text: str, values: Mapping[str, Value]) -> str:
     """Return a text with `${name}` and `${env:NAME}` replaced by values."""
 
     def value(mark: re.Match[str]) -> str:
-        return _variable(mark[2]) if mark[1] else str(_value(mark[2], values))
+        return _read_environment(mark[2]) if mark[1] else str(_require_value(mark[2], values))
 
     return _MARK.sub(value, text)
 
 
-def filled_sql(text: str, values: Mapping[str, Value]) -> str:
+def insert_sql_parameters(text: str, values: Mapping[str, Value]) -> str:
     """Return SQL with `${name}` replaced by values, which must be names or numbers."""
 
     def value(mark: re.Match[str]) -> str:
-        found = str(_value(mark[2], values))
+        found = str(_require_value(mark[2], values))
         if mark[1] or not _PLAIN.fullmatch(found):
             raise InvalidInput(
                 f"{mark[0]} cannot be inserted into SQL: only parameters that are names or numbers"
@@ -110,7 +112,7 @@ def filled_sql(text: str, values: Mapping[str, Value]) -> str:
     return _MARK.sub(value, text)
 
 
-def _value(name: str, values: Mapping[str, Value]) -> Value:
+def _require_value(name: str, values: Mapping[str, Value]) -> Value:
     if name not in values:
         raise InvalidInput(
             f"The parameter '{name}' of ${{{name}}} does not exist.",
@@ -119,7 +121,7 @@ def _value(name: str, values: Mapping[str, Value]) -> Value:
     return values[name]
 
 
-def _variable(name: str) -> str:
+def _read_environment(name: str) -> str:
     found = os.environ.get(name)
     if found is None:
         raise NotFound(

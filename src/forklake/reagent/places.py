@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from forklake.catalog.service import CatalogService
     from forklake.engines.spark.public_types import DataFrame
     from forklake.errors import Cancelled
-    from forklake.reagent.commit_tags import Stamp
-    from forklake.reagent.prepared_tasks import Prepared
-    from forklake.reagent.reports import Publication
+    from forklake.reagent.commit_tags import CommitTag
+    from forklake.reagent.prepared_tasks import PreparedTask
+    from forklake.reagent.reports import MergeReport
     from forklake.reagent.workbooks import Output
     from forklake.sql.parameters import Parameters
     from forklake.sql.results import Result
@@ -50,10 +50,10 @@ class Worker(Protocol):
         """Close the session."""
 
 
-class Room(Protocol):
+class Workspace(Protocol):
     """Catalog attached under the alias that worktasks use."""
 
-    def worker(self, stamp: Stamp) -> Worker:
+    def open_worker(self, tag: CommitTag) -> Worker:
         """Open a session that uses the catalog."""
 
     def close(self) -> None:
@@ -70,23 +70,23 @@ class Place(Protocol):
     def close(self) -> None:
         """Release its resources."""
 
-    def require(self, tasks: Sequence[Prepared]) -> None:
+    def require(self, tasks: Sequence[PreparedTask]) -> None:
         """Raise Unsupported if a worktask needs what is not available here."""
 
-    def room(self, catalog: str, alias: str) -> Room:
+    def open_workspace(self, catalog: str, alias: str) -> Workspace:
         """Attach a catalog for worktasks."""
 
-    def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
+    def fork(self, parent: str, name: str, tag: CommitTag, ttl: timedelta) -> None:
         """Fork a catalog with a time to live, for this run only."""
 
-    def merge_fork(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+    def merge_fork(self, fork: str, parent: str, tag: CommitTag) -> MergeReport:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""
 
-    def make_delta(self, catalog: str, output: Output) -> None:
+    def publish_delta_table(self, catalog: str, output: Output) -> None:
         """Publish an output table as a Delta table, or update the Delta table."""
 
 
-def counted_rows(results: Sequence[Any]) -> int | None:
+def count_changed_rows(results: Sequence[Any]) -> int | None:
     """Return the number of rows that statements changed, or None if none of them has a count."""
     counts = [
         int(one.data["Count"][0].as_py())

@@ -11,14 +11,14 @@ from typing import Any
 
 from forklake.errors import ForklakeError
 from forklake.model.merge_outcomes import Merged
-from forklake.reagent.schedule import State
+from forklake.reagent.scheduler import TaskState
 from forklake.reagent.workbooks import Value
 
-_TOLD = ("table", "appended_rows", "appended_files", "updated", "deleted")
+_REPORTED = ("table", "appended_rows", "appended_files", "updated", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """Result of a check."""
 
     name: str
@@ -28,7 +28,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ReportedError:
     """Error of a worktask or a run, with its remedy."""
 
     code: str
@@ -36,40 +36,40 @@ class Failure:
     remedy: str
 
     @classmethod
-    def of(cls, error: ForklakeError) -> Failure:
+    def of(cls, error: ForklakeError) -> ReportedError:
         """Copy the code and the texts of an error."""
         return cls(error.code, error.message, error.remedy)
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class MergeReport:
     """Result of merging the fork of a run into its parent."""
 
     snapshot_id: int | None
     tables: tuple[Mapping[str, Any], ...] = ()
 
 
-def published(merged: Merged) -> Publication:
+def make_merge_report(merged: Merged) -> MergeReport:
     """Return the part of the result of a merge that reports contain."""
-    tables = ({name: getattr(one, name) for name in _TOLD} for one in merged.tables)
-    return Publication(merged.snapshot_id, tuple(tables))
+    tables = ({name: getattr(one, name) for name in _REPORTED} for one in merged.tables)
+    return MergeReport(merged.snapshot_id, tuple(tables))
 
 
 @dataclass(slots=True)
 class TaskReport:
-    """State of a worktask, and at the end its result."""
+    """TaskState of a worktask, and at the end its result."""
 
     name: str
     after: list[str]
-    state: State = State.WAITING
+    state: TaskState = TaskState.WAITING
     session: str = ""
     tries: int = 0
     rows: int | None = None
     snapshots: list[int] = field(default_factory=list)
     began: datetime | None = None
     ended: datetime | None = None
-    checks: list[Checked] = field(default_factory=list)
-    error: Failure | None = None
+    checks: list[CheckResult] = field(default_factory=list)
+    error: ReportedError | None = None
 
     @property
     def seconds(self) -> float:
@@ -81,7 +81,7 @@ class TaskReport:
 
 @dataclass(slots=True)
 class RunReport:
-    """State of a run, and at the end its result."""
+    """TaskState of a run, and at the end its result."""
 
     run_id: str
     workbook: str
@@ -93,13 +93,13 @@ class RunReport:
     ended: datetime | None = None
     workers: int = 1
     fork: str | None = None  # name of the fork, if it is kept for inspection
-    publication: Publication | None = None
-    error: Failure | None = None
+    publication: MergeReport | None = None
+    error: ReportedError | None = None
 
     @property
     def succeeded(self) -> bool:
         """Whether all worktasks are done and the run has no error."""
-        done = all(one.state is State.DONE for one in self.tasks.values())
+        done = all(one.state is TaskState.DONE for one in self.tasks.values())
         return done and self.error is None
 
     @property
@@ -107,9 +107,9 @@ class RunReport:
         """Run time so far."""
         return ((self.ended or datetime.now(UTC)) - self.began).total_seconds()
 
-    def failure(self) -> Failure | None:
+    def failure(self) -> ReportedError | None:
         """Return the error of the run, or else of the first worktask that failed."""
-        failed = (one for one in self.tasks.values() if one.state is State.FAILED)
+        failed = (one for one in self.tasks.values() if one.state is TaskState.FAILED)
         return self.error or next((one.error for one in failed if one.error), None)
 
     def document(self) -> dict[str, Any]:
@@ -119,20 +119,20 @@ class RunReport:
         found["tasks"] = [
             {**asdict(task), "seconds": round(task.seconds, 3)} for task in self.tasks.values()
         ]
-        plain: dict[str, Any] = json.loads(json.dumps(found, default=_plain))
+        plain: dict[str, Any] = json.loads(json.dumps(found, default=_encode_value))
         return plain
 
     def write(self, folder: str | Path) -> tuple[Path, Path]:
         """Write the report to a folder as JSON and HTML; return the two paths."""
-        from forklake.reagent.pages import page
+        from forklake.reagent.pages import render_page
 
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         as_json, as_html = (target / f"{self.run_id}.{ending}" for ending in ("json", "html"))
         as_json.write_text(json.dumps(self.document(), indent=2) + "\n", encoding="utf-8")
-        as_html.write_text(page(self), encoding="utf-8")
+        as_html.write_text(render_page(self), encoding="utf-8")
         return as_json, as_html
 
 
-def _plain(value: object) -> str:
+def _encode_value(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)

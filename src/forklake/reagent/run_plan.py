@@ -10,16 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from forklake.errors import InvalidInput
-from forklake.reagent.graphs import graph_of
-from forklake.reagent.parameters import values_of
-from forklake.reagent.prepared_tasks import Prepared, prepare
+from forklake.reagent.graphs import build_graph
+from forklake.reagent.parameters import resolve_parameters
+from forklake.reagent.prepared_tasks import PreparedTask, prepare_tasks
 from forklake.reagent.workbooks import Isolation, Value, Workbook
 
 _RUN_ID = re.compile(r"[\w.:@+-]{1,120}")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """Complete description of a run before it begins."""
 
     run_id: str
@@ -27,7 +27,7 @@ class Plan:
     catalog: str
     graph: Mapping[str, frozenset[str]]
     values: Mapping[str, Value]
-    tasks: Mapping[str, Prepared]
+    tasks: Mapping[str, PreparedTask]
     keep_fork: bool = False
 
 
@@ -42,7 +42,7 @@ def plan_run(
     keep_fork: bool = False,
     only: Sequence[str] = (),
     run_id: str | None = None,
-) -> Plan:
+) -> RunPlan:
     """Plan a run of a workbook without changing anything. Raise InvalidInput if it is not valid.
 
     Args:
@@ -58,7 +58,7 @@ def plan_run(
     """
     workbook = replace(
         workbook,
-        isolation=_isolation(isolation or workbook.isolation),
+        isolation=_parse_isolation(isolation or workbook.isolation),
         workers=workers or workbook.workers,
         keep_going=workbook.keep_going if keep_going is None else keep_going,
     )
@@ -68,14 +68,14 @@ def plan_run(
             f"Workbook '{workbook.name}' has no catalog.",
             remedy='Pass --catalog NAME, or write catalog = "NAME" in the workbook.',
         )
-    run_id = _checked_id(run_id or new_run_id())
-    graph = graph_of(workbook, only)
-    values = values_of(workbook, parameters or {}, run=run_id, folder=workbook.folder)
-    tasks = prepare(workbook, graph, values)
-    return Plan(run_id, workbook, target, graph, values, tasks, keep_fork)
+    run_id = _check_run_id(run_id or new_run_id())
+    graph = build_graph(workbook, only)
+    values = resolve_parameters(workbook, parameters or {}, run=run_id, folder=workbook.folder)
+    tasks = prepare_tasks(workbook, graph, values)
+    return RunPlan(run_id, workbook, target, graph, values, tasks, keep_fork)
 
 
-def _isolation(name: str) -> Isolation:
+def _parse_isolation(name: str) -> Isolation:
     try:
         return Isolation(name)
     except ValueError:
@@ -84,7 +84,7 @@ def _isolation(name: str) -> Isolation:
         ) from None
 
 
-def _checked_id(run_id: str) -> str:
+def _check_run_id(run_id: str) -> str:
     """Return the id of a run. It must be valid in the names of forks and files."""
     if not _RUN_ID.fullmatch(run_id):
         raise InvalidInput(

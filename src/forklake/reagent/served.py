@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from forklake.client import Client
 from forklake.client.sessions import RemoteStatement
 from forklake.errors import Cancelled, ForklakeError, Unavailable, Unsupported
-from forklake.reagent.commit_tags import Stamp, snapshots_by_task, snapshots_since
-from forklake.reagent.prepared_tasks import Prepared
-from forklake.reagent.reports import Publication, published
+from forklake.reagent.commit_tags import CommitTag, snapshots_by_task, snapshots_since
+from forklake.reagent.prepared_tasks import PreparedTask
+from forklake.reagent.reports import MergeReport, make_merge_report
 from forklake.reagent.workbooks import Output
 from forklake.session.names import joined_name
 from forklake.sql.parameters import Parameters
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 class ServedWorker:
     """Session of a worktask at a service."""
 
-    def __init__(self, client: Client, catalog: str, alias: str, stamp: Stamp) -> None:
+    def __init__(self, client: Client, catalog: str, alias: str, tag: CommitTag) -> None:
         self._catalog = client.catalog(catalog)
         self._began = self._catalog.snapshot_at()
         self._session = client.session(catalog, alias=alias)
         self.session_id = self._session.session_id
         self._alias = alias
-        self._stamp = stamp
+        self._tag = tag
         self._running: RemoteStatement | None = None
 
     @property
@@ -58,7 +58,7 @@ class ServedWorker:
     def transaction(self) -> Iterator[None]:
         """Run the block in one transaction: commit at its end, roll back on errors."""
         self.execute("BEGIN")
-        info = self._stamp.on()
+        info = self._tag.apply_to()
         name = joined_name([self._alias])
         self.execute(
             f"CALL {name}.set_commit_message(?, ?, extra_info => ?)",
@@ -82,17 +82,17 @@ class ServedWorker:
         except Unavailable:
             try:
                 self.close()
-                made = snapshots_by_task(
-                    snapshots_since(self._catalog, self._began), self._stamp.run_id
+                committed = snapshots_by_task(
+                    snapshots_since(self._catalog, self._began), self._tag.run_id
                 )
             except Unavailable as reason:
                 raise ForklakeError(
-                    f"The outcome of the commit of {self._stamp.on().message} is unknown:"
+                    f"The outcome of the commit of {self._tag.apply_to().message} is unknown:"
                     f" {reason.message}",
                     remedy="Before running it again, look for it in the snapshots of the catalog:"
                     " forklake snapshots.",
                 ) from None
-            if self._stamp.task not in made:
+            if self._tag.task not in committed:
                 raise
 
     def stop(self, reason: Cancelled) -> None:
@@ -107,7 +107,7 @@ class ServedWorker:
         self._session.close()
 
 
-class ServedRoom:
+class ServedWorkspace:
     """Catalog of a service, for worktasks."""
 
     def __init__(self, client: Client, catalog: str, alias: str) -> None:
@@ -115,9 +115,9 @@ class ServedRoom:
         self._catalog = catalog
         self._alias = alias
 
-    def worker(self, stamp: Stamp) -> ServedWorker:
+    def open_worker(self, tag: CommitTag) -> ServedWorker:
         """Open a session that uses the catalog."""
-        return ServedWorker(self._client, self._catalog, self._alias, stamp)
+        return ServedWorker(self._client, self._catalog, self._alias, tag)
 
     def close(self) -> None:
         """Do nothing: no resources are held."""
@@ -133,7 +133,7 @@ class ServedPlace:
         """Close all connections to the service."""
         self.catalogs.close()
 
-    def require(self, tasks: Sequence[Prepared]) -> None:
+    def require(self, tasks: Sequence[PreparedTask]) -> None:
         """Raise Unsupported unless all worktasks are SQL over tables and files of the service."""
         for task in tasks:
             needs = {
@@ -146,27 +146,27 @@ class ServedPlace:
                 if is_needed:
                     raise _unsupported(f"{what}, which task '{task.name}' needs")
 
-    def room(self, catalog: str, alias: str) -> ServedRoom:
+    def open_workspace(self, catalog: str, alias: str) -> ServedWorkspace:
         """Return a catalog for worktasks. Each worker attaches it."""
-        return ServedRoom(self.catalogs, catalog, alias)
+        return ServedWorkspace(self.catalogs, catalog, alias)
 
-    def fork(self, parent: str, name: str, stamp: Stamp, ttl: timedelta) -> None:
+    def fork(self, parent: str, name: str, tag: CommitTag, ttl: timedelta) -> None:
         """Fork a catalog with a time to live."""
         self.catalogs.fork(parent, name, ttl=ttl)
 
-    def merge_fork(self, fork: str, parent: str, stamp: Stamp) -> Publication:
+    def merge_fork(self, fork: str, parent: str, tag: CommitTag) -> MergeReport:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""
-        info = stamp.on()
+        info = tag.apply_to()
         merged = self.catalogs.merge(
             fork,
             into=parent,
             message=info.message,
             extra_info=info.extra_info,
-            idempotency_key=stamp.key,
+            idempotency_key=tag.key,
         )
-        return published(merged)
+        return make_merge_report(merged)
 
-    def make_delta(self, catalog: str, output: Output) -> None:
+    def publish_delta_table(self, catalog: str, output: Output) -> None:
         """Raise Unsupported."""
         raise _unsupported("Delta tables as outputs")
 

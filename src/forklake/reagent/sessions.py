@@ -16,7 +16,7 @@ from forklake.crucible.sessions.pooled import PooledSession
 from forklake.engines.local.calculator import interrupt
 from forklake.errors import Cancelled
 from forklake.model.snapshots import CommitInfo
-from forklake.reagent.commit_tags import Stamp
+from forklake.reagent.commit_tags import CommitTag
 from forklake.session.attachments import Attachments
 from forklake.sql.guard import Guard
 from forklake.sql.parameters import Parameters
@@ -54,23 +54,23 @@ class TaskSession(PooledSession):
         *,
         attachments: Attachments | None = None,
         guard: Guard | None = None,
-        stamp: Stamp | None = None,
+        tag: CommitTag | None = None,
     ) -> None:
         super().__init__(engines, attachments=attachments, guard=guard or StoppableGuard())
         self.session_id = f"local-{os.getpid()}-{next(_numbers)}"
         self.begin_group(self.session_id)
-        self._stamp = stamp
+        self._tag = tag
 
     def cursor(self) -> Self:
         """Return a second session with the same attachments and tag, stopped with this one."""
-        return self.twin(self._stamp, self.guard)
+        return self.duplicate(self._tag, self.guard)
 
-    def twin(self, stamp: Stamp | None, guard: Guard) -> Self:
+    def duplicate(self, tag: CommitTag | None, guard: Guard) -> Self:
         """Return a session on the same catalogs and the same Spark."""
         self._require_open()
-        twin = type(self)(self._engines, attachments=self._attachments, guard=guard, stamp=stamp)
-        twin._current = self._current
-        return twin
+        session = type(self)(self._engines, attachments=self._attachments, guard=guard, tag=tag)
+        session._current = self._current
+        return session
 
     def stop(self, reason: Cancelled) -> None:
         """Make running statements end soon. Any thread may call it."""
@@ -93,14 +93,14 @@ class TaskSession(PooledSession):
         """Set the author and the message of the open transaction, or else of the next change."""
         info = CommitInfo(author, message, extra_info)
         if self.in_transaction:  # otherwise the tag is added when the commit takes the message
-            info = self._stamped(info)
+            info = self._add_tag(info)
         super().set_commit_message(info.author, info.message, info.extra_info)
 
     def _taken_info(self) -> CommitInfo:
-        return self._stamped(super()._taken_info())
+        return self._add_tag(super()._taken_info())
 
-    def _stamped(self, info: CommitInfo) -> CommitInfo:
-        return info if self._stamp is None else self._stamp.on(info)
+    def _add_tag(self, info: CommitInfo) -> CommitInfo:
+        return info if self._tag is None else self._tag.apply_to(info)
 
 
 class LocalWorker:

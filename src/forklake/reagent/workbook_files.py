@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from forklake.errors import ForklakeError, InvalidInput, NotFound
 from forklake.reagent.decorators import worktasks_of
-from forklake.reagent.graphs import graph_of
+from forklake.reagent.graphs import build_graph
 from forklake.reagent.workbooks import Workbook
 
 VARIABLE = "workbook"  # variable of a Python workbook with the keys besides its tasks
@@ -22,7 +22,10 @@ VARIABLE = "workbook"  # variable of a Python workbook with the keys besides its
 def load_workbook(path: str | Path) -> Workbook:
     """Load the workbook of a file. InvalidInput names the file, the task and the invalid key."""
     file = Path(path)
-    readers: dict[str, Callable[[Path], Mapping[str, Any]]] = {".toml": _toml, ".py": _python}
+    readers: dict[str, Callable[[Path], Mapping[str, Any]]] = {
+        ".toml": _read_toml,
+        ".py": _read_python,
+    }
     if file.suffix not in readers:
         raise InvalidInput(
             f"The file '{path}' is not a workbook.",
@@ -30,24 +33,24 @@ def load_workbook(path: str | Path) -> Workbook:
         )
     if not file.is_file():
         raise NotFound(f"The file '{path}' does not exist.", remedy="Pass the path of a workbook.")
-    said = {"name": file.stem, "folder": str(file.parent), **readers[file.suffix](file)}
-    return make_workbook(said, str(path))
+    document = {"name": file.stem, "folder": str(file.parent), **readers[file.suffix](file)}
+    return make_workbook(document, str(path))
 
 
-def make_workbook(said: Mapping[str, Any], source: str = "workbook") -> Workbook:
+def make_workbook(document: Mapping[str, Any], source: str = "workbook") -> Workbook:
     """Return the workbook that a document describes. Errors refer to it as `source`."""
-    tasks = said.get("tasks")
+    tasks = document.get("tasks")
     if isinstance(tasks, Mapping):
         named = {
             name: {"name": name, **task} if isinstance(task, Mapping) else task
             for name, task in tasks.items()
         }
-        said = {**said, "tasks": named}
+        document = {**document, "tasks": named}
     try:
-        workbook = _adapter().validate_python(said)
+        workbook = _adapter().validate_python(document)
     except ValidationError as reason:
-        raise _explained(reason, source) from None
-    graph_of(workbook)  # raises for unknown names and cycles
+        raise _describe_error(reason, source) from None
+    build_graph(workbook)  # raises for unknown names and cycles
     return workbook
 
 
@@ -56,7 +59,7 @@ def _adapter() -> TypeAdapter[Workbook]:
     return TypeAdapter(Workbook)
 
 
-def _toml(file: Path) -> Mapping[str, Any]:
+def _read_toml(file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except ValueError as reason:
@@ -66,18 +69,18 @@ def _toml(file: Path) -> Mapping[str, Any]:
         ) from None
 
 
-def _python(file: Path) -> Mapping[str, Any]:
-    names = _names_of(file)
-    said = names.get(VARIABLE, {})
-    if not isinstance(said, Mapping):
+def _read_python(file: Path) -> Mapping[str, Any]:
+    names = _run_file(file)
+    document = names.get(VARIABLE, {})
+    if not isinstance(document, Mapping):
         raise InvalidInput(
             f"The variable `{VARIABLE}` of '{file}' is not a mapping.",
             remedy=f"Write {VARIABLE} = {{'catalog': 'sales'}}.",
         )
-    return {**said, "tasks": {**said.get("tasks", {}), **worktasks_of(names)}}
+    return {**document, "tasks": {**document.get("tasks", {}), **worktasks_of(names)}}
 
 
-def _names_of(file: Path) -> dict[str, Any]:
+def _run_file(file: Path) -> dict[str, Any]:
     """Run a Python file and return the names that it defines."""
     try:
         return runpy.run_path(str(file))
@@ -90,7 +93,7 @@ def _names_of(file: Path) -> dict[str, Any]:
         ) from reason
 
 
-def function_of(reference: str, folder: str) -> Callable[..., Any]:
+def load_function(reference: str, folder: str) -> Callable[..., Any]:
     """Return the function of a reference `file.py:function` relative to the workbook."""
     file, colon, name = reference.rpartition(":")
     path = Path(folder, file)
@@ -99,7 +102,7 @@ def function_of(reference: str, folder: str) -> Callable[..., Any]:
             f"The reference {reference!r} does not name an existing Python file.",
             remedy="Write file.py:function, with a path relative to the workbook.",
         )
-    found = _names_of(path).get(name)
+    found = _run_file(path).get(name)
     if not callable(found):
         raise InvalidInput(
             f"The file '{path}' has no function '{name}'.",
@@ -108,7 +111,7 @@ def function_of(reference: str, folder: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", found)
 
 
-def _explained(reason: ValidationError, source: str) -> InvalidInput:
+def _describe_error(reason: ValidationError, source: str) -> InvalidInput:
     """Return an error for the first problem, with its task and key."""
     first = reason.errors(include_input=False, include_url=False)[0]
     place = [str(part) for part in first["loc"]]

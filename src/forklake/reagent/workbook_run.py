@@ -12,38 +12,38 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 
 from forklake.errors import Cancelled, ForklakeError, Unavailable
 from forklake.reagent.attempts import Attempt
-from forklake.reagent.commit_tags import Stamp, snapshots_by_task
+from forklake.reagent.commit_tags import CommitTag, snapshots_by_task
 from forklake.reagent.failures import as_error
-from forklake.reagent.isolation import GROUNDS, DirectGround
+from forklake.reagent.isolation import ISOLATIONS, DirectIsolation
 from forklake.reagent.places import Place
-from forklake.reagent.prepared_tasks import Prepared
-from forklake.reagent.reports import Failure, RunReport, TaskReport
-from forklake.reagent.run_plan import Plan, plan_run
-from forklake.reagent.schedule import Schedule, State
+from forklake.reagent.prepared_tasks import PreparedTask
+from forklake.reagent.reports import ReportedError, RunReport, TaskReport
+from forklake.reagent.run_plan import RunPlan, plan_run
+from forklake.reagent.scheduler import Scheduler, TaskState
 from forklake.reagent.workbooks import Workbook
-from forklake.reagent.worktasks import Performed, perform
+from forklake.reagent.worktasks import TaskResult, perform
 
-Tell = Callable[[RunReport, TaskReport], None]
+OnChange = Callable[[RunReport, TaskReport], None]
 _WAIT = wait_random_exponential(multiplier=0.1, max=10.0)
 
 
 def run_workbook(
-    workbook: Workbook, place: Place, *, tell: Tell | None = None, **said: Any
+    workbook: Workbook, place: Place, *, on_change: OnChange | None = None, **options: Any
 ) -> RunReport:
     """Run a workbook and return the report, which contains errors.
 
     Options are those of `plan_run`. The callback is called when the state of a worktask changes.
     """
-    return Run(plan_run(workbook, **said), place, tell).run()
+    return WorkbookRun(plan_run(workbook, **options), place, on_change).run()
 
 
-class Run:
+class WorkbookRun:
     """One run of a plan."""
 
-    def __init__(self, plan: Plan, place: Place, tell: Tell | None = None) -> None:
+    def __init__(self, plan: RunPlan, place: Place, on_change: OnChange | None = None) -> None:
         self._plan = plan
         self._place = place
-        self._tell = tell or (lambda run, task: None)
+        self._on_change = on_change or (lambda run, task: None)
         self._guard = threading.Lock()
         self._attempts: dict[str, Attempt] = {}
         self._stopping: Cancelled | None = None
@@ -53,88 +53,88 @@ class Run:
         """Run the plan and return the report."""
         plan, report = self._plan, self.report
         self._place.require(list(plan.tasks.values()))
-        ground = GROUNDS[plan.workbook.isolation](
-            self._place, plan.catalog, self._stamp(), timedelta(seconds=plan.workbook.fork_seconds)
+        isolation = ISOLATIONS[plan.workbook.isolation](
+            self._place, plan.catalog, self._tag(), timedelta(seconds=plan.workbook.fork_seconds)
         )
         try:
-            ground.enter()
-            self._perform_all(ground)
-            self._finish(ground)
-            self._list_snapshots(ground)
+            isolation.enter()
+            self._perform_all(isolation)
+            self._finish(isolation)
+            self._list_snapshots(isolation)
         finally:
-            report.fork = ground.leave(keep=plan.keep_fork and not report.succeeded)
+            report.fork = isolation.leave(keep=plan.keep_fork and not report.succeeded)
             report.ended = datetime.now(UTC)
         return report
 
-    def _stamp(self, task: str | None = None) -> Stamp:
-        return Stamp(self._plan.run_id, self._plan.workbook.name, task)
+    def _tag(self, task: str | None = None) -> CommitTag:
+        return CommitTag(self._plan.run_id, self._plan.workbook.name, task)
 
-    def _perform_all(self, ground: DirectGround) -> None:
-        workers = ground.most_workers or self._plan.workbook.workers
+    def _perform_all(self, isolation: DirectIsolation) -> None:
+        workers = isolation.most_workers or self._plan.workbook.workers
         self.report.workers = workers
-        schedule = Schedule(
+        scheduler = Scheduler(
             self._plan.graph,
-            lambda name: self._perform(ground, name),
+            lambda name: self._perform(isolation, name),
             workers=workers,
-            keep_going=self._plan.workbook.keep_going and not ground.is_inside,
-            look=self._look,
+            keep_going=self._plan.workbook.keep_going and not isolation.is_inside,
+            on_tick=self._enforce_stops,
             stop=self._stop,
         )
-        for name, state in schedule.run().items():
+        for name, state in scheduler.run().items():
             task = self.report.tasks[name]
             task.state = state
-            self._tell(self.report, task)
+            self._on_change(self.report, task)
 
-    def _finish(self, ground: DirectGround) -> None:
+    def _finish(self, isolation: DirectIsolation) -> None:
         """Commit or merge the changes of the run if all worktasks succeeded."""
         if not self.report.succeeded:
             return
         try:
-            self.report.publication = ground.finish()
+            self.report.publication = isolation.finish()
             for task in self._plan.tasks.values():
                 if task.output is not None and task.output.delta is not None:
-                    self._place.make_delta(self._plan.catalog, task.output)
+                    self._place.publish_delta_table(self._plan.catalog, task.output)
         except ForklakeError as error:
-            self.report.error = Failure.of(error)
+            self.report.error = ReportedError.of(error)
 
-    def _list_snapshots(self, ground: DirectGround) -> None:
+    def _list_snapshots(self, isolation: DirectIsolation) -> None:
         found: Mapping[str | None, list[int]] = {}
         with suppress(Unavailable):  # only the list of snapshots is lost, not the work
-            found = snapshots_by_task(ground.history(), self._plan.run_id)
+            found = snapshots_by_task(isolation.history(), self._plan.run_id)
         for name, task in self.report.tasks.items():
             task.snapshots = found.get(name, []) or (
-                found.get(None, []) if ground.is_inside else []
+                found.get(None, []) if isolation.is_inside else []
             )
 
     # One worktask
 
-    def _perform(self, ground: DirectGround, name: str) -> State:
+    def _perform(self, isolation: DirectIsolation, name: str) -> TaskState:
         task = self._plan.tasks[name]
         report = self.report.tasks[name]
-        report.began, report.state = datetime.now(UTC), State.RUNNING
+        report.began, report.state = datetime.now(UTC), TaskState.RUNNING
         attempt = Attempt(task.task.timeout_seconds)
         with self._guard:
             self._attempts[name] = attempt
-        self._tell(self.report, report)
+        self._on_change(self.report, report)
         try:
-            self._try(ground, task, report, attempt)
-            report.state = State.DONE
+            self._try(isolation, task, report, attempt)
+            report.state = TaskState.DONE
         except BaseException as reason:  # noqa: BLE001 - every error ends only this worktask
             error = attempt.reason or as_error(reason)
-            report.error = Failure.of(error)
-            report.state = State.CANCELLED if error is self._stopping else State.FAILED
+            report.error = ReportedError.of(error)
+            report.state = TaskState.CANCELLED if error is self._stopping else TaskState.FAILED
         finally:
             report.ended = datetime.now(UTC)
             with self._guard:
                 del self._attempts[name]
-        self._tell(self.report, report)
+        self._on_change(self.report, report)
         return report.state
 
     def _try(
-        self, ground: DirectGround, task: Prepared, report: TaskReport, attempt: Attempt
+        self, isolation: DirectIsolation, task: PreparedTask, report: TaskReport, attempt: Attempt
     ) -> None:
         """Run a worktask. Retry after transient errors up to the limit of the task."""
-        tries = 1 if ground.is_inside else 1 + task.task.retries
+        tries = 1 if isolation.is_inside else 1 + task.task.retries
         for one in Retrying(
             retry=retry_if_exception(lambda reason: getattr(reason, "retryable", False)),
             stop=stop_after_attempt(tries),
@@ -142,34 +142,34 @@ class Run:
             sleep=attempt.sleep,
             reraise=True,
         ):
-            with one, ground.worker(self._stamp(task.name)) as worker:
+            with one, isolation.open_worker(self._tag(task.name)) as worker:
                 report.tries += 1
                 report.session = worker.session_id
-                done = Performed()
+                done = TaskResult()
                 try:
-                    with attempt.using(worker):
-                        perform(worker, task, done, attempt.proceed, is_inside=ground.is_inside)
+                    with attempt.run_on(worker):
+                        perform(worker, task, done, attempt.proceed, is_inside=isolation.is_inside)
                 finally:
                     report.rows, report.checks = done.rows, done.checks
 
     # Stopping
 
-    def _look(self) -> None:
+    def _enforce_stops(self) -> None:
         with self._guard:
             running = dict(self._attempts)
         for name, attempt in running.items():
             if self._stopping is not None:
                 attempt.stop(self._stopping)
-            attempt.press(name)
+            attempt.enforce_stop(name)
 
     def _stop(self) -> None:
         self._stopping = Cancelled(
             "The run was stopped.", remedy="See the error of the first failed task."
         )
-        self._look()
+        self._enforce_stops()
 
 
-def _blank_report(plan: Plan) -> RunReport:
+def _blank_report(plan: RunPlan) -> RunReport:
     workbook = plan.workbook
     tasks = {name: TaskReport(name, sorted(needs)) for name, needs in plan.graph.items()}
     own = {name: plan.values[name] for name in (*workbook.parameters, *workbook.required)}

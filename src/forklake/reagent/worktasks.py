@@ -12,9 +12,9 @@ from forklake.errors import InvalidInput
 from forklake.reagent.checks import require_passed, run_checks
 from forklake.reagent.inputs import load_inputs
 from forklake.reagent.outputs import write_output
-from forklake.reagent.places import Worker, counted_rows
-from forklake.reagent.prepared_tasks import Prepared
-from forklake.reagent.reports import Checked
+from forklake.reagent.places import Worker, count_changed_rows
+from forklake.reagent.prepared_tasks import PreparedTask
+from forklake.reagent.reports import CheckResult
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
@@ -22,17 +22,17 @@ _RESULT = "__result"
 
 
 @dataclass(slots=True)
-class Performed:
+class TaskResult:
     """Results of a try, which are kept if it fails."""
 
     rows: int | None = None
-    checks: list[Checked] = field(default_factory=list)
+    checks: list[CheckResult] = field(default_factory=list)
 
 
 def perform(
     worker: Worker,
-    task: Prepared,
-    done: Performed,
+    task: PreparedTask,
+    done: TaskResult,
     proceed: Callable[[], None],
     *,
     is_inside: bool,
@@ -46,7 +46,7 @@ def perform(
     with worker.transaction() if is_own else nullcontext():
         frames = load_inputs(worker, task)
         if task.function is not None:
-            done.rows = _call(worker, task, frames)
+            done.rows = _call_function(worker, task, frames)
         else:
             done.rows = _run_sql(worker, task, frames)
         done.checks = run_checks(worker, task)
@@ -54,17 +54,19 @@ def perform(
         proceed()  # a function cannot be interrupted, but its changes are rolled back
 
 
-def _run_sql(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> int | None:
+def _run_sql(worker: Worker, task: PreparedTask, frames: Mapping[str, DataFrame]) -> int | None:
     text = task.task.sql
     assert text is not None
     if task.output is not None:
         return write_output(worker, task, text, frames)
-    return counted_rows(worker.execute(text, task.parameters_of(text), frames=frames))
+    return count_changed_rows(worker.execute(text, task.parameters_of(text), frames=frames))
 
 
-def _call(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> int | None:
+def _call_function(
+    worker: Worker, task: PreparedTask, frames: Mapping[str, DataFrame]
+) -> int | None:
     assert task.function is not None
-    result = task.function(**_arguments(worker, task, frames))
+    result = task.function(**_collect_arguments(worker, task, frames))
     if task.output is None:
         return result if isinstance(result, int) else None
     if not hasattr(result, "sparkSession"):
@@ -75,7 +77,9 @@ def _call(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> in
     return write_output(worker, task, f"SELECT * FROM {_RESULT}", {_RESULT: result})
 
 
-def _arguments(worker: Worker, task: Prepared, frames: Mapping[str, DataFrame]) -> dict[str, Any]:
+def _collect_arguments(
+    worker: Worker, task: PreparedTask, frames: Mapping[str, DataFrame]
+) -> dict[str, Any]:
     """Return the arguments of the function of a worktask, by name."""
     assert task.function is not None
     known: dict[str, Any] = {**task.values, **frames}

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from forklake.reagent.automations.automations import Automations
 from forklake.reagent.automations.runner import Runner
-from forklake.reagent.automations.work import Work
+from forklake.reagent.automations.work import FiringRun
 
-__all__ = ["Automations", "Runner", "Work"]
+__all__ = ["Automations", "FiringRun", "Runner"]

@@ -15,7 +15,7 @@ from forklake.catalog.metastore import Metastore
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.ids import SnapshotId
 from forklake.model.names import checked_name
-from forklake.reagent.automations.due_firings import Clock, occasion_at, schedule_of
+from forklake.reagent.automations.due_firings import Clock, name_occasion, parse_schedule
 from forklake.reagent.automations.schedules import Schedule
 from forklake.reagent.automations.workbooks import check_workbook
 from forklake.reagent.workbooks import Isolation
@@ -114,7 +114,7 @@ class Automations:
         _require_one("workbook", workbook_path=workbook_path, workbook_text=workbook_text)
         _require_one("occasion", schedule=schedule, table=table)
         home = self.metastore.catalog(catalog)
-        watched, seen = self._watched(table, table_catalog or catalog)
+        watched, seen = self._find_watched(table, table_catalog or catalog)
         with self._database.reading() as connection:
             now = self._clock(connection)
         made = Automation(
@@ -124,25 +124,25 @@ class Automations:
             workbook_path=None if workbook_path is None else str(Path(workbook_path).absolute()),
             workbook_text=workbook_text,
             parameters=dict(parameters or {}),
-            isolation=isolation and _one_of(Isolation, isolation, "isolation").value,
+            isolation=isolation and _parse_choice(Isolation, isolation, "isolation").value,
             schedule=schedule,
             time_zone=time_zone if schedule else None,
             watched=watched,
-            overlap=_one_of(Overlap, overlap or _OVERLAPS[schedule is not None], "overlap"),
-            catch_up=_one_of(CatchUp, catch_up, "catch-up"),
+            overlap=_parse_choice(Overlap, overlap or _OVERLAPS[schedule is not None], "overlap"),
+            catch_up=_parse_choice(CatchUp, catch_up, "catch-up"),
             is_enabled=True,
             created_at=now,
             next_due_at=Schedule.parse(schedule, time_zone).next_after(now) if schedule else None,
             seen_snapshot=seen,
         )
-        _require_sense(made)
+        _check_automation(made)
         check_workbook(made, home.name)
         if not are_installed(self._database):
             install_automations(self._database)
         insert_automation(self._database, made)
         return made
 
-    def _watched(
+    def _find_watched(
         self, table: str | None, catalog_name: str
     ) -> tuple[Watched | None, SnapshotId | None]:
         """Return the table of a name, and the snapshot after which its changes count."""
@@ -196,17 +196,17 @@ class Automations:
         automation = self.get(name)
         with self._database.writing() as connection:
             now = self._clock(connection)
-            occasion = f"by hand {occasion_at(now)} {uuid.uuid4().hex[:8]}"
+            occasion = f"by hand {name_occasion(now)} {uuid.uuid4().hex[:8]}"
             fired = Firing(automation.automation_id, occasion, None, State.WAITING, now)
             connection.commit([firings_insert([fired])])
         return fired
 
 
 def _next_due(automation: Automation, now: datetime) -> datetime | None:
-    return schedule_of(automation).next_after(now) if automation.schedule else None
+    return parse_schedule(automation).next_after(now) if automation.schedule else None
 
 
-def _require_sense(made: Automation) -> None:
+def _check_automation(made: Automation) -> None:
     if (made.overlap, made.catch_up) == (Overlap.SKIP, CatchUp.ALL):
         raise InvalidInput(
             f"Automation '{made.name}' cannot combine the overlap 'skip' with the catch-up 'all'.",
@@ -214,7 +214,7 @@ def _require_sense(made: Automation) -> None:
         )
 
 
-def _one_of(kind: type[E], text: str, what: str) -> E:
+def _parse_choice(kind: type[E], text: str, what: str) -> E:
     allowed = [one.value for one in kind]
     if text not in allowed:
         raise InvalidInput(

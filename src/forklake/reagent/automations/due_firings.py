@@ -17,7 +17,7 @@ from forklake.catalog.metastore import Metastore
 from forklake.errors import ForklakeError, Unavailable
 from forklake.model.ids import CatalogId, SnapshotId
 from forklake.reagent.automations.schedules import Schedule
-from forklake.reagent.automations.triggers import find_touches
+from forklake.reagent.automations.triggers import find_table_changes
 from forklake.store.automations import (
     Automation,
     CatchUp,
@@ -50,7 +50,7 @@ _KEPT = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueFirings:
     """Firings of an automation that are due, and the point up to which it was examined."""
 
     firings: list[Firing]
@@ -58,7 +58,7 @@ class Due:
     seen_snapshot: SnapshotId | None = None
 
 
-def plan(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
+def plan_firings(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
     """Record and return the firings of all automations that became due."""
     with metastore.database.reading() as connection:
         now = clock(connection)
@@ -66,7 +66,7 @@ def plan(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
     found: list[Firing] = []
     for automation in automations:
         try:
-            found += _planned(metastore, automation, now)
+            found += _plan_automation(metastore, automation, now)
         except Unavailable:
             raise
         except ForklakeError as error:  # continue with the other automations
@@ -74,24 +74,24 @@ def plan(metastore: Metastore, clock: Clock = database_time) -> list[Firing]:
     return found
 
 
-def _planned(metastore: Metastore, automation: Automation, now: datetime) -> list[Firing]:
+def _plan_automation(metastore: Metastore, automation: Automation, now: datetime) -> list[Firing]:
     due = find_due(metastore, automation, now)
     if due is None:
         return []
     reached("firing.found")
-    return _write(metastore, automation, due, now)
+    return _write_firings(metastore, automation, due, now)
 
 
-def find_due(metastore: Metastore, automation: Automation, now: datetime) -> Due | None:
+def find_due(metastore: Metastore, automation: Automation, now: datetime) -> DueFirings | None:
     """Return what is due of an automation. None if the catalog of its table was dropped."""
     if automation.schedule is not None:
-        return _due_by_schedule(automation, now)
+        return _find_due_by_schedule(automation, now)
     assert automation.watched is not None
-    return _due_by_table(metastore, automation, automation.watched)
+    return _find_due_by_table(metastore, automation, automation.watched)
 
 
-def _due_by_schedule(automation: Automation, now: datetime) -> Due:
-    schedule = schedule_of(automation)
+def _find_due_by_schedule(automation: Automation, now: datetime) -> DueFirings:
+    schedule = parse_schedule(automation)
     first = automation.next_due_at
     assert first is not None
     start = first - timedelta(microseconds=1)
@@ -101,16 +101,18 @@ def _due_by_schedule(automation: Automation, now: datetime) -> Due:
         latest = schedule.latest(start, now)
         moments = [] if latest is None else [latest]
     last = moments[-1] if moments else now
-    return Due(
-        [_firing(automation, occasion_at(one), one) for one in moments],
+    return DueFirings(
+        [_new_firing(automation, name_occasion(one), one) for one in moments],
         next_due_at=schedule.next_after(last),
     )
 
 
-def _due_by_table(metastore: Metastore, automation: Automation, watched: Watched) -> Due | None:
-    catalog = catalog_of(metastore, watched.catalog_id)
+def _find_due_by_table(
+    metastore: Metastore, automation: Automation, watched: Watched
+) -> DueFirings | None:
+    catalog = find_catalog(metastore, watched.catalog_id)
     assert automation.seen_snapshot is not None
-    found = catalog and find_touches(
+    found = catalog and find_table_changes(
         catalog,
         watched,
         automation.seen_snapshot,
@@ -119,30 +121,30 @@ def _due_by_table(metastore: Metastore, automation: Automation, watched: Watched
     if not found:
         return None
     firings = [
-        _firing(automation, f"snapshot {number}", moment, number)
+        _new_firing(automation, f"snapshot {number}", moment, number)
         for number, moment in found.snapshots
     ]
-    return Due(firings, seen_snapshot=found.seen)
+    return DueFirings(firings, seen_snapshot=found.examined)
 
 
-def _firing(
+def _new_firing(
     automation: Automation, occasion: str, due_at: datetime, snapshot_id: SnapshotId | None = None
 ) -> Firing:
     return Firing(automation.automation_id, occasion, snapshot_id, State.WAITING, due_at)
 
 
-def occasion_at(moment: datetime) -> str:
+def name_occasion(moment: datetime) -> str:
     """Return the occasion (name of a firing) of a scheduled time."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def schedule_of(automation: Automation) -> Schedule:
+def parse_schedule(automation: Automation) -> Schedule:
     """Return the schedule of an automation that has one."""
     assert automation.schedule is not None
     return Schedule.parse(automation.schedule, automation.time_zone or "UTC")
 
 
-def catalog_of(metastore: Metastore, catalog_id: CatalogId) -> Catalog | None:
+def find_catalog(metastore: Metastore, catalog_id: CatalogId) -> Catalog | None:
     """Return the catalog with an id, or None if it was dropped."""
     with metastore.database.reading() as connection:
         rows = catalogs_of(connection, [catalog_id])
@@ -164,7 +166,9 @@ def admit(
     return chosen, [one for one in earlier if one.state is State.WAITING]
 
 
-def _write(metastore: Metastore, automation: Automation, due: Due, now: datetime) -> list[Firing]:
+def _write_firings(
+    metastore: Metastore, automation: Automation, due: DueFirings, now: datetime
+) -> list[Firing]:
     with metastore.database.writing() as connection:
         is_first = revise(
             connection,

@@ -19,9 +19,9 @@ from datetime import datetime, timedelta
 from forklake.catalog.metastore import Metastore
 from forklake.errors import ForklakeError, NotFound
 from forklake.model.ids import SnapshotId
-from forklake.reagent.automations.due_firings import Clock, catalog_of, plan
+from forklake.reagent.automations.due_firings import Clock, find_catalog, plan_firings
 from forklake.reagent.automations.lease import Lease
-from forklake.reagent.automations.work import Perform, Work
+from forklake.reagent.automations.work import FiringHandler, FiringRun
 from forklake.store.automations import Automation, are_installed, automation_of, database_time
 from forklake.store.firings import (
     Firing,
@@ -39,7 +39,7 @@ _logger = logging.getLogger("forklake.automations")
 _LEASE = timedelta(seconds=60)
 _MOST_TRIES = 5  # limits firings that kill their runner each time
 _MESSAGE_LENGTH = 2000
-Claimed = tuple[Automation, Firing]
+ClaimedFiring = tuple[Automation, Firing]
 
 
 class Runner:
@@ -56,44 +56,44 @@ class Runner:
     def __init__(
         self,
         metastore: Metastore,
-        perform: Perform,
+        perform: FiringHandler,
         *,
         lease: timedelta = _LEASE,
         clock: Clock = database_time,
-        told: Callable[[Automation, Firing], None] | None = None,
+        on_end: Callable[[Automation, Firing], None] | None = None,
     ) -> None:
         self._metastore = metastore
         self._database = metastore.database
         self._perform = perform
         self._lease = lease
         self._clock = clock
-        self._told = told
+        self._on_end = on_end
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
     # Once
 
-    def run_due(self) -> list[Claimed]:
+    def run_due(self) -> list[ClaimedFiring]:
         """Run all firings that are due, also those that become due meanwhile; return them."""
         return list(self._run_due(threading.Event()))
 
-    def _run_due(self, stop: threading.Event) -> Iterator[Claimed]:
-        while not stop.is_set() and (claimed := self._next()):
+    def _run_due(self, stop: threading.Event) -> Iterator[ClaimedFiring]:
+        while not stop.is_set() and (claimed := self._claim_next()):
             automation, firing = claimed
             yield automation, self.run(automation, firing)
 
-    def _next(self) -> Claimed | None:
+    def _claim_next(self) -> ClaimedFiring | None:
         if not are_installed(self._database):
             return None
-        plan(self._metastore, self._clock)
+        plan_firings(self._metastore, self._clock)
         return self.claim()
 
-    def claim(self) -> Claimed | None:
+    def claim(self) -> ClaimedFiring | None:
         """Claim a waiting firing and return it, or None if there is none."""
         with self._database.reading() as connection:
             waiting = claimable(connection, self._clock(connection))
         return next(filter(None, map(self._claim, waiting)), None)
 
-    def _claim(self, automation_id: int) -> Claimed | None:
+    def _claim(self, automation_id: int) -> ClaimedFiring | None:
         with self._database.writing() as connection:
             if not lock_automation(connection, automation_id):
                 return None
@@ -118,17 +118,17 @@ class Runner:
     def run(self, automation: Automation, firing: Firing) -> Firing:
         """Run a claimed firing, and record and return its result."""
         with Lease(self._database, firing, self._lease, self._clock) as lease:
-            ended = self._outcome(automation, firing, lease)
+            ended = self._perform_once(automation, firing, lease)
         reached("firing.ran")
-        ended = self._note(ended)
+        ended = self._record_end(ended)
         reached("firing.ended")
-        if self._told is not None:
-            self._told(automation, ended)
+        if self._on_end is not None:
+            self._on_end(automation, ended)
         return ended
 
-    def _outcome(self, automation: Automation, firing: Firing, lease: Lease) -> Firing:
+    def _perform_once(self, automation: Automation, firing: Firing, lease: Lease) -> Firing:
         try:
-            snapshot = self._applied(automation, firing) or self._performed(
+            snapshot = self._find_committed(automation, firing) or self._perform_in_catalog(
                 automation, firing, lease
             )
             return replace(firing, state=State.SUCCEEDED, result_snapshot=snapshot)
@@ -136,32 +136,34 @@ class Runner:
             failed = replace(firing, state=State.FAILED, message=str(error)[:_MESSAGE_LENGTH])
         except Exception as error:
             _logger.exception("automation %s failed", automation.name)
-            said = f"{type(error).__name__}: {error}"
-            failed = replace(firing, state=State.FAILED, message=said[:_MESSAGE_LENGTH])
+            message = f"{type(error).__name__}: {error}"
+            failed = replace(firing, state=State.FAILED, message=message[:_MESSAGE_LENGTH])
         # The failure may be caused by an earlier try that went on after its lease was lost.
-        snapshot = self._applied(automation, firing)
+        snapshot = self._find_committed(automation, firing)
         if snapshot is None:
             return failed
         return replace(firing, state=State.SUCCEEDED, result_snapshot=snapshot)
 
-    def _applied(self, automation: Automation, firing: Firing) -> SnapshotId | None:
+    def _find_committed(self, automation: Automation, firing: Firing) -> SnapshotId | None:
         """Return the snapshot that an earlier try has committed, if any."""
         if firing.tries == 1:
             return None
         with self._database.reading() as connection:
             return snapshot_of_key(connection, automation.catalog_id, firing.key)
 
-    def _performed(self, automation: Automation, firing: Firing, lease: Lease) -> SnapshotId | None:
-        catalog = catalog_of(self._metastore, automation.catalog_id)
+    def _perform_in_catalog(
+        self, automation: Automation, firing: Firing, lease: Lease
+    ) -> SnapshotId | None:
+        catalog = find_catalog(self._metastore, automation.catalog_id)
         if catalog is None:
             raise NotFound(
                 f"The catalog of automation '{automation.name}' was dropped.",
                 remedy=f"Remove the automation: forklake automations remove {automation.name}. Add"
                 " it again for another catalog if needed.",
             )
-        return self._perform(Work(automation, firing, catalog.name, lease.check))
+        return self._perform(FiringRun(automation, firing, catalog.name, lease.check))
 
-    def _note(self, firing: Firing) -> Firing:
+    def _record_end(self, firing: Firing) -> Firing:
         with self._database.writing() as connection:
             now = self._clock(connection)
             is_ours = end(

@@ -39,11 +39,11 @@ class Schedule:
                 remedy="Use a name like Europe/Zurich, or UTC.",
             ) from None
         if len(text.split()) != 5:
-            raise _bad(text, "it does not have five fields")
+            raise _invalid_expression(text, "it does not have five fields")
         try:
             CronSim(text, datetime.now(UTC))
         except CronSimError as reason:
-            raise _bad(text, str(reason)) from None
+            raise _invalid_expression(text, str(reason)) from None
         return found
 
     def after(self, moment: datetime) -> Iterator[datetime]:
@@ -60,7 +60,7 @@ class Schedule:
         """Return the first time after `moment`."""
         found = next(self.after(moment), None)
         if found is None:
-            raise _bad(self.text, "it is never due")
+            raise _invalid_expression(self.text, "it is never due")
         return found
 
     def between(self, start: datetime, end: datetime, limit: int) -> list[datetime]:
@@ -86,7 +86,7 @@ class Schedule:
         return None
 
 
-def _bad(text: str, reason: str) -> InvalidInput:
+def _invalid_expression(text: str, reason: str) -> InvalidInput:
     return InvalidInput(
         f"The schedule {text!r} is not valid: {reason}.",
         remedy="Use minute, hour, day of month, month and day of week, such as '0 2 * * *'.",

@@ -23,7 +23,7 @@ from forklake.store.heads import find_head
 from forklake.store.times import as_time
 
 # Without compaction: it moves rows, but does not change them.
-_TOUCHES = frozenset(
+_ROW_CHANGES = frozenset(
     {
         ChangeKind.INSERTED,
         ChangeKind.DELETED,
@@ -35,7 +35,7 @@ _TOUCHES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedSnapshot:
     """Snapshot with its changes."""
 
     snapshot_id: SnapshotId
@@ -45,16 +45,16 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TableChanges:
     """Snapshots that changed a table, and the last snapshot that was examined."""
 
     snapshots: list[tuple[SnapshotId, datetime]]
-    seen: SnapshotId
+    examined: SnapshotId
 
 
-def find_touches(
+def find_table_changes(
     catalog: Catalog, watched: Watched, seen: SnapshotId, *, except_keys: str
-) -> Found | None:
+) -> TableChanges | None:
     """Return the snapshots after `seen` that changed a table. None if the catalog was dropped.
 
     Commits of runs whose keys begin with `except_keys` are ignored, so that an automation does not
@@ -65,19 +65,19 @@ def find_touches(
         if head is None:
             return None
         upto = head.snapshot_id
-        logged = list(_log(connection, catalog, seen, upto, except_keys))
+        logged = list(_read_log(connection, catalog, seen, upto, except_keys))
         # Check after reading: snapshots that expire during the read may be missing in the log.
         is_whole = not has_gaps(connection, catalog.catalog_id, seen, upto)
-    tables = _Tables(catalog, watched)
-    found = [(one.snapshot_id, one.time) for one in logged if tables.are_touched_by(one)]
+    tables = _WatchedTable(catalog, watched)
+    found = [(one.snapshot_id, one.time) for one in logged if tables.is_changed_by(one)]
     if not is_whole and (not found or found[-1][0] != upto):
         found.append((upto, head.snapshot_time))
-    return Found(found, upto)
+    return TableChanges(found, upto)
 
 
-def _log(
+def _read_log(
     connection: Connection, catalog: Catalog, seen: SnapshotId, upto: SnapshotId, except_keys: str
-) -> Iterator[Logged]:
+) -> Iterator[LoggedSnapshot]:
     rows = connection.fetch(
         "SELECT h.snapshot_id, s.schema_version, h.changes_made, h.commit_extra_info,"
         f" {connection.dialect.time('s.snapshot_time')}"
@@ -91,25 +91,25 @@ def _log(
         upto=upto,
         keys=f"{except_keys}%",
     )
-    for number, version, changes, stamp, moment in rows:
+    for number, version, changes, extra_info, moment in rows:
         # A worktask that is not atomic commits without an idempotency key: use its commit tag.
-        if str(facts_of(stamp).get("run", "")).startswith(except_keys):
+        if str(facts_of(extra_info).get("run", "")).startswith(except_keys):
             continue
-        yield Logged(SnapshotId(number), version, as_time(moment), parse_changes(changes))
+        yield LoggedSnapshot(SnapshotId(number), version, as_time(moment), parse_changes(changes))
 
 
-class _Tables:
+class _WatchedTable:
     """Ids of the table with the watched name, by schema version of the catalog."""
 
     def __init__(self, catalog: Catalog, watched: Watched) -> None:
         self._catalog = catalog
         self._watched = watched
-        self._known: dict[int, int | None] = {}
+        self._ids: dict[int, int | None] = {}
 
-    def are_touched_by(self, logged: Logged) -> bool:
+    def is_changed_by(self, logged: LoggedSnapshot) -> bool:
         if self._is_created(logged.changes):
             return True
-        touched = {one.object_id for one in logged.changes if one.kind in _TOUCHES}
+        touched = {one.object_id for one in logged.changes if one.kind in _ROW_CHANGES}
         try:
             return bool(touched) and self._table_at(logged) in touched
         except NotFound:  # the snapshot has expired since the log was read
@@ -122,12 +122,12 @@ class _Tables:
             for one in changes
         )
 
-    def _table_at(self, logged: Logged) -> int | None:
-        if logged.schema_version not in self._known:
-            self._known[logged.schema_version] = self._look(logged.snapshot_id)
-        return self._known[logged.schema_version]
+    def _table_at(self, logged: LoggedSnapshot) -> int | None:
+        if logged.schema_version not in self._ids:
+            self._ids[logged.schema_version] = self._find_table_id(logged.snapshot_id)
+        return self._ids[logged.schema_version]
 
-    def _look(self, snapshot_id: SnapshotId) -> int | None:
+    def _find_table_id(self, snapshot_id: SnapshotId) -> int | None:
         state = self._catalog.at(version=snapshot_id).state
         if state.find_schema(self._watched.schema) is None:
             return None

@@ -8,13 +8,13 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from forklake.model.ids import SnapshotId
-from forklake.reagent.automations.due_firings import occasion_at
+from forklake.reagent.automations.due_firings import name_occasion
 from forklake.store.automations import Automation
 from forklake.store.firings import Firing
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class FiringRun:
     """Firing to run, with its catalog.
 
     The final commit of the run must carry `key`, so that a run that was taken over cannot count
@@ -34,28 +34,28 @@ class Work:
     @property
     def parameters(self) -> dict[str, str]:
         """Parameters of this run."""
-        return parameters_of(self.automation, self.firing)
+        return expand_parameters(self.automation, self.firing)
 
 
-class Perform(Protocol):
+class FiringHandler(Protocol):
     """Function that runs the workbook of a firing."""
 
-    def __call__(self, work: Work) -> SnapshotId | None:
+    def __call__(self, work: FiringRun) -> SnapshotId | None:
         """Run the workbook. Return its last snapshot, or None if it changed nothing."""
 
 
-def parameters_of(automation: Automation, firing: Firing) -> dict[str, str]:
+def expand_parameters(automation: Automation, firing: Firing) -> dict[str, str]:
     """Return the parameters of an automation with {due}, {date} and {snapshot} replaced."""
     zone = ZoneInfo(automation.time_zone or "UTC")
     words = {
-        "{due}": occasion_at(firing.due_at),
+        "{due}": name_occasion(firing.due_at),
         "{date}": firing.due_at.astimezone(zone).date().isoformat(),
         "{snapshot}": "" if firing.snapshot_id is None else str(firing.snapshot_id),
     }
-    return {name: _replaced(value, words) for name, value in automation.parameters.items()}
+    return {name: _replace_words(value, words) for name, value in automation.parameters.items()}
 
 
-def _replaced(value: str, words: Mapping[str, str]) -> str:
+def _replace_words(value: str, words: Mapping[str, str]) -> str:
     for word, meaning in words.items():
         value = value.replace(word, meaning)
     return value

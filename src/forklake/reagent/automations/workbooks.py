@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from forklake.errors import ForklakeError, InvalidInput
 from forklake.model.ids import SnapshotId
-from forklake.reagent.automations.work import Perform, Work, parameters_of
+from forklake.reagent.automations.work import FiringHandler, FiringRun, expand_parameters
 from forklake.reagent.run_plan import plan_run
 from forklake.reagent.workbook_files import load_workbook, make_workbook
 from forklake.reagent.workbook_run import run_workbook
@@ -28,36 +28,36 @@ if TYPE_CHECKING:
 
 def read_workbook(automation: Automation) -> Workbook:
     """Return the workbook of an automation with the isolation of the automation."""
-    found = _kept(automation)
+    found = _load_workbook(automation)
     if automation.isolation is not None:
         found = replace(found, isolation=Isolation(automation.isolation))
     return found
 
 
-def _kept(automation: Automation) -> Workbook:
+def _load_workbook(automation: Automation) -> Workbook:
     if automation.workbook_path is not None:
         return load_workbook(automation.workbook_path)
     try:
-        said = tomllib.loads(automation.workbook_text or "")
+        document = tomllib.loads(automation.workbook_text or "")
     except ValueError as reason:
         raise InvalidInput(
             f"The workbook of automation '{automation.name}' is not valid TOML: {reason}.",
             remedy="Correct it, and add the automation again.",
         ) from None
-    return make_workbook({"name": automation.name, **said}, automation.name)
+    return make_workbook({"name": automation.name, **document}, automation.name)
 
 
 def check_workbook(automation: Automation, catalog: str) -> None:
     """Raise InvalidInput if a run of the workbook of an automation could not start."""
     example = Firing(automation.automation_id, "", None, State.WAITING, automation.created_at)
-    given = parameters_of(automation, replace(example, snapshot_id=automation.seen_snapshot))
+    given = expand_parameters(automation, replace(example, snapshot_id=automation.seen_snapshot))
     plan_run(read_workbook(automation), catalog=catalog, parameters=given)
 
 
 @contextmanager
 def workbooks(
     uri: str, metadata_schema: str | None = None, *, spark: SparkSession | None = None
-) -> Iterator[Perform]:
+) -> Iterator[FiringHandler]:
     """Yield a function that runs workbooks on a metastore. It starts Spark only if needed."""
     from forklake.reagent.local import LocalPlace
 
@@ -65,7 +65,7 @@ def workbooks(
         yield partial(perform, place)
 
 
-def perform(place: LocalPlace | Place, work: Work) -> SnapshotId | None:
+def perform(place: LocalPlace | Place, work: FiringRun) -> SnapshotId | None:
     """Run the workbook of a firing and return its last snapshot.
 
     The key of the firing is the id of the run, so that a retry does not commit again what an
@@ -77,15 +77,15 @@ def perform(place: LocalPlace | Place, work: Work) -> SnapshotId | None:
         catalog=work.catalog,
         parameters=work.parameters,
         run_id=work.key,
-        tell=lambda run, task: work.check(),
+        on_change=lambda run, task: work.check(),
     )
     failure = report.failure()
     if failure is not None:
         raise ForklakeError(failure.message, remedy=failure.remedy)
-    return _newest(report)
+    return _newest_snapshot(report)
 
 
-def _newest(report: RunReport) -> SnapshotId | None:
+def _newest_snapshot(report: RunReport) -> SnapshotId | None:
     if report.publication is not None:
         published = report.publication.snapshot_id
         return None if published is None else SnapshotId(published)

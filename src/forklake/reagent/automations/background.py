@@ -11,7 +11,9 @@ from forklake.reagent.automations.runner import Runner
 
 
 @contextmanager
-def beside(runner: Runner, threads: int, *, patience: float | None = None) -> Iterator[None]:
+def run_in_background(
+    runner: Runner, threads: int, *, patience: float | None = None
+) -> Iterator[None]:
     """Run due firings in background threads for the duration of the block.
 
     At the end, wait for running firings, with `patience` at most that many seconds. The leases of

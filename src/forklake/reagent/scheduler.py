@@ -17,7 +17,7 @@ from forklake.reagent.graphs import Graph
 _INTERVAL = 0.1  # seconds between two checks of the running worktasks
 
 
-class State(StrEnum):
+class TaskState(StrEnum):
     """State of a worktask."""
 
     WAITING = "waiting"
@@ -28,17 +28,17 @@ class State(StrEnum):
     CANCELLED = "cancelled"  # the run was stopped before it ended
 
 
-class Schedule:
+class Scheduler:
     """One execution of a graph of worktasks."""
 
     def __init__(
         self,
         graph: Graph,
-        perform: Callable[[str], State],
+        perform: Callable[[str], TaskState],
         *,
         workers: int,
         keep_going: bool = False,
-        look: Callable[[], None] = lambda: None,
+        on_tick: Callable[[], None] = lambda: None,
         stop: Callable[[], None] = lambda: None,
     ) -> None:
         """Create a schedule that has not started.
@@ -49,52 +49,52 @@ class Schedule:
             look: called repeatedly while worktasks run.
             stop: called once to make running worktasks end soon.
         """
-        self.states = dict.fromkeys(graph, State.WAITING)
+        self.states = dict.fromkeys(graph, TaskState.WAITING)
         self._graph = graph
         self._perform = perform
         self._workers = workers
         self._keep_going = keep_going
-        self._look = look
+        self._on_tick = on_tick
         self._stop = stop
         self._is_stopped = False
         self._ready: deque[str] = deque()
-        self._running: dict[Future[State], str] = {}
+        self._running: dict[Future[TaskState], str] = {}
         self._sorter = TopologicalSorter(graph)
 
-    def run(self) -> dict[str, State]:
+    def run(self) -> dict[str, TaskState]:
         """Run all worktasks that can run; return the final state of each."""
         self._sorter.prepare()
         with ThreadPoolExecutor(self._workers, thread_name_prefix="worktask") as pool:
             try:
-                self._until_idle(pool)
+                self._run_until_idle(pool)
             except BaseException:
                 self._end_early()
-                self._until_idle(pool)
+                self._run_until_idle(pool)
                 raise
-        self._name_the_rest()
+        self._mark_unstarted()
         return self.states
 
-    def _until_idle(self, pool: ThreadPoolExecutor) -> None:
-        self._begin(pool)
+    def _run_until_idle(self, pool: ThreadPoolExecutor) -> None:
+        self._start_ready(pool)
         while self._running:
             ended, _ = wait(self._running, _INTERVAL, return_when=FIRST_COMPLETED)
-            self._look()
+            self._on_tick()
             for future in ended:
-                self._note(self._running.pop(future), future.result())
-            self._begin(pool)
+                self._record_state(self._running.pop(future), future.result())
+            self._start_ready(pool)
 
-    def _begin(self, pool: ThreadPoolExecutor) -> None:
+    def _start_ready(self, pool: ThreadPoolExecutor) -> None:
         if self._is_stopped:
             return
         self._ready.extend(self._sorter.get_ready())
         while self._ready and len(self._running) < self._workers:
             name = self._ready.popleft()
-            self.states[name] = State.RUNNING
+            self.states[name] = TaskState.RUNNING
             self._running[pool.submit(self._perform, name)] = name
 
-    def _note(self, name: str, state: State) -> None:
+    def _record_state(self, name: str, state: TaskState) -> None:
         self.states[name] = state
-        if state is State.DONE:
+        if state is TaskState.DONE:
             self._sorter.done(name)
         elif not self._keep_going:
             self._end_early()
@@ -104,10 +104,10 @@ class Schedule:
             self._is_stopped = True
             self._stop()
 
-    def _name_the_rest(self) -> None:
+    def _mark_unstarted(self) -> None:
         """Mark worktasks that never ran: skipped after a failed dependency, else cancelled."""
         for name in TopologicalSorter(self._graph).static_order():
-            if self.states[name] is State.WAITING:
+            if self.states[name] is TaskState.WAITING:
                 needed = {self.states[other] for other in self._graph[name]}
-                is_hopeless = needed & {State.FAILED, State.SKIPPED}
-                self.states[name] = State.SKIPPED if is_hopeless else State.CANCELLED
+                is_hopeless = needed & {TaskState.FAILED, TaskState.SKIPPED}
+                self.states[name] = TaskState.SKIPPED if is_hopeless else TaskState.CANCELLED
